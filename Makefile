@@ -1,0 +1,45 @@
+# Two commands are all a newcomer needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO ?= pinakes-demo
+
+.PHONY: demo test check lint types imports wheel bench docs clean
+.DEFAULT_GOAL := test
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/pinakes demo --folder $(DEMO)
+
+test: $(STAMP)
+	$(BIN)/pytest --numprocesses=auto
+
+check: lint types imports wheel
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+imports: $(STAMP)
+	$(BIN)/lint-imports
+
+wheel: $(STAMP)
+	$(BIN)/python tests/wheel_listing.py
+
+bench: $(STAMP)
+	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script --quick || exit 1; done
+
+docs: $(STAMP)
+	$(BIN)/pytest tests/acceptance/test_documentation.py
+
+clean:
+	rm -rf $(VENV) $(DEMO) dist build

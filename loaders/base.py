@@ -1,0 +1,80 @@
+"""What every loader is: a record that names its files and reads them.
+
+Leaves out: opening and decompressing (`reading`), the database (`merge`), the registry (`registry`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from pinakes.loaders.staging import Chunk
+
+Options = Mapping[str, str]
+"""what the command line gave with `--option name=value`, unparsed"""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDescription:
+    """The row of `corpora` that a loader writes unless the user says otherwise."""
+
+    name: str
+    title: str = ""
+    version: str = ""
+    licence: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file (or archive member, or generated stream) that a load reads.
+
+    Attributes:
+        path: the file on disk; None for a generated stream.
+        name: what `load_batches.file` says, unique within a load.
+        role: which of the loader's readers takes it: `papers`, `queries`, `judgments`, …
+        member: the entry's name when the file is an archive.
+        digest: the content's sha256 in hex, when it is not that of the file at `path`.
+    """
+
+    path: Path | None
+    name: str
+    role: str
+    member: str | None = None
+    digest: str | None = None
+
+
+class FindFiles(Protocol):
+    """Names the files of a load in the order in which they must be read."""
+
+    def __call__(self, source: Path | None, options: Options) -> list[InputFile]:
+        """Raise `InputError` when the source is not what the loader reads."""
+        ...
+
+
+class ReadChunks(Protocol):
+    """Reads one file from its `first_row`-th record on."""
+
+    def __call__(self, file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
+        """Yield chunks in file order; a chunk's content must not depend on `first_row`'s predecessors."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """One corpus format.
+
+    Attributes:
+        describe_corpus: the corpus that a source makes, before the user's overrides.
+        options: the options that the loader knows, each with a line of help.
+        creates_unknown: whether a paper or query that judgments or pools name, but no record describes,
+            becomes one without a text instead of a rejected row.
+    """
+
+    name: str
+    summary: str
+    describe_corpus: Callable[[Path | None, Options], CorpusDescription]
+    find_files: FindFiles
+    read_chunks: ReadChunks
+    options: Mapping[str, str] = field(default_factory=dict)
+    creates_unknown: Callable[[Options], bool] = lambda _options: False

@@ -1,0 +1,141 @@
+"""SMART collections (Cranfield, ADI, …): `.I .T .A .B .W` documents and queries, and their relevance lists.
+
+The source is the published `.tar.gz`, read in place, or a folder. A query's id is its ordinal, since the
+relevance lists count the queries and Cranfield's own `.I` numbers do not; grades are the source's codes.
+Leaves out: Boolean query files and read-me files.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.archives import list_members
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.qrels import read_qrels
+from pinakes.loaders.reading import clean_text, digest_file, read_lines
+from pinakes.loaders.staging import Accepted, Chunk, Reason, Rejected, gather_chunks
+
+_ROLES: Final = (
+    ("papers", re.compile(r"\.all(\.\d+)?$", re.IGNORECASE)),
+    ("queries", re.compile(r"\.qry$", re.IGNORECASE)),
+    ("judgments", re.compile(r"(qrel|\.rel)$", re.IGNORECASE)),
+)
+_NAMES: Final = {"cran": "cranfield"}
+_MARK: Final = re.compile(r"\.([A-Z])(?:\s+(\d+))?\s*")
+
+
+def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus, named after the archive or folder; `cran` is called cranfield."""
+    stem = "" if source is None else source.resolve().name.split(".")[0].lower()
+    name = _NAMES.get(stem, stem)
+    return CorpusDescription(name=name, title=name.title(), licence="none stated", source="SMART")
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The documents, the queries and the relevance list, in that order."""
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected a SMART archive as cran.tar.gz.")
+    files = [
+        replace(file, role=role)
+        for role, pattern in _ROLES
+        for file in _list_files(source)
+        if pattern.search(file.name)
+    ]
+    if {file.role for file in files} != {"papers", "queries", "judgments"}:
+        raise InputError(
+            f"{source} is no SMART collection; expected documents, queries and a relevance list."
+        )
+    return files
+
+
+def _list_files(source: Path) -> list[InputFile]:
+    if source.is_dir():
+        return [InputFile(path, path.name, "") for path in sorted(source.iterdir())]
+    digest = digest_file(source)
+    return [InputFile(source, name, "", name, f"{digest}:{name}") for name in list_members(source)]
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one of the collection's files."""
+    return gather_chunks(_READERS[file.role](file), first_row=first_row)
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    for number, lines in enumerate(_split_records(file), start=1):
+        record = _parse_record(number, lines)
+        if isinstance(record, Rejected):
+            yield record
+            continue
+        paper = {
+            "source_id": record["I"],
+            "title": clean_text(record.get("T")),
+            "abstract": clean_text(record.get("W")),
+            "venue": clean_text(record.get("B")),
+        }
+        yield Accepted(number, {"papers": [paper]})
+
+
+def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
+    for number, lines in enumerate(_split_records(file), start=1):
+        record = _parse_record(number, lines)
+        if isinstance(record, Rejected):
+            yield record
+        elif clean_text(record.get("W")) is None:
+            yield _reject(number, "missing_field", "a query without .W", lines)
+        else:
+            yield Accepted(number, {"queries": [{"query_id": str(number), "text": record["W"]}]})
+
+
+def _split_records(file: InputFile) -> Iterator[list[bytes]]:
+    record: list[bytes] = []
+    for _, line in read_lines(file):
+        if line.startswith(b".I") and record:
+            yield record
+            record = []
+        record.append(line)
+    if record:
+        yield record
+
+
+def _parse_record(number: int, lines: list[bytes]) -> dict[str, str] | Rejected:
+    record: dict[str, str] = {}
+    mark = ""
+    for line in lines:
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            return _reject(number, "invalid_utf8", f"byte {error.start + 1} of a line is not UTF-8", lines)
+        found = _MARK.fullmatch(text)
+        if found:
+            mark = found[1]
+            text = found[2] or ""
+        record[mark] = f"{record.get(mark, '')} {text.strip()}".strip()
+    if not record.get("I"):
+        return _reject(number, "malformed_line", "the record does not begin with .I and a number", lines)
+    return record
+
+
+def _reject(number: int, reason: Reason, message: str, lines: list[bytes]) -> Rejected:
+    raw = b"\n".join(lines).decode("utf-8", "backslashreplace")
+    return Rejected(number, f"record {number}", reason, message, raw)
+
+
+def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
+    # ADI's list has no grades: the pairs that it names are relevant. Its last two columns are always zero.
+    has_grades = not file.name.lower().endswith(".rel")
+    columns = ("query_id", "source_id", "grade") if has_grades else ("query_id", "source_id", "_", "_")
+    return read_qrels(file, columns=columns, split="test")
+
+
+_READERS: Final = {"papers": _read_papers, "queries": _read_queries, "judgments": _read_judgments}
+
+LOADER: Final = Loader(
+    name="smart",
+    summary="a SMART collection (Cranfield, ADI, …), as .tar.gz or folder",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+)

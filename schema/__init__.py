@@ -1,0 +1,62 @@
+"""What the database holds: one truth for DuckDB and Postgres, in SQLAlchemy Core.
+
+Leaves out: rows. Loaders, indexers and runs write them.
+"""
+
+from pinakes.schema.base import metadata
+from pinakes.schema.batches import load_batches, rejected_rows
+from pinakes.schema.benchmarks import (
+    benchmark_queries,
+    benchmarks,
+    judgments,
+    pool_sources,
+    published_scores,
+)
+from pinakes.schema.citations import citations, cited_references
+from pinakes.schema.create import SCHEMA_VERSION, check_schema, create_schema
+from pinakes.schema.papers import (
+    authors,
+    authorships,
+    corpora,
+    labels,
+    paper_fields,
+    paper_identifiers,
+    paper_variants,
+    papers,
+    sections,
+    sentences,
+)
+from pinakes.schema.runs import hits, runs, scores
+from pinakes.schema.vectors import encoders, side_indexes, vectors_table
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "authors",
+    "authorships",
+    "benchmark_queries",
+    "benchmarks",
+    "check_schema",
+    "citations",
+    "cited_references",
+    "corpora",
+    "create_schema",
+    "encoders",
+    "hits",
+    "judgments",
+    "labels",
+    "load_batches",
+    "metadata",
+    "paper_fields",
+    "paper_identifiers",
+    "paper_variants",
+    "papers",
+    "pool_sources",
+    "published_scores",
+    "rejected_rows",
+    "runs",
+    "scores",
+    "sections",
+    "sentences",
+    "side_indexes",
+    "vectors_table",
+]

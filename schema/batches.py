@@ -1,0 +1,57 @@
+"""What was loaded, what was not, and why."""
+
+import sqlalchemy as sa
+
+from pinakes.schema.base import key_column, metadata, one_of, optional, required
+
+REJECTION_REASONS = (
+    "invalid_utf8",
+    "not_json",
+    "not_an_object",
+    "malformed_line",
+    "missing_field",
+    "invalid_value",
+    "duplicate_id",
+    "unknown_paper",
+    "unknown_query",
+)
+
+load_batches = sa.Table(
+    "load_batches",
+    metadata,
+    key_column("batch_id", "ours"),
+    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    required("loader", sa.Text, "name of the loader"),
+    required("file", sa.Text, "name of the file"),
+    required("file_digest", sa.Text, "sha256 of the file's bytes, or of a generator's options"),
+    required("role", sa.Text, "what the file holds: papers, queries, judgments, …"),
+    required("options_digest", sa.Text, "sha256 of the loader's options"),
+    required("first_row", sa.BigInteger, "number of the batch's first record in the file; 1 is the first"),
+    required("last_row", sa.BigInteger, "number of its last record; first_row - 1 where there was none"),
+    required("is_last", sa.Boolean, "whether the file ends with this batch"),
+    required("rows_in", sa.BigInteger, "records read = loaded + rejected"),
+    required("rows_loaded", sa.BigInteger, "records accepted: new + updated + unchanged"),
+    required("rows_updated", sa.BigInteger, "of those, records that replaced an older version"),
+    required("rows_unchanged", sa.BigInteger, "of those, records that were there already"),
+    required("rows_rejected", sa.BigInteger, "records in rejected_rows"),
+    required("started_at", sa.DateTime(timezone=True), "when the batch began"),
+    required("elapsed_s", sa.Double, "seconds that it took"),
+    sa.UniqueConstraint(
+        "corpus_id", "loader", "role", "file_digest", "options_digest", "first_row", name="load_batches_key"
+    ),
+    sa.CheckConstraint("rows_in = rows_loaded + rows_rejected", name="load_batches_balance_check"),
+    comment="Which records of which file are in: one row a transaction.",
+)
+
+rejected_rows = sa.Table(
+    "rejected_rows",
+    metadata,
+    key_column("batch_id", "load_batches.batch_id"),
+    key_column("row_number", "number of the record in the file; 1 is the first"),
+    required("location", sa.Text, "line number or element path"),
+    required("reason", sa.Text, "one of a listed set"),
+    required("message", sa.Text, "what was wrong, in words"),
+    optional("raw", sa.Text, "the record as it stood; bytes that are not text are escaped"),
+    one_of("reason", REJECTION_REASONS, "rejected_rows_reason_check"),
+    comment="Every record that was not accepted, with the reason and the raw text.",
+)

@@ -1,0 +1,71 @@
+"""Queries, judgments and pools, as the corpora give them; installed benchmarks and published figures."""
+
+import sqlalchemy as sa
+
+from pinakes.schema.base import FACETS, key_column, metadata, one_of, optional, required
+
+benchmark_queries = sa.Table(
+    "benchmark_queries",
+    metadata,
+    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    key_column("query_id", "the source's own id of the query", sa.Text),
+    optional("paper_id", sa.BigInteger, "papers.paper_id where the query is a paper"),
+    optional("text", sa.Text, "the query's text (TREC: title) where it is a text"),
+    optional("description", sa.Text, "TREC: description or question"),
+    optional("narrative", sa.Text, "TREC: narrative"),
+    optional("facet", sa.Text, "facet that the query asks about"),
+    optional("field", sa.Text, "field of study that the query belongs to"),
+    optional("fold", sa.Text, "fold of the published splits"),
+    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    one_of("facet", FACETS, "benchmark_queries_facet_check"),
+    comment="A query: a paper, a text, or a facet of a paper.",
+)
+
+judgments = sa.Table(
+    "judgments",
+    metadata,
+    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    key_column("query_id", "benchmark_queries.query_id", sa.Text),
+    key_column("paper_id", "papers.paper_id of the judged paper"),
+    key_column("assessor", "who judged: adjudicated, ann1, …; 'published' where the source has one", sa.Text),
+    key_column("split", "train, dev, test or all", sa.Text),
+    required("grade", sa.Integer, "the grade, in the source's scale"),
+    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    comment="A grade that an assessor gave to a paper for a query.",
+)
+
+pool_sources = sa.Table(
+    "pool_sources",
+    metadata,
+    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    key_column("query_id", "benchmark_queries.query_id", sa.Text),
+    key_column("paper_id", "papers.paper_id of the candidate"),
+    key_column("source", "method or strategy that put the candidate into the pool", sa.Text),
+    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    comment="Which method or strategy put a candidate into a query's pool.",
+)
+
+benchmarks = sa.Table(
+    "benchmarks",
+    metadata,
+    key_column("name", "name of the benchmark and of the database schema with its views", sa.Text),
+    required("title", sa.Text, "what it is"),
+    required("citation", sa.Text, "the paper or release that defines it"),
+    required("licence", sa.Text, "licence as published"),
+    required("headline_measure", sa.Text, "the measure that reports lead with"),
+    required("definition_digest", sa.Text, "sha256 over benchmark.toml and the three SQL files"),
+    comment="Benchmarks whose views stand in this database, as <name>.queries, .candidates, .judgments.",
+)
+
+published_scores = sa.Table(
+    "published_scores",
+    metadata,
+    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("system", "the system as the paper names it", sa.Text),
+    key_column("subset", "subset of the queries, as in scores.subset", sa.Text),
+    key_column("measure", "measure, as in scores.measure", sa.Text),
+    key_column("source", "paper and table", sa.Text),
+    required("value", sa.Double, "the figure on the scale of scores.value"),
+    required("printed", sa.Text, "the figure as printed"),
+    comment="What a paper reported; join with scores on benchmark, subset and measure.",
+)

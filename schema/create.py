@@ -1,0 +1,85 @@
+"""Making the tables and views, and checking at every start that they are of this version.
+
+Leaves out: benchmarks' own views (`pinakes.queries`) and migrations: version 1 is the first.
+"""
+
+from importlib.resources import files
+from typing import Final
+
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.errors import SchemaVersionError
+from pinakes.schema.base import metadata, required
+
+SCHEMA_VERSION: Final = 1
+
+schema_version = sa.Table(
+    "schema_version",
+    metadata,
+    required("version", sa.Integer, "pinakes.schema.SCHEMA_VERSION that made the tables"),
+    comment="The version of this schema: one row.",
+)
+
+_VIEWS: Final = ("citation_links", "unresolved_citations")
+
+
+def create_schema(database: Database) -> bool:
+    """Make every table, view and comment; True if they were made now, False if they were there.
+
+    Raises:
+        SchemaVersionError: the database is of another version.
+    """
+    with database.begin() as session:
+        if find_version(session) is not None:
+            _refuse_other_version(session)
+            return False
+        if database.name == "postgresql":
+            session.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        metadata.create_all(session.connection)
+        for view in _VIEWS:
+            session.execute(_read_view(view))
+        session.execute(sa.insert(schema_version).values(version=SCHEMA_VERSION))
+    return True
+
+
+def check_schema(database: Database) -> None:
+    """Nothing, if the database has the tables of this version.
+
+    Raises:
+        SchemaVersionError: it has none, or older or newer ones; the message says what to do.
+    """
+    with database.read() as session:
+        _refuse_other_version(session)
+
+
+def find_version(session: Session) -> int | None:
+    """The version of the tables in the database; None where there are none."""
+    query = (
+        "SELECT COUNT(*) FROM information_schema.tables "
+        "WHERE table_schema = CURRENT_SCHEMA() AND table_name = 'schema_version'"
+    )
+    if not session.scalar(query):
+        return None
+    found: int | None = session.scalar(sa.select(schema_version.c.version))
+    return found
+
+
+def _refuse_other_version(session: Session) -> None:
+    found = find_version(session)
+    if found is None:
+        raise SchemaVersionError("this database has no Pinakes tables yet; make them with `pinakes init`.")
+    if found > SCHEMA_VERSION:
+        raise SchemaVersionError(
+            f"this database has schema version {found}, and this Pinakes knows {SCHEMA_VERSION}: it was made "
+            "by a newer Pinakes. Install that version or a newer one."
+        )
+    if found < SCHEMA_VERSION:
+        raise SchemaVersionError(
+            f"this database has schema version {found}, and this Pinakes needs {SCHEMA_VERSION}: it was made "
+            "by an older Pinakes. Load the corpora into a new database."
+        )
+
+
+def _read_view(name: str) -> str:
+    return files("pinakes.schema").joinpath("views", f"{name}.sql").read_text(encoding="utf-8")

@@ -1,0 +1,65 @@
+"""Rankings, with all that made them, and their measures."""
+
+import sqlalchemy as sa
+
+from pinakes.schema.base import key_column, metadata, optional, required
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    key_column("run_id", "ours, rising with time"),
+    required("benchmark", sa.Text, "benchmarks.name"),
+    required("system", sa.Text, "what ranked: bm25, minilm, or the name given at import"),
+    required(
+        "run_digest", sa.Text, "sha256 over all that decides the ranking: the same digest, the same hits"
+    ),
+    required("parameters", sa.Text, "JSON object: the system's parameters"),
+    optional("encoder_id", sa.Integer, "encoders.encoder_id where the system compares vectors"),
+    optional("encoder_revision", sa.Text, "revision or weight digest of the encoder"),
+    optional("precision", sa.Text, "precision of the vectors: fp32 or bf16"),
+    optional("query_template", sa.Text, "text template that queries were read with"),
+    optional("paper_template", sa.Text, "text template that candidates were read with"),
+    required("code_version", sa.Text, "version of Pinakes"),
+    required("dataset_digest", sa.Text, "digest over the rows of the benchmark's three views"),
+    required("view_digest", sa.Text, "benchmarks.definition_digest at the time"),
+    optional("device", sa.Text, "what computed: cpu, cuda name"),
+    optional("depth", sa.Integer, "papers kept for each query; null: the whole pool"),
+    required("started_at", sa.DateTime(timezone=True), "when the ranking began"),
+    required("elapsed_s", sa.Double, "seconds that the ranking took"),
+    required("queries_owed", sa.Integer, "queries of the benchmark"),
+    required("queries_answered", sa.Integer, "queries with at least one hit"),
+    required("candidates_owed", sa.BigInteger, "(query, candidate) pairs; candidates of a shared pool"),
+    required("candidates_without_text", sa.BigInteger, "of those, how many had no text to rank by"),
+    required("hit_count", sa.BigInteger, "rows in hits"),
+    optional("imported_from", sa.Text, "name of the file that the run was imported from"),
+    optional("import_digest", sa.Text, "sha256 of that file"),
+    sa.UniqueConstraint("run_digest", name="runs_digest_key"),
+    comment="One ranking of a benchmark's candidates, with all that made it.",
+)
+
+hits = sa.Table(
+    "hits",
+    metadata,
+    key_column("run_id", "runs.run_id"),
+    key_column("query_id", "query_id of the benchmark's queries view", sa.Text),
+    key_column("paper_id", "papers.paper_id"),
+    required("rank", sa.Integer, "1 is the best; the order that the ranking's maker gave"),
+    required("score", sa.Double, "higher is better; a distance is stored as its negative"),
+    comment="The rows of the rankings.",
+)
+
+scores = sa.Table(
+    "scores",
+    metadata,
+    required("run_id", sa.BigInteger, "runs.run_id"),
+    required("measure", sa.Text, "name of the measure, in ir-measures' syntax or our own"),
+    required("subset", sa.Text, "which queries: all, facet=method, all/test, facet=method/test, …"),
+    optional("query_id", sa.Text, "the query that the value is of; null on an aggregate"),
+    required("value", sa.Double, "unrounded; a missing query counts as zero"),
+    required("queries_owed", sa.Integer, "queries of the subset that have judgments"),
+    required("queries_answered", sa.Integer, "owed queries that the run answered"),
+    required("queries_missing", sa.Integer, "owed queries that the run did not answer"),
+    sa.UniqueConstraint("run_id", "measure", "subset", "query_id", name="scores_key"),
+    sa.CheckConstraint("queries_owed = queries_answered + queries_missing", name="scores_coverage_check"),
+    comment="Measures of a run, per query and aggregated (query_id null).",
+)

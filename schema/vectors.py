@@ -1,0 +1,90 @@
+"""Encoders, their vectors, and the indexes that lie beside the database.
+
+One table of vectors for each encoder, made when the encoder is first used: `vector(d)` on Postgres,
+`FLOAT[d]` on DuckDB. Vectors are keyed by the digest of the text, so the same text is never encoded twice.
+"""
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.types import UserDefinedType
+
+from pinakes.errors import IndexingError
+from pinakes.schema.base import key_column, metadata, one_of, optional, required
+
+ENCODER_NAME = re.compile(r"[a-z][a-z0-9_]{0,48}")
+
+encoders = sa.Table(
+    "encoders",
+    metadata,
+    key_column("encoder_id", "ours", sa.Integer),
+    required("name", sa.Text, "its vectors lie in the table vectors_<name>"),
+    required("model", sa.Text, "hub id, or name of the model's folder"),
+    required("revision", sa.Text, "hub revision; the weights' digest where the model is a folder"),
+    required("weights_digest", sa.Text, "sha256 over the safetensors files"),
+    required("dimensions", sa.Integer, "length of a vector"),
+    required("pooling", sa.Text, "mean, cls or max"),
+    required("max_tokens", sa.Integer, "longer texts are cut"),
+    required("normalized", sa.Boolean, "whether vectors have unit length"),
+    required("precision", sa.Text, "what the model computed in: fp32 or bf16"),
+    sa.UniqueConstraint("name", name="encoders_name_key"),
+    one_of("precision", ("fp32", "bf16", "fp16"), "encoders_precision_check"),
+    comment="What made the vectors.",
+)
+
+side_indexes = sa.Table(
+    "side_indexes",
+    metadata,
+    key_column("side_index_id", "ours", sa.Integer),
+    required("kind", sa.Text, "bm25, tfidf, …"),
+    required("scope", sa.Text, "what was indexed: corpus:<name>"),
+    required("paper_template", sa.Text, "text template that papers were read with"),
+    required("parameters", sa.Text, "JSON object: fields, analyser and the rest of what built it"),
+    required("row_count", sa.BigInteger, "papers in the index"),
+    required("content_digest", sa.Text, "digest over the ids and texts that it was built from"),
+    required("path", sa.Text, "folder of its files, relative to the index folder"),
+    required("built_at", sa.DateTime(timezone=True), "when the build was finished"),
+    optional("recall", sa.Double, "recall@k against exact search, measured at the build; null: exact"),
+    sa.UniqueConstraint("kind", "scope", "paper_template", name="side_indexes_key"),
+    comment="Index files beside the database, with what they were built from.",
+)
+
+
+class Vector(UserDefinedType[Any]):
+    """A vector of `dimensions` 32-bit floats."""
+
+    cache_ok = True
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+
+    def get_col_spec(self, **_options: Any) -> str:
+        """The type's name on Postgres with pgvector."""
+        return f"VECTOR({int(self.dimensions)})"
+
+
+@compiles(Vector, "duckdb")
+def _compile_vector_for_duckdb(type_: Vector, _compiler: Any, **_options: Any) -> str:
+    return f"FLOAT[{int(type_.dimensions)}]"
+
+
+def vectors_table(encoder: str, dimensions: int) -> sa.Table:
+    """The table of an encoder's vectors, in a metadata of its own: it exists once the encoder was used.
+
+    Raises:
+        IndexingError: the name could not be part of a table's name.
+    """
+    if not ENCODER_NAME.fullmatch(encoder):
+        raise IndexingError(
+            f"{encoder!r} cannot name an encoder: expected a lower-case letter, then letters, digits or "
+            "underscores, 49 characters at most. Choose a name with --name."
+        )
+    return sa.Table(
+        f"vectors_{encoder}",
+        sa.MetaData(),
+        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
+        sa.Column("embedding", Vector(dimensions), nullable=False, comment="the vector, 32-bit floats"),
+        comment=f"Vectors of the encoder {encoder}, one for each text that it has read.",
+    )

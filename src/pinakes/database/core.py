@@ -1,0 +1,166 @@
+"""`Database` and `Session`: transactions, staging and Arrow results, the same for both databases.
+
+Leaves out: what only one database can say; that stands in `duckdb_backend` and `postgres_backend`,
+side by side, behind the `Backend` protocol.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes.database.driver_errors import translated
+
+Statement = sa.Executable | str
+Parameters = Mapping[str, Any]
+
+
+class Backend(Protocol):
+    """What DuckDB and Postgres say differently."""
+
+    @property
+    def name(self) -> str:
+        """`duckdb` or `postgresql`."""
+        ...
+
+    def prepare_write(self, connection: sa.Connection) -> None:
+        """Make this transaction the only writer."""
+        ...
+
+    def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
+        """Make the rows visible to SQL under the name until the transaction ends."""
+        ...
+
+    def unstage(self, connection: sa.Connection, name: str) -> None:
+        """Take a staged name back."""
+        ...
+
+    def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
+        """The whole result of a query as an Arrow table."""
+        ...
+
+    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
+        """The result of a query in Arrow tables of about `rows` rows."""
+        ...
+
+
+class Session:
+    """One transaction. Made by `Database.begin` and `Database.read`."""
+
+    def __init__(self, connection: sa.Connection, backend: Backend) -> None:
+        self.connection = connection
+        self.backend = backend
+
+    def execute(self, statement: Statement, parameters: Parameters | None = None) -> int:
+        """Run a statement that gives no rows; the number of rows that it changed, -1 if unknown."""
+        with translated():
+            result = self.connection.execute(_executable(statement), dict(parameters or {}))
+            if not result.returns_rows:
+                return int(result.rowcount)
+            # DuckDB answers an INSERT, UPDATE or DELETE with one row, whose one column is named Count.
+            row = result.first()
+            return int(row[0]) if row is not None and tuple(result.keys()) == ("Count",) else -1
+
+    def rows(self, statement: Statement, parameters: Parameters | None = None) -> list[dict[str, Any]]:
+        """All rows of a query, each a dict by column name."""
+        with translated():
+            result = self.connection.execute(_executable(statement), dict(parameters or {}))
+            return [dict(row) for row in result.mappings().all()]
+
+    def scalar(self, statement: Statement, parameters: Parameters | None = None) -> Any:
+        """The first column of the first row; None where there is no row."""
+        rows = self.rows(statement, parameters)
+        return next(iter(rows[0].values())) if rows else None
+
+    def fetch_arrow(self, statement: Statement, parameters: Parameters | None = None) -> pa.Table:
+        """All rows of a query as an Arrow table; a UUID comes as text, a vector as a fixed-size list."""
+        with translated():
+            return self.backend.fetch_arrow(self.connection, _bound(statement, parameters))
+
+    def stream(
+        self, statement: Statement, parameters: Parameters | None = None, *, rows: int = 50_000
+    ) -> Iterator[pa.Table]:
+        """The rows of a query in Arrow tables of about `rows` rows, in constant memory.
+
+        Until the iterator is exhausted the session must not be used for anything else.
+        """
+        with translated():
+            yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
+
+    @contextmanager
+    def staged(self, tables: Mapping[str, pa.Table]) -> Iterator[None]:
+        """Make Arrow tables visible to SQL under their names: on DuckDB in place, on Postgres by COPY."""
+        with translated():
+            for name, rows in tables.items():
+                self.backend.stage(self.connection, name, rows)
+        try:
+            yield
+        finally:
+            if self.connection.in_transaction() and not self.connection.invalidated:
+                for name in tables:
+                    self.backend.unstage(self.connection, name)
+
+    def insert(self, table: sa.Table, rows: pa.Table) -> int:
+        """Insert all rows in bulk; the Arrow columns must be columns of the table. Returns their number."""
+        if rows.num_rows == 0:
+            return 0
+        names = list(rows.column_names)
+        source = sa.table("staged_rows", *(sa.column(name) for name in names))
+        values = [sa.cast(source.c[name], table.c[name].type) for name in names]
+        with self.staged({"staged_rows": rows}):
+            self.execute(sa.insert(table).from_select(names, sa.select(*values)))
+        return int(rows.num_rows)
+
+
+class Database:
+    """One database. Close it when done: a DuckDB file is held by one process at a time."""
+
+    def __init__(self, engine: sa.Engine, backend: Backend) -> None:
+        self.engine = engine
+        self.backend = backend
+
+    @property
+    def name(self) -> str:
+        """`duckdb` or `postgresql`."""
+        return self.backend.name
+
+    @property
+    def url(self) -> sa.URL:
+        """Where the database is; its text hides the password."""
+        return self.engine.url
+
+    @contextmanager
+    def begin(self) -> Iterator[Session]:
+        """A transaction that writes: committed at the end, rolled back on any error. One at a time."""
+        with translated(), self.engine.begin() as connection:
+            self.backend.prepare_write(connection)
+            yield Session(connection, self.backend)
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A transaction that is rolled back at the end: a snapshot to read from."""
+        with translated(), self.engine.connect() as connection:
+            yield Session(connection, self.backend)
+
+    def close(self) -> None:
+        """Give the connections back; on DuckDB, release the file."""
+        self.engine.dispose()
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+
+def _executable(statement: Statement) -> sa.Executable:
+    return sa.text(statement) if isinstance(statement, str) else statement
+
+
+def _bound(statement: Statement, parameters: Parameters | None) -> sa.Executable:
+    executable = _executable(statement)
+    if not parameters:
+        return executable
+    return executable.params(**parameters)  # type: ignore[attr-defined, no-any-return]

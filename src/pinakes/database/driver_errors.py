@@ -1,0 +1,51 @@
+"""The one place where the drivers' errors become ours.
+
+Leaves out: errors that a user cannot cause (broken SQL of ours, violated constraints): those pass through
+with their traceback, since they are our defects.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from pinakes.errors import DatabaseBusyError, DatabaseError
+
+_LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn a driver's error about reaching or opening the database into a `DatabaseError`."""
+    try:
+        yield
+    except sa.exc.DBAPIError as error:
+        ours = explain(error)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def explain(error: sa.exc.DBAPIError) -> DatabaseError | None:
+    """The error in words for the user, or None when it is a defect of ours."""
+    message = str(error.orig)
+    holder = _LOCK_HOLDER.search(message)
+    if holder:
+        return DatabaseBusyError(
+            f"the DuckDB file is held by process {holder['pid']} ({holder['program']}); a DuckDB file has "
+            "one writer at a time. Wait for it with --wait SECONDS, stop that process, or use Postgres for "
+            "several writers."
+        )
+    if "Could not set lock on file" in message:
+        return DatabaseBusyError(
+            "the DuckDB file is held by another process. Wait for it with --wait SECONDS, or stop it."
+        )
+    if 'type "vector" does not exist' in message or 'extension "vector" is not available' in message:
+        return DatabaseError(
+            "this Postgres has no pgvector: install it on the server (the image pgvector/pgvector has it), "
+            "then run `pinakes init` again."
+        )
+    if isinstance(error, sa.exc.OperationalError) or "IO Error" in message:
+        return DatabaseError(f"the database does not answer as it should: {message.strip()}")
+    return None

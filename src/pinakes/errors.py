@@ -1,0 +1,53 @@
+"""The one family of errors that Pinakes raises on purpose.
+
+A message says what was wrong, what was expected and what to do next. `cli.main` prints the message
+without a traceback; anything else that is raised is a defect of ours and keeps its traceback.
+"""
+
+
+class PinakesError(Exception):
+    """Base class of every error that a user can cause and mend."""
+
+
+class DatabaseError(PinakesError):
+    """The database cannot be reached, opened or written."""
+
+
+class DatabaseBusyError(DatabaseError):
+    """Another process holds the DuckDB file."""
+
+
+class SchemaVersionError(DatabaseError):
+    """The database was made by an older or a newer Pinakes, or is not a Pinakes database."""
+
+
+class UnknownNameError(PinakesError):
+    """A name is in no registry; the message lists the known ones."""
+
+    def __init__(self, kind: str, name: str, known: list[str], hint: str = "") -> None:
+        listed = ", ".join(sorted(known)) or "none"
+        super().__init__(f"unknown {kind} {name!r}; known: {listed}{'. ' + hint if hint else ''}")
+
+
+class InputError(PinakesError):
+    """A file, an option or a record of the user's is not what it has to be."""
+
+
+class LoadError(PinakesError):
+    """A load could not be finished; what it had committed stays, and a second start goes on from there."""
+
+
+class IndexingError(PinakesError):
+    """A model, a vector or a side index cannot be made or used."""
+
+
+class BenchmarkError(PinakesError):
+    """A benchmark folder is incomplete, or its views do not give what they owe."""
+
+
+class RunError(PinakesError):
+    """A ranking cannot be made, imported or stored."""
+
+
+class EvaluationError(PinakesError):
+    """Measures cannot be computed from what was given."""

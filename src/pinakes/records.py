@@ -1,0 +1,43 @@
+"""Records that parts hand to each other where they do not meet in the database.
+
+A field has the column's name. Nothing here computes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+Judgments = Mapping[str, Mapping[str, int]]
+"""query id -> source id of a paper -> grade"""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPaper:
+    """One row of a ranking: the source's id of a paper and the score, higher is better."""
+
+    source_id: str
+    score: float
+
+
+Rankings = Mapping[str, Sequence[RankedPaper]]
+"""query id -> its ranking, best first, in the order that its maker gave"""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One value of one measure: of a query, or of a subset of the queries when `query_id` is None.
+
+    `queries_owed` counts the queries that the subset has judgments for, `queries_answered` those of them
+    that the ranking holds; the rest are missing, and each missing one counts as zero.
+    """
+
+    measure: str
+    subset: str
+    query_id: str | None
+    value: float
+    queries_owed: int
+    queries_answered: int
+
+    @property
+    def queries_missing(self) -> int:
+        """How many owed queries the ranking does not hold."""
+        return self.queries_owed - self.queries_answered

@@ -1,0 +1,42 @@
+"""What the environment says: one frozen record, read when asked for, never at import."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_DATABASE_URL = "duckdb:///pinakes.duckdb"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one process.
+
+    Attributes:
+        database_url: a SQLAlchemy URL (`PINAKES_DATABASE_URL`).
+        index_folder: where side indexes lie (`PINAKES_INDEX_FOLDER`); None: beside a DuckDB file.
+        benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
+            separated by the system's path separator).
+    """
+
+    database_url: str = DEFAULT_DATABASE_URL
+    index_folder: Path | None = None
+    benchmark_folders: tuple[Path, ...] = ()
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings that the environment gives, with defaults for the rest.
+
+    >>> read_settings({}).database_url
+    'duckdb:///pinakes.duckdb'
+    >>> read_settings({"PINAKES_BENCHMARKS": "/a" + os.pathsep + "/b"}).benchmark_folders[1].name
+    'b'
+    """
+    given = os.environ if environment is None else environment
+    index_folder = given.get("PINAKES_INDEX_FOLDER")
+    folders = given.get("PINAKES_BENCHMARKS", "")
+    return Settings(
+        database_url=given.get("PINAKES_DATABASE_URL") or DEFAULT_DATABASE_URL,
+        index_folder=Path(index_folder) if index_folder else None,
+        benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
+    )

@@ -1,0 +1,105 @@
+"""The schema is one truth on both databases."""
+
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import Database, connect
+from pinakes.errors import SchemaVersionError
+from pinakes.schema import SCHEMA_VERSION, check_schema, create_schema, metadata
+
+COLUMNS = """
+SELECT table_name, column_name, ordinal_position, is_nullable
+FROM information_schema.columns
+WHERE table_schema = CURRENT_SCHEMA()
+ORDER BY table_name, ordinal_position
+"""
+
+TYPES = """
+SELECT table_name, column_name, LOWER(data_type) AS data_type
+FROM information_schema.columns
+WHERE table_schema = CURRENT_SCHEMA()
+ORDER BY table_name, ordinal_position
+"""
+
+SAME_TYPE = {"varchar": "text", "double": "double precision"}
+
+
+def test_both_databases_have_the_same_tables_and_columns(both_databases: tuple[Database, Database]) -> None:
+    found = []
+    for database in both_databases:
+        with database.read() as session:
+            found.append(session.rows(COLUMNS))
+    views = {"citation_links", "unresolved_citations"}
+    duck, post = ([row for row in rows if row["table_name"] not in views] for rows in found)
+    assert duck == post
+    assert {row["table_name"] for row in duck} == set(metadata.tables)
+
+
+def test_both_databases_have_the_same_types(both_databases: tuple[Database, Database]) -> None:
+    found = []
+    for database in both_databases:
+        with database.read() as session:
+            rows = session.rows(TYPES)
+        found.append(
+            [(r["table_name"], r["column_name"], SAME_TYPE.get(r["data_type"], r["data_type"])) for r in rows]
+        )
+    assert found[0] == found[1]
+
+
+def test_every_table_and_column_explains_itself() -> None:
+    silent = [table.name for table in metadata.tables.values() if not table.comment]
+    silent += [
+        f"{table.name}.{column.name}"
+        for table in metadata.tables.values()
+        for column in table.columns
+        if not column.comment
+    ]
+    assert silent == []
+
+
+def test_comments_are_in_the_database(both_databases: tuple[Database, Database]) -> None:
+    duck, post = both_databases
+    with duck.read() as session:
+        in_duckdb = session.scalar(
+            "SELECT comment FROM duckdb_columns() WHERE table_name = 'papers' AND column_name = 'source_id'"
+        )
+    with post.read() as session:
+        in_postgres = session.scalar("SELECT col_description(CAST('papers' AS regclass), 3)")
+    assert in_duckdb == in_postgres == "the source's own id of the paper"
+
+
+def test_creating_twice_changes_nothing(database: Database) -> None:
+    assert create_schema(database) is False
+    check_schema(database)
+
+
+@pytest.mark.parametrize(("version", "word"), [(SCHEMA_VERSION + 1, "newer"), (SCHEMA_VERSION - 1, "older")])
+def test_other_versions_are_refused(database: Database, version: int, word: str) -> None:
+    with database.begin() as session:
+        session.execute("UPDATE schema_version SET version = :version", {"version": version})
+    with pytest.raises(SchemaVersionError, match=f"made by an? {word} Pinakes"):
+        check_schema(database)
+
+
+def test_a_database_without_tables_is_refused(database_url: str) -> None:
+    with connect(database_url) as database, pytest.raises(SchemaVersionError, match="pinakes init"):
+        check_schema(database)
+
+
+def test_text_is_ordered_byte_by_byte(database: Database) -> None:
+    with database.begin() as session:
+        for number, name in enumerate(["b", "B", "a", "é", "10", "9"]):
+            session.execute(
+                "INSERT INTO corpora VALUES (:number, :name, '', '', '', '')",
+                {"number": number, "name": name},
+            )
+        names = [row["name"] for row in session.rows("SELECT name FROM corpora ORDER BY name DESC")]
+    assert names == ["é", "b", "a", "B", "9", "10"]
+
+
+def test_a_grade_for_the_same_paper_twice_is_refused(database: Database) -> None:
+    row = "INSERT INTO judgments VALUES (1, 'q', 1, 'published', 'test', 1, 1)"
+    with database.begin() as session:
+        session.execute(row)
+    with pytest.raises(sa.exc.IntegrityError), database.begin() as session:
+        session.execute(row)
