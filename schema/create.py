@@ -21,7 +21,7 @@ schema_version = sa.Table(
     comment="The version of this schema: one row.",
 )
 
-_VIEWS: Final = ("citation_links", "unresolved_citations")
+_VIEWS: Final = ("citation_links", "judged_papers", "unresolved_citations")
 
 
 def create_schema(database: Database) -> bool:

@@ -1,0 +1,8 @@
+-- All 225 questions; a query's id is its ordinal, as the relevance list counts.
+SELECT
+    benchmark_queries.query_id,
+    benchmark_queries.paper_id,
+    benchmark_queries.text
+FROM benchmark_queries
+INNER JOIN corpora ON benchmark_queries.corpus_id = corpora.corpus_id
+WHERE corpora.name = 'cranfield'

@@ -1,0 +1,170 @@
+"""What a benchmark's folder says: its description, its SQL and its published figures.
+
+Leaves out: the database (`install`, `relations`).
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pinakes.errors import BenchmarkError, UnknownNameError
+
+VIEWS: Final = ("queries", "candidates", "judgments")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
+_RESERVED: Final = frozenset({"main", "public", "temp", "information_schema", "templates"})
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedScore:
+    """A figure that a paper reports: `value` on the scale of our scores, `printed` as it stands there."""
+
+    system: str
+    subset: str
+    measure: str
+    source: str
+    value: float
+    printed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One benchmark, as its folder defines it.
+
+    Attributes:
+        corpus: the corpus whose papers are the candidates.
+        pool: `shared` when all queries have the same candidates, `per_query` when each has its own.
+        depth: papers that a run keeps for each query; None: the whole pool.
+        query_template, paper_template: what a query and a candidate say to a system.
+        group_by: columns of the queries view that reports break down by.
+        fold_column, splits: for each split the sets of folds whose means are averaged.
+        sql: the bodies of the three views.
+        digest: sha256 over the folder's four files.
+    """
+
+    name: str
+    title: str
+    citation: str
+    licence: str
+    corpus: str
+    pool: Literal["shared", "per_query"]
+    headline_measure: str
+    measures: tuple[str, ...]
+    query_template: str
+    paper_template: str
+    depth: int | None
+    grades: Mapping[str, str]
+    group_by: tuple[str, ...]
+    fold_column: str | None
+    splits: Mapping[str, Sequence[frozenset[str]]]
+    published: tuple[PublishedScore, ...]
+    sql: Mapping[str, str]
+    digest: str
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
+    """The names of all benchmarks: the bundled ones and those in the given folders."""
+    return sorted(_find_folders(folders))
+
+
+def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
+    """The benchmark of that name.
+
+    Args:
+        name: the folder's name.
+        folders: folders of benchmarks besides the bundled ones; theirs win.
+
+    Raises:
+        UnknownNameError: there is no such folder; the message lists the known ones.
+        BenchmarkError: the folder is incomplete, or its benchmark.toml is not as it should be.
+    """
+    known = _find_folders(folders)
+    if name not in known:
+        raise UnknownNameError("benchmark", name, list(known), "More folders: PINAKES_BENCHMARKS.")
+    folder = known[name]
+    contents = {file: _read(folder, file) for file in ("benchmark.toml", *(f"{view}.sql" for view in VIEWS))}
+    try:
+        described = tomllib.loads(contents["benchmark.toml"])
+        return _build(name, described, contents)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise BenchmarkError(f"{name}/benchmark.toml is not as it should be: {error!r}.") from error
+
+
+def _find_folders(folders: Sequence[Path]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for parent in (files("pinakes.queries"), *folders):
+        if not parent.is_dir():
+            raise BenchmarkError(f"there is no folder {parent}, which PINAKES_BENCHMARKS names.")
+        for folder in parent.iterdir():
+            if folder.joinpath("benchmark.toml").is_file():
+                _check_name(folder.name)
+                found[folder.name] = folder
+    return found
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name) or name in _RESERVED or name.startswith("pg_"):
+        raise BenchmarkError(
+            f"{name!r} cannot name a benchmark: it becomes a schema of the database. Expected a lower-case "
+            f"letter, then letters, digits or underscores, and none of {', '.join(sorted(_RESERVED))}."
+        )
+
+
+def _read(folder: Any, name: str) -> str:
+    try:
+        text: str = folder.joinpath(name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BenchmarkError(f"the benchmark {folder.name} has no {name}.") from error
+    return text
+
+
+def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str]) -> Benchmark:
+    digest = hashlib.sha256()
+    for file, text in contents.items():
+        digest.update(f"{file}\0{text}\0".encode())
+    aggregation = described.get("aggregation", {})
+    if described["pool"] not in ("shared", "per_query"):
+        raise ValueError(f"pool = {described['pool']!r}, expected 'shared' or 'per_query'")
+    if described["headline_measure"] not in described["measures"]:
+        raise ValueError("headline_measure is not one of the measures")
+    return Benchmark(
+        name=name,
+        title=described["title"],
+        citation=described["citation"],
+        licence=described["licence"],
+        corpus=described["corpus"],
+        pool=described["pool"],
+        headline_measure=described["headline_measure"],
+        measures=tuple(described["measures"]),
+        query_template=described["query_template"],
+        paper_template=described["paper_template"],
+        depth=described.get("depth"),
+        grades=described["grades"],
+        group_by=tuple(aggregation.get("group_by", ())),
+        fold_column=aggregation.get("fold_column"),
+        splits={
+            split: tuple(frozenset(folds) for folds in parts)
+            for split, parts in aggregation.get("splits", {}).items()
+        },
+        published=tuple(
+            score for table in described.get("published", ()) for score in _read_published(table)
+        ),
+        sql={view: contents[f"{view}.sql"] for view in VIEWS},
+        digest=digest.hexdigest(),
+        notes=tuple(described.get("notes", ())),
+    )
+
+
+def _read_published(table: Mapping[str, Any]) -> list[PublishedScore]:
+    """The figures of one `[[published]]` table: rows by subset and system, a column for each measure."""
+    return [
+        PublishedScore(system, subset, measure, table["source"], float(printed) / table["scale"], printed)
+        for subset, systems in table["rows"].items()
+        for system, figures in systems.items()
+        for measure, printed in zip(table["measures"], figures, strict=True)
+    ]

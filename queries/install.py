@@ -1,0 +1,88 @@
+"""Benchmarks into the database: a schema with three views each, and the published figures.
+
+Leaves out: what the views hold (the benchmark's folder).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.schema import CreateSchema
+
+from pinakes.database import Database, Session
+from pinakes.errors import BenchmarkError
+from pinakes.queries.definition import VIEWS, Benchmark, list_benchmarks, read_benchmark
+from pinakes.queries.relations import relation
+from pinakes.schema import benchmarks, published_scores
+
+
+def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list[str]:
+    """Make or renew the views of every benchmark; the names of those that were made or changed."""
+    names = list_benchmarks(folders)
+    return [name for name in names if install_benchmark(database, read_benchmark(name, folders))]
+
+
+def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
+    """Make or renew a benchmark's views and published figures; False where they stand as defined."""
+    with database.begin() as session:
+        known = session.scalar(
+            sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
+        )
+        if known == benchmark.digest:
+            return False
+        _create_views(session, benchmark)
+        _replace_rows(session, benchmark)
+    return True
+
+
+def _create_views(session: Session, benchmark: Benchmark) -> None:
+    session.execute(CreateSchema(benchmark.name, if_not_exists=True))
+    quote = session.connection.dialect.identifier_preparer.quote
+    for view in VIEWS:
+        name = f"{quote(benchmark.name)}.{quote(view)}"
+        session.execute(f"DROP VIEW IF EXISTS {name}")
+        session.execute(f"CREATE VIEW {name} AS\n{benchmark.sql[view]}")
+        _check_columns(session, benchmark, view)
+
+
+def _check_columns(session: Session, benchmark: Benchmark, view: str) -> None:
+    owed = {column.name for column in relation(benchmark, view).columns}
+    try:
+        nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
+        found = set(session.fetch_arrow(nothing).column_names)
+    except sa.exc.ProgrammingError as error:
+        raise BenchmarkError(
+            f"{benchmark.name}/{view}.sql cannot be read: {error.orig}. A benchmark reads the judgments of a "
+            "corpus from the view judged_papers, since its own view is called judgments."
+        ) from error
+    if not owed <= found:
+        raise BenchmarkError(
+            f"{benchmark.name}/{view}.sql lacks the columns {', '.join(sorted(owed - found))}."
+        )
+
+
+def _replace_rows(session: Session, benchmark: Benchmark) -> None:
+    session.execute(sa.delete(benchmarks).where(benchmarks.c.name == benchmark.name))
+    session.execute(sa.delete(published_scores).where(published_scores.c.benchmark == benchmark.name))
+    session.execute(
+        sa.insert(benchmarks).values(
+            name=benchmark.name,
+            title=benchmark.title,
+            citation=benchmark.citation,
+            licence=benchmark.licence,
+            headline_measure=benchmark.headline_measure,
+            definition_digest=benchmark.digest,
+        )
+    )
+    for score in benchmark.published:
+        session.execute(
+            sa.insert(published_scores).values(
+                benchmark=benchmark.name,
+                system=score.system,
+                subset=score.subset,
+                measure=score.measure,
+                source=score.source,
+                value=score.value,
+                printed=score.printed,
+            )
+        )

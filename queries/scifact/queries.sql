@@ -1,0 +1,15 @@
+-- The claims that the test split judges.
+SELECT
+    benchmark_queries.query_id,
+    benchmark_queries.paper_id,
+    benchmark_queries.text
+FROM benchmark_queries
+INNER JOIN corpora ON benchmark_queries.corpus_id = corpora.corpus_id
+WHERE corpora.name = 'scifact'
+    AND EXISTS (
+        SELECT 1
+        FROM judged_papers
+        WHERE judged_papers.corpus_id = benchmark_queries.corpus_id
+            AND judged_papers.query_id = benchmark_queries.query_id
+            AND judged_papers.split = 'test'
+    )

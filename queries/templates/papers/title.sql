@@ -1,0 +1,1 @@
+TRIM(COALESCE(papers.title, ''))

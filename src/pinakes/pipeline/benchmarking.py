@@ -1,0 +1,39 @@
+"""Opening a database and a benchmark in it, as every later step needs them."""
+
+import os
+from pathlib import Path
+
+from pinakes.database import Database
+from pinakes.queries.definition import Benchmark, read_benchmark
+from pinakes.queries.install import install_benchmark
+from pinakes.schema import check_schema
+from pinakes.settings import Settings, read_settings
+
+
+def open_benchmark(database: Database, name: str, settings: Settings | None = None) -> Benchmark:
+    """The benchmark, with its views in the database as its folder defines them.
+
+    Raises:
+        SchemaVersionError: the database has no tables, or others.
+        UnknownNameError, BenchmarkError: there is no such benchmark, or its folder is not as it should be.
+    """
+    check_schema(database)
+    benchmark = read_benchmark(name, (settings or read_settings()).benchmark_folders)
+    install_benchmark(database, benchmark)
+    return benchmark
+
+
+def find_index_folder(database: Database, settings: Settings | None = None) -> Path:
+    """Where the side indexes of a database lie.
+
+    `PINAKES_INDEX_FOLDER` where it is set; else beside a DuckDB file, under its name with `.indexes`; else,
+    for Postgres, in the user's data folder, under the server's and the database's name.
+    """
+    given = (settings or read_settings()).index_folder
+    if given is not None:
+        return given
+    file = database.url.database
+    if database.name == "duckdb" and file and file != ":memory:":
+        return Path(f"{file}.indexes")
+    data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return data / "pinakes" / f"{database.url.host or 'local'}-{file or 'memory'}.indexes"

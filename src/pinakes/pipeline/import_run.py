@@ -1,0 +1,214 @@
+"""Rankings that others made, into `runs` and `hits`.
+
+A run may be several files (CSFCube has one a facet). A file's rows for unknown papers or queries are an
+error, since dropping them would raise the rest; with `unknown="create"`, unknown papers get a row without a
+text, as trec_eval takes documents that no qrels name. Imported again, the same files change nothing.
+"""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes import __version__
+from pinakes.database import Database, Session
+from pinakes.errors import InputError, RunError, UnknownNameError
+from pinakes.loaders.reading import digest_file
+from pinakes.pipeline.benchmarking import open_benchmark
+from pinakes.pipeline.load import Clock, utc_now
+from pinakes.pipeline.run import RunSummary, find_run, store_run, summarise
+from pinakes.pipeline.run_files import FORMATS, FileHit
+from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.queries.definition import Benchmark
+from pinakes.schema import corpora, load_batches, papers
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """Which files, of which format, as which system's run of which benchmark."""
+
+    benchmark: str
+    system: str
+    files: Sequence[Path]
+    format: str = "trec"
+    facet: str | None = None
+    unknown: str = "reject"
+
+
+def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc_now) -> RunSummary:
+    """Store a ranking from files as a run of the benchmark.
+
+    Raises:
+        UnknownNameError: no such benchmark or format.
+        InputError: a file is not of its format.
+        RunError: the files rank an unknown query, an unknown paper, or a paper outside the query's pool.
+    """
+    if request.format not in FORMATS:
+        raise UnknownNameError("format of rankings", request.format, list(FORMATS))
+    if not request.files:
+        raise InputError("there is no file to import.")
+    started_at, started = clock(), time.monotonic()
+    benchmark = open_benchmark(database, request.benchmark)
+    workload = read_workload(database, benchmark)
+    found = _read_files(request, workload)
+    if request.unknown == "create":
+        _create_papers(database, benchmark, found, request, clock)
+    row = _describe(request, workload, found)
+    known = find_run(database, row["run_digest"])
+    if known is not None:
+        return summarise(known, was_there=True)
+    table = _resolve(database, benchmark, workload, found, may_leave_pool=request.unknown == "create")
+    row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
+    with database.begin() as session:
+        return summarise(store_run(session, row, [table]), was_there=False)
+
+
+def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
+    query_ids = set(workload.query_ids)
+    read = FORMATS[request.format]
+    found = [hit for path in request.files for hit in read(path, query_ids, request.facet)]
+    unknown = sorted({hit.query_id for hit in found} - query_ids)
+    if unknown:
+        raise RunError(
+            f"{len(unknown)} queries of the files are no queries of {request.benchmark}, as {unknown[0]}; "
+            "expected query_id of its queries view."
+        )
+    pairs = {(hit.query_id, hit.source_id) for hit in found}
+    if len(pairs) != len(found):
+        raise RunError("two of the files rank the same paper for the same query; expected each pair once.")
+    return found
+
+
+def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
+    digests = [digest_file(path) for path in request.files]
+    import_digest = (
+        digests[0] if len(digests) == 1 else hashlib.sha256(":".join(digests).encode()).hexdigest()
+    )
+    decides = (request.benchmark, request.system, request.format, request.facet or "", import_digest)
+    return {
+        "benchmark": request.benchmark,
+        "system": request.system,
+        "run_digest": hashlib.sha256("\0".join(("import", *decides)).encode()).hexdigest(),
+        "parameters": "{}",
+        "encoder_id": None,
+        "encoder_revision": None,
+        "precision": None,
+        "query_template": None,
+        "paper_template": None,
+        "code_version": __version__,
+        "dataset_digest": workload.digest,
+        "view_digest": workload.benchmark.digest,
+        "device": None,
+        "depth": None,
+        "queries_owed": len(workload.query_ids),
+        "queries_answered": len({hit.query_id for hit in found}),
+        "candidates_owed": workload.candidates_owed,
+        "candidates_without_text": 0,
+        "imported_from": ", ".join(path.name for path in request.files),
+        "import_digest": import_digest,
+    }
+
+
+def _resolve(
+    database: Database,
+    benchmark: Benchmark,
+    workload: Workload,
+    found: list[FileHit],
+    *,
+    may_leave_pool: bool,
+) -> pa.Table:
+    """The hits with ids of ours."""
+    known = dict(zip(workload.source_ids, workload.paper_ids.tolist(), strict=True))
+    if may_leave_pool:
+        with database.read() as session:
+            known = _find_papers(session, benchmark.corpus)
+    unknown = sorted({hit.source_id for hit in found if hit.source_id not in known})
+    if unknown:
+        raise RunError(
+            f"{len(unknown)} papers of the files are no candidates of {benchmark.name}, as {unknown[0]}; "
+            "nothing was imported. If the benchmark's documents are not loaded, --unknown create makes rows for them."
+        )
+    if workload.pools is not None:
+        _require_pools(workload, found)
+    return pa.table(
+        {
+            "query_id": pa.array([hit.query_id for hit in found], pa.string()),
+            "paper_id": pa.array([known[hit.source_id] for hit in found], pa.int64()),
+            "rank": pa.array([hit.rank for hit in found], pa.int32()),
+            "score": pa.array([hit.score for hit in found], pa.float64()),
+        }
+    )
+
+
+def _require_pools(workload: Workload, found: list[FileHit]) -> None:
+    rows = {source_id: row for row, source_id in enumerate(workload.source_ids)}
+    pools = {query_id: set(np.asarray(pool).tolist()) for query_id, pool in (workload.pools or {}).items()}
+    for hit in found:
+        if rows[hit.source_id] not in pools[hit.query_id]:
+            raise RunError(
+                f"{hit.source_id} is not in the pool of query {hit.query_id}; expected the candidates that "
+                f"{workload.benchmark.name}.candidates lists. Nothing was imported."
+            )
+
+
+def _find_papers(session: Session, corpus: str) -> dict[str, int]:
+    query = (
+        sa.select(papers.c.source_id, papers.c.paper_id)
+        .join(corpora, papers.c.corpus_id == corpora.c.corpus_id)
+        .where(corpora.c.name == corpus)
+    )
+    return {row["source_id"]: row["paper_id"] for row in session.rows(query)}
+
+
+def _create_papers(
+    database: Database, benchmark: Benchmark, found: list[FileHit], request: ImportRequest, clock: Clock
+) -> None:
+    """Rows without a text for the papers that only the ranking names, as a batch of their own."""
+    with database.begin() as session:
+        known = _find_papers(session, benchmark.corpus)
+        unknown = sorted({hit.source_id for hit in found} - known.keys())
+        if not unknown:
+            return
+        corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
+        last_batch = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
+        last_paper = session.scalar(sa.select(sa.func.coalesce(sa.func.max(papers.c.paper_id), 0)))
+        batch_id, count = int(last_batch) + 1, len(unknown)
+        session.execute(
+            sa.insert(load_batches).values(
+                batch_id=batch_id,
+                corpus_id=corpus_id,
+                loader="import-run",
+                file=", ".join(path.name for path in request.files),
+                file_digest=hashlib.sha256("\0".join(unknown).encode()).hexdigest(),
+                role="papers",
+                options_digest="",
+                first_row=1,
+                last_row=count,
+                is_last=True,
+                rows_in=count,
+                rows_loaded=count,
+                rows_updated=0,
+                rows_unchanged=0,
+                rows_rejected=0,
+                started_at=clock(),
+                elapsed_s=0.0,
+            )
+        )
+        ids = np.arange(int(last_paper) + 1, int(last_paper) + count + 1, dtype=np.int64)
+        session.insert(
+            papers,
+            pa.table(
+                {
+                    "paper_id": pa.array(ids),
+                    "corpus_id": pa.array([corpus_id] * count, pa.int32()),
+                    "source_id": pa.array(unknown, pa.string()),
+                    "batch_id": pa.array([batch_id] * count, pa.int64()),
+                }
+            ),
+        )

@@ -1,0 +1,190 @@
+"""A ranking of a benchmark's candidates, stored with all that made it.
+
+A run is known by the digest of what decides it: run again with nothing changed, it is found, not made.
+Leaves out: scores of the ranking (`pinakes.pipeline.evaluate`).
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes import __version__
+from pinakes.database import Database, Session
+from pinakes.errors import RunError
+from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
+from pinakes.pipeline.load import Clock, utc_now
+from pinakes.pipeline.progress import Progress, Silent
+from pinakes.pipeline.systems import Ranking, System, SystemDescription, find_system
+from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.schema import hits, runs
+
+HITS_AT_ONCE = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A stored run, and whether it was made now or found."""
+
+    run_id: int
+    benchmark: str
+    system: str
+    was_there: bool
+    queries_owed: int
+    queries_answered: int
+    hit_count: int
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What to rank, by what."""
+
+    benchmark: str
+    system: str
+    options: SystemOptions | None = None
+    depth: int | None = None
+    query_template: str | None = None
+    paper_template: str | None = None
+    again: bool = False
+
+
+def run(
+    database: Database, request: RunRequest, *, progress: Progress | None = None, clock: Clock = utc_now
+) -> RunSummary:
+    """Rank the benchmark's candidates and store the ranking; a run of the same digest is found instead.
+
+    Raises:
+        UnknownNameError: no such benchmark, system or template.
+        BenchmarkError: the benchmark's corpus is not loaded.
+        RunError: an index is missing or stale; the message has the command that makes it.
+    """
+    benchmark = open_benchmark(database, request.benchmark)
+    if request.depth is not None:
+        benchmark = replace(benchmark, depth=request.depth)
+    options = request.options or SystemOptions(find_index_folder(database))
+    system = find_system(request.system, options)
+    workload = read_workload(database, benchmark, request.query_template, request.paper_template)
+    description = system.describe(database, workload)
+    row = _describe_run(workload, system, description)
+    known = find_run(database, row["run_digest"])
+    if known is not None and not request.again:
+        return summarise(known, was_there=True)
+    return _make(database, system, workload, row, progress or Silent(), clock)
+
+
+def _describe_run(workload: Workload, system: System, description: SystemDescription) -> dict[str, Any]:
+    """The columns of `runs` that decide the ranking, and their digest."""
+    row = {
+        "benchmark": workload.benchmark.name,
+        "system": system.name,
+        "parameters": orjson.dumps(description.parameters, option=orjson.OPT_SORT_KEYS).decode(),
+        "encoder_revision": description.encoder_revision,
+        "precision": description.precision,
+        "query_template": workload.query_template,
+        "paper_template": workload.paper_template,
+        "code_version": __version__,
+        "dataset_digest": workload.digest,
+        "view_digest": workload.benchmark.digest,
+        "device": description.device,
+        "depth": workload.benchmark.depth,
+    }
+    digest = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return {**row, "encoder_id": description.encoder_id, "run_digest": digest}
+
+
+def find_run(database: Database, run_digest: str) -> dict[str, Any] | None:
+    """The stored run of that digest."""
+    with database.read() as session:
+        return next(iter(session.rows(sa.select(runs).where(runs.c.run_digest == run_digest))), None)
+
+
+def _make(
+    database: Database,
+    system: System,
+    workload: Workload,
+    row: dict[str, Any],
+    progress: Progress,
+    clock: Clock,
+) -> RunSummary:
+    started_at, started = clock(), time.monotonic()
+    rankings = list(system.rank(database, workload, progress))
+    elapsed_s = time.monotonic() - started
+    row |= {
+        "started_at": started_at,
+        "elapsed_s": elapsed_s,
+        "queries_owed": len(workload.query_ids),
+        "queries_answered": sum(len(ranking.rows) > 0 for ranking in rankings),
+        "candidates_owed": workload.candidates_owed,
+        "candidates_without_text": _count_without_text(workload),
+    }
+    with database.begin() as session:
+        stored = store_run(session, row, _hit_tables(workload, rankings))
+    return summarise(stored, was_there=False)
+
+
+def _count_without_text(workload: Workload) -> int:
+    if workload.pools is None:
+        return int((~workload.has_text).sum())
+    return sum(int((~workload.has_text[pool]).sum()) for pool in workload.pools.values())
+
+
+def store_run(session: Session, row: dict[str, Any], tables: Iterable[pa.Table]) -> dict[str, Any]:
+    """Insert a run and its hits, replacing a run of the same digest; the row as stored."""
+    for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
+        forget_run(session, old["run_id"])
+    run_id = int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(runs.c.run_id), 0)))) + 1
+    count = 0
+    for table in tables:
+        owner = pa.array(np.full(table.num_rows, run_id, dtype=np.int64))
+        count += session.insert(hits, table.append_column("run_id", owner))
+    stored = {**row, "run_id": run_id, "hit_count": count}
+    session.execute(sa.insert(runs).values(**stored))
+    return stored
+
+
+def forget_run(session: Session, run_id: int) -> None:
+    """Delete a run, its hits and its scores."""
+    for table in ("scores", "hits", "runs"):
+        chosen = runs.metadata.tables[table]
+        session.execute(sa.delete(chosen).where(chosen.c.run_id == run_id))
+
+
+def _hit_tables(workload: Workload, rankings: Iterable[Ranking]) -> Iterable[pa.Table]:
+    """The hits, in tables of about `HITS_AT_ONCE` rows, without `run_id`."""
+    pending: list[pa.Table] = []
+    for ranking in rankings:
+        if not len(ranking.rows):
+            continue
+        if not np.isfinite(ranking.scores).all():
+            raise RunError(f"the score of a candidate of query {ranking.query_id} is not a finite number.")
+        pending.append(_hit_table(workload, ranking))
+        if sum(table.num_rows for table in pending) >= HITS_AT_ONCE:
+            yield pa.concat_tables(pending)
+            pending = []
+    if pending:
+        yield pa.concat_tables(pending)
+
+
+def _hit_table(workload: Workload, ranking: Ranking) -> pa.Table:
+    return pa.table(
+        {
+            "query_id": pa.array([ranking.query_id] * len(ranking.rows), pa.string()),
+            "paper_id": pa.array(workload.paper_ids[ranking.rows]),
+            "rank": pa.array(np.arange(1, len(ranking.rows) + 1, dtype=np.int32)),
+            "score": pa.array(ranking.scores.astype(np.float64)),
+        }
+    )
+
+
+def summarise(row: dict[str, Any], *, was_there: bool) -> RunSummary:
+    """What a row of `runs` says of itself."""
+    names = ("run_id", "benchmark", "system", "queries_owed", "queries_answered", "hit_count", "elapsed_s")
+    return RunSummary(was_there=was_there, **{name: row[name] for name in names})

@@ -1,0 +1,79 @@
+"""What a ranking system is: it indexes what a workload needs, says what it is, and ranks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.database import Database
+from pinakes.pipeline.progress import Progress
+from pinakes.pipeline.workload import Ids, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDescription:
+    """All that decides a system's scores, apart from the texts."""
+
+    parameters: dict[str, Any]
+    device: str
+    encoder_id: int | None = None
+    encoder_revision: str | None = None
+    precision: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """One query's ranking, best first: rows of `Workload.paper_ids`, and their scores (float32)."""
+
+    query_id: str
+    rows: Ids
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOptions:
+    """What a user may say about a system.
+
+    Attributes:
+        precision: of an encoder: auto, fp32 or bf16.
+        distance: how vectors are compared: cosine, l2 or inner_product.
+        device: cpu, cuda, or None for CUDA where there is one.
+        index_folder: where side indexes lie.
+    """
+
+    index_folder: Path
+    precision: str = "auto"
+    distance: str = "cosine"
+    device: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What indexing did: how many texts or papers were read now, and how many were there already."""
+
+    system: str
+    added: int
+    already_there: int
+    elapsed_s: float
+
+
+class System(Protocol):
+    """One way to rank candidates."""
+
+    name: str
+
+    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+        """Make what ranking the workload needs; what is there already is not made again."""
+        ...
+
+    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+        """What decides the scores. Raises `RunError` with the command to run when an index is missing."""
+        ...
+
+    def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """The ranking of each query that has a text; `workload.benchmark.depth` papers at most."""
+        ...
