@@ -1,0 +1,67 @@
+"""The house stands as the design draws it."""
+
+import os
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from pinakes.evaluators.registry import FAMILIES
+from pinakes.loaders.registry import LOADERS, find_loader
+from pinakes.loaders.staging import REASONS
+from pinakes.pipeline.steps import _HOMES
+from pinakes.pipeline.systems.registry import DENSE, LEXICAL
+from pinakes.queries.definition import list_benchmarks, read_benchmark
+from pinakes.schema.batches import REJECTION_REASONS
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("schema", "loaders", "indexers", "queries", "evaluators")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_is_a_relative_link_to_its_top_level_folder(part: str) -> None:
+    link = ROOT / "src" / "pinakes" / part
+    assert link.is_symlink()
+    assert os.readlink(link) == f"../../{part}"
+    assert link.resolve() == ROOT / part
+
+
+def test_the_root_is_no_package() -> None:
+    assert not (ROOT / "pinakes").exists()
+    assert not (ROOT / "__init__.py").exists()
+
+
+def test_the_wheel_is_cut_from_the_real_folders() -> None:
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    sources = described["tool"]["hatch"]["build"]["targets"]["wheel"]["sources"]
+    assert sources == {"src/pinakes": "pinakes"} | {part: f"pinakes/{part}" for part in PARTS}
+
+
+@pytest.mark.parametrize("name", sorted(LOADERS))
+def test_every_registered_loader_is_there_under_its_name(name: str) -> None:
+    assert find_loader(name).name == name
+
+
+@pytest.mark.parametrize("target", [*FAMILIES.values(), *LEXICAL.values(), DENSE])
+def test_every_registry_entry_resolves(target: str) -> None:
+    module, member = target.split(":")
+    assert getattr(import_module(module), member) is not None
+
+
+@pytest.mark.parametrize(("module", "name"), [(m, n) for m, names in _HOMES.items() for n in names])
+def test_every_step_is_where_it_is_said_to_be(module: str, name: str) -> None:
+    assert getattr(import_module(module), name) is not None
+
+
+def test_the_database_knows_every_reason_for_a_rejection() -> None:
+    assert set(REJECTION_REASONS) == set(REASONS)
+
+
+@pytest.mark.parametrize("name", list_benchmarks())
+def test_every_bundled_benchmark_is_whole(name: str) -> None:
+    benchmark = read_benchmark(name)
+    assert benchmark.headline_measure in benchmark.measures
+    assert benchmark.grades
+    for statement in benchmark.sql.values():
+        assert statement.startswith("-- ")
