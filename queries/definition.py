@@ -16,7 +16,9 @@ from pinakes.errors import BenchmarkError, UnknownNameError
 
 VIEWS: Final = ("queries", "candidates", "judgments")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
-_RESERVED: Final = frozenset({"main", "public", "temp", "information_schema", "templates"})
+_RESERVED: Final = frozenset(
+    {"information_schema", "main", "memory", "public", "system", "temp", "templates"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,12 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     contents = {file: _read(folder, file) for file in ("benchmark.toml", *(f"{view}.sql" for view in VIEWS))}
     try:
         described = tomllib.loads(contents["benchmark.toml"])
+        _check_description(described)
         return _build(name, described, contents)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise BenchmarkError(f"{name}/benchmark.toml is not as it should be: {error!r}.") from error
+    except KeyError as error:
+        raise BenchmarkError(f"{name}/benchmark.toml lacks {error.args[0]}.") from error
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError, ValueError) as error:
+        raise BenchmarkError(f"{name}/benchmark.toml is not as it should be: {error}.") from error
 
 
 def _find_folders(folders: Sequence[Path]) -> dict[str, Any]:
@@ -120,7 +125,22 @@ def _read(folder: Any, name: str) -> str:
         text: str = folder.joinpath(name).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise BenchmarkError(f"the benchmark {folder.name} has no {name}.") from error
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(f"{folder.name}/{name} is not UTF-8 (byte {error.start}).") from error
     return text
+
+
+def _check_description(described: Mapping[str, Any]) -> None:
+    if described["pool"] not in ("shared", "per_query"):
+        raise ValueError(f"pool is {described['pool']!r}; expected shared or per_query")
+    measures = described["measures"]
+    if not isinstance(measures, list) or described["headline_measure"] not in measures:
+        raise ValueError(
+            f"headline_measure {described['headline_measure']!r} is not one of measures, a list: {measures!r}"
+        )
+    depth = described.get("depth")
+    if depth is not None and (type(depth) is not int or depth < 1):
+        raise ValueError(f"depth is {depth!r}; expected 1 or more, or none for the whole pool")
 
 
 def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str]) -> Benchmark:
@@ -128,10 +148,6 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
     for file, text in contents.items():
         digest.update(f"{file}\0{text}\0".encode())
     aggregation = described.get("aggregation", {})
-    if described["pool"] not in ("shared", "per_query"):
-        raise ValueError(f"pool = {described['pool']!r}, expected 'shared' or 'per_query'")
-    if described["headline_measure"] not in described["measures"]:
-        raise ValueError("headline_measure is not one of the measures")
     return Benchmark(
         name=name,
         title=described["title"],

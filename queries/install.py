@@ -3,13 +3,15 @@
 Leaves out: what the views hold (the benchmark's folder).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateSchema
 
 from pinakes.database import Database, Session
+from pinakes.database.driver_errors import DRIVER_ERRORS
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import VIEWS, Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.relations import relation
@@ -30,9 +32,20 @@ def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
         )
         if known == benchmark.digest:
             return False
+        _refuse_name_of_file(session, benchmark)
         _create_views(session, benchmark)
         _replace_rows(session, benchmark)
     return True
+
+
+def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
+    # DuckDB calls a database as its file: scifact.queries would be a table of it, or a view of a schema.
+    if session.backend.name == "duckdb" and session.scalar("SELECT CURRENT_DATABASE()") == benchmark.name:
+        raise BenchmarkError(
+            f"the DuckDB file is called {benchmark.name}, as a benchmark is, and DuckDB cannot tell "
+            f"{benchmark.name}.queries in the one from that in the other. Rename the file, or choose another "
+            "--db."
+        )
 
 
 def _create_views(session: Session, benchmark: Benchmark) -> None:
@@ -40,24 +53,43 @@ def _create_views(session: Session, benchmark: Benchmark) -> None:
     quote = session.connection.dialect.identifier_preparer.quote
     for view in VIEWS:
         name = f"{quote(benchmark.name)}.{quote(view)}"
-        session.execute(f"DROP VIEW IF EXISTS {name}")
-        session.execute(f"CREATE VIEW {name} AS\n{benchmark.sql[view]}")
-        _check_columns(session, benchmark, view)
+        with _explain_refusal(benchmark, view):
+            session.execute(f"DROP VIEW IF EXISTS {name}")
+            session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(benchmark.sql[view])}\n)"))
+            nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
+            found = set(session.fetch_arrow(nothing).column_names)
+        _check_columns(benchmark, view, found)
 
 
-def _check_columns(session: Session, benchmark: Benchmark, view: str) -> None:
-    owed = {column.name for column in relation(benchmark, view).columns}
+def _query(text: str) -> str:
+    # In brackets, a second statement is an error of syntax.
+    return text.rstrip().removesuffix(";")
+
+
+def _as_written(statement: str) -> sa.DDL:
+    # Not `text`: a colon in a folder's SQL is no parameter.
+    return sa.DDL(statement.replace("%", "%%"))  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _explain_refusal(benchmark: Benchmark, view: str) -> Iterator[None]:
     try:
-        nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
-        found = set(session.fetch_arrow(nothing).column_names)
-    except sa.exc.ProgrammingError as error:
+        yield
+    except DRIVER_ERRORS as error:
+        original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
         raise BenchmarkError(
-            f"{benchmark.name}/{view}.sql cannot be read: {error.orig}. A benchmark reads the judgments of a "
-            "corpus from the view judged_papers, since its own view is called judgments."
+            f"{benchmark.name}/{view}.sql makes no view: {str(original).strip()}. Expected one query that "
+            "both databases read. A benchmark reads the judgments of a corpus from the view judged_papers, "
+            "since its own view is called judgments."
         ) from error
+
+
+def _check_columns(benchmark: Benchmark, view: str, found: set[str]) -> None:
+    owed = {column.name for column in relation(benchmark, view).columns}
     if not owed <= found:
         raise BenchmarkError(
-            f"{benchmark.name}/{view}.sql lacks the columns {', '.join(sorted(owed - found))}."
+            f"{benchmark.name}/{view}.sql lacks the columns {', '.join(sorted(owed - found))}; it gives "
+            f"{', '.join(sorted(found))}."
         )
 
 

@@ -86,5 +86,6 @@ def vectors_table(encoder: str, dimensions: int) -> sa.Table:
         sa.MetaData(),
         sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
         sa.Column("embedding", Vector(dimensions), nullable=False, comment="the vector, 32-bit floats"),
+        info={"dimensions": dimensions},
         comment=f"Vectors of the encoder {encoder}, one for each text that it has read.",
     )

@@ -1,1 +1,1 @@
-TRIM(COALESCE(papers.abstract, ''))
+TRIM(BOTH ' ' FROM COALESCE(papers.abstract, ''))

@@ -1,1 +1,1 @@
-TRIM(COALESCE(papers.title, ''))
+TRIM(BOTH ' ' FROM COALESCE(papers.title, ''))

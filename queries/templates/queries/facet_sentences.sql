@@ -1,4 +1,4 @@
-TRIM(COALESCE((
+TRIM(BOTH ' ' FROM COALESCE((
     SELECT STRING_AGG(sentences.text, ' ' ORDER BY sentences.position)
     FROM sentences
     WHERE sentences.paper_id = queries.paper_id

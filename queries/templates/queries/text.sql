@@ -1,1 +1,1 @@
-TRIM(COALESCE(queries.text, ''))
+TRIM(BOTH ' ' FROM COALESCE(queries.text, ''))

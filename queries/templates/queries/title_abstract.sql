@@ -1,1 +1,1 @@
-TRIM(COALESCE(papers.title, '') || ' ' || COALESCE(papers.abstract, ''))
+TRIM(BOTH ' ' FROM COALESCE(papers.title, '') || ' ' || COALESCE(papers.abstract, ''))

@@ -4,14 +4,15 @@ Leaves out: what only one database can say; that stands in `duckdb_backend` and 
 side by side, behind the `Backend` protocol.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.driver_errors import translated
+from pinakes.database.driver_errors import DRIVER_ERRORS, translated
+from pinakes.database.results import RawResult
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -29,6 +30,10 @@ class Backend(Protocol):
         """Make this transaction the only writer."""
         ...
 
+    def prepare_read(self, connection: sa.Connection) -> None:
+        """Make all that this transaction reads one snapshot."""
+        ...
+
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
         ...
@@ -43,6 +48,10 @@ class Backend(Protocol):
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
+        ...
+
+    def query(self, connection: sa.Connection, text: str) -> RawResult:
+        """The result of one query as the user wrote it; nothing in it is taken for a parameter."""
         ...
 
 
@@ -89,6 +98,11 @@ class Session:
         with translated():
             yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
 
+    def query(self, text: str) -> RawResult:
+        """The result of a user's own query, word for word."""
+        with translated():
+            return self.backend.query(self.connection, text)
+
     @contextmanager
     def staged(self, tables: Mapping[str, pa.Table]) -> Iterator[None]:
         """Make Arrow tables visible to SQL under their names: on DuckDB in place, on Postgres by COPY."""
@@ -97,10 +111,17 @@ class Session:
                 self.backend.stage(self.connection, name, rows)
         try:
             yield
-        finally:
-            if self.connection.in_transaction() and not self.connection.invalidated:
-                for name in tables:
-                    self.backend.unstage(self.connection, name)
+        except BaseException:
+            # After an error the database may refuse; then the rollback takes the names back.
+            with suppress(*DRIVER_ERRORS):
+                self._unstage(tables)
+            raise
+        with translated():
+            self._unstage(tables)
+
+    def _unstage(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.backend.unstage(self.connection, name)
 
     def insert(self, table: sa.Table, rows: pa.Table) -> int:
         """Insert all rows in bulk; the Arrow columns must be columns of the table. Returns their number."""
@@ -142,6 +163,7 @@ class Database:
     def read(self) -> Iterator[Session]:
         """A transaction that is rolled back at the end: a snapshot to read from."""
         with translated(), self.engine.connect() as connection:
+            self.backend.prepare_read(connection)
             yield Session(connection, self.backend)
 
     def close(self) -> None:

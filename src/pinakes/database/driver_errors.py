@@ -7,10 +7,16 @@ with their traceback, since they are our defects.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
+import duckdb
+import psycopg
 import sqlalchemy as sa
 
 from pinakes.errors import DatabaseBusyError, DatabaseError
+
+DRIVER_ERRORS: Final = (sa.exc.DBAPIError, duckdb.Error, psycopg.Error)
+"""What the drivers raise, through SQLAlchemy or, where Arrow tables are moved, directly."""
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
@@ -20,16 +26,17 @@ def translated() -> Iterator[None]:
     """Turn a driver's error about reaching or opening the database into a `DatabaseError`."""
     try:
         yield
-    except sa.exc.DBAPIError as error:
+    except DRIVER_ERRORS as error:
         ours = explain(error)
         if ours is None:
             raise
         raise ours from error
 
 
-def explain(error: sa.exc.DBAPIError) -> DatabaseError | None:
-    """The error in words for the user, or None when it is a defect of ours."""
-    message = str(error.orig)
+def explain(error: Exception) -> DatabaseError | None:
+    """The driver's error in words for the user, or None when it is a defect of ours."""
+    original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    message = str(original)
     holder = _LOCK_HOLDER.search(message)
     if holder:
         return DatabaseBusyError(
@@ -46,6 +53,6 @@ def explain(error: sa.exc.DBAPIError) -> DatabaseError | None:
             "this Postgres has no pgvector: install it on the server (the image pgvector/pgvector has it), "
             "then run `pinakes init` again."
         )
-    if isinstance(error, sa.exc.OperationalError) or "IO Error" in message:
+    if isinstance(original, duckdb.IOException | duckdb.ConnectionException | psycopg.OperationalError):
         return DatabaseError(f"the database does not answer as it should: {message.strip()}")
     return None

@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
+
+from pinakes.database.results import RawResult
+from pinakes.errors import InputError
 
 
 class DuckdbBackend:
@@ -14,6 +18,9 @@ class DuckdbBackend:
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Nothing to do: a DuckDB file has one writing process, and its transactions conflict by row."""
+
+    def prepare_read(self, connection: sa.Connection) -> None:
+        """Nothing to do: every transaction of DuckDB reads one snapshot."""
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Register the Arrow table under the name; nothing is copied."""
@@ -25,12 +32,27 @@ class DuckdbBackend:
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
-        return _relation(connection, statement).to_arrow_table()
+        return _unify_types(_relation(connection, statement).to_arrow_table())
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
         """The result through DuckDB's record batch reader."""
         for batch in _relation(connection, statement).to_arrow_reader(rows):
-            yield pa.Table.from_batches([batch])
+            yield _unify_types(pa.Table.from_batches([batch]))
+
+    def query(self, connection: sa.Connection, text: str) -> RawResult:
+        """The result of the text through DuckDB's cursor."""
+        cursor = _raw(connection).cursor()
+        try:
+            cursor.execute(text)
+        except duckdb.Error as error:
+            raise InputError(f"DuckDB refuses the query: {error}") from error
+        columns = [str(column[0]) for column in cursor.description or ()]
+        return RawResult(columns, _rows(cursor))
+
+
+def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+    while part := cursor.fetchmany(1_000):
+        yield from part
 
 
 def _raw(connection: sa.Connection) -> Any:
@@ -38,6 +60,22 @@ def _raw(connection: sa.Connection) -> Any:
 
 
 def _relation(connection: sa.Connection, statement: sa.Executable) -> Any:
-    compiled = statement.compile(dialect=connection.dialect)  # type: ignore[attr-defined]
+    compiled = statement.compile(  # type: ignore[attr-defined]
+        dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
+    )
     order = compiled.positiontup or []
     return _raw(connection).sql(str(compiled), params=[compiled.params[name] for name in order])
+
+
+def _unify_types(rows: pa.Table) -> pa.Table:
+    """The types that Postgres gives too: decimals (sums) as floats, times in UTC, not in the local zone."""
+    fields = [field.with_type(_unify_type(field.type)) for field in rows.schema]
+    return rows.cast(pa.schema(fields))
+
+
+def _unify_type(type_: pa.DataType) -> pa.DataType:
+    if pa.types.is_decimal(type_):
+        return pa.float64()
+    if pa.types.is_timestamp(type_) and type_.tz is not None:
+        return pa.timestamp("us", tz="UTC")
+    return type_

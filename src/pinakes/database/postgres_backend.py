@@ -1,15 +1,20 @@
 """What only Postgres says: temporary tables filled by binary COPY, server-side cursors, one writer's lock."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+import psycopg
 import pyarrow as pa
 import sqlalchemy as sa
 from pgvector import Vector
 from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.types import TypeInfo
+
+from pinakes.database.results import RawResult
+from pinakes.errors import InputError
 
 _WRITER_LOCK: Final = 0x50494E41  # "PINA": the advisory lock that every writing transaction takes
 
@@ -22,6 +27,10 @@ class PostgresBackend:
     def prepare_write(self, connection: sa.Connection) -> None:
         """Wait for other writers of Pinakes, so that ids are handed out one transaction after the other."""
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _WRITER_LOCK})
+
+    def prepare_read(self, connection: sa.Connection) -> None:
+        """Read one snapshot, however many statements follow."""
+        connection.execute(sa.text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Fill a temporary table of that name by binary COPY."""
@@ -37,7 +46,7 @@ class PostgresBackend:
         with raw.cursor() as cursor:
             cursor.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(table, columns))
             with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT BINARY)").format(table)) as copy:
-                copy.set_types([type_.split("(")[0] for type_ in types])
+                copy.set_types([re.split(r"[ (]", type_)[0] for type_ in types])
                 for batch in rows.to_batches(max_chunksize=10_000):
                     for row in zip(*(_python_values(column) for column in batch.columns), strict=True):
                         copy.write_row(row)
@@ -58,12 +67,28 @@ class PostgresBackend:
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
         """The result through a server-side cursor."""
-        options = connection.execution_options(stream_results=True, max_row_buffer=rows)
-        with options.execute(statement) as result:
+        # The options are the statement's: on the connection they would stay for all that follows.
+        options = {"stream_results": True, "max_row_buffer": rows}
+        with connection.execute(statement, execution_options=options) as result:
             names = list(result.keys())
             types = _arrow_types(connection, result)
             for part in result.partitions(rows):
                 yield _arrow_table(names, types, part)
+
+    def query(self, connection: sa.Connection, text: str) -> RawResult:
+        """The result of the text through a server-side cursor, which takes nothing but a query."""
+        cursor = _raw(connection).cursor(name="pinakes_query")
+        try:
+            cursor.execute(text)
+        except psycopg.Error as error:
+            cursor.close()
+            raise InputError(f"Postgres refuses the query: {error}") from error
+        return RawResult([column.name for column in cursor.description or ()], _rows(cursor))
+
+
+def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+    with cursor:
+        yield from cursor
 
 
 def _raw(connection: sa.Connection) -> Any:
@@ -74,15 +99,16 @@ def _postgres_type(type_: pa.DataType) -> str:
     if pa.types.is_fixed_size_list(type_):
         return f"vector({int(type_.list_size)})"
     if pa.types.is_timestamp(type_):
-        return "timestamptz"
+        return "timestamp" if type_.tz is None else "timestamptz"
     if type_ not in _POSTGRES_TYPES:
         raise TypeError(f"no Postgres type for Arrow's {type_}")
     return _POSTGRES_TYPES[type_]
 
 
 _POSTGRES_TYPES: Final = {
-    pa.string(): "text",
-    pa.large_string(): "text",
+    # Ordered byte by byte, as the tables' texts are and as DuckDB orders.
+    pa.string(): 'text COLLATE "C"',
+    pa.large_string(): 'text COLLATE "C"',
     pa.int32(): "int4",
     pa.int64(): "int8",
     pa.float32(): "float4",
@@ -121,15 +147,17 @@ def _description(result: sa.CursorResult[Any]) -> Sequence[Any]:
 
 
 def _arrow_types(connection: sa.Connection, result: sa.CursorResult[Any]) -> list[pa.DataType | None]:
+    """The Arrow types of the result's columns; None for a vector."""
     raw = _raw(connection)
     found: list[pa.DataType | None] = []
     for column in _description(result):
         info = raw.adapters.types.get(column.type_code)
-        if info is None:  # pgvector's own type: its oid differs from server to server
-            register_vector(raw) if TypeInfo.fetch(raw, "vector") else None
-            found.append(None)
+        if info is None:  # pgvector's oid differs from server to server; a connection learns it when told
+            info = TypeInfo.fetch(raw, "vector")
+            is_vector = info is not None and info.oid == column.type_code
         else:
-            found.append(_ARROW_TYPES.get(info.name, pa.string()))
+            is_vector = info.name == "vector"
+        found.append(None if is_vector else _ARROW_TYPES.get(info.name if info else "text", pa.string()))
     return found
 
 
@@ -142,17 +170,22 @@ def _arrow_table(names: list[str], types: list[pa.DataType | None], rows: Sequen
 def _arrow_array(values: Sequence[Any], type_: pa.DataType | None) -> pa.Array:
     if type_ is None:
         return _vector_array(values)
+    if type_ == pa.float64():  # Postgres sums whole numbers as decimals
+        values = [None if value is None else float(value) for value in values]
     if type_ == pa.string():
         return pa.array([None if value is None else str(value) for value in values], type=type_)
     return pa.array(values, type=type_)
 
 
 def _vector_array(values: Sequence[Any]) -> pa.Array:
-    if not values:
-        return pa.array([], type=pa.list_(pa.float32()))
-    vectors = [_vector(value) for value in values]
-    matrix = np.stack(vectors)
-    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1])
+    vectors = [None if value is None else _vector(value) for value in values]
+    known = [vector for vector in vectors if vector is not None]
+    if not known:
+        return pa.nulls(len(vectors), type=pa.list_(pa.float32()))
+    blank = np.zeros_like(known[0])
+    matrix = np.stack([blank if vector is None else vector for vector in vectors])
+    missing = pa.array([vector is None for vector in vectors])
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1], mask=missing)
 
 
 def _vector(value: Any) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_NAME = re.compile(r"^-- name: ([\w.]+)\n", re.MULTILINE)
 
 
 def parse_blocks(text: str) -> dict[str, str]:

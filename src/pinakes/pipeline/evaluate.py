@@ -131,6 +131,10 @@ def _read_judgments(
             raise EvaluationError(
                 f"{benchmark.name}.judgments judges query {query_id}, which {benchmark.name}.queries lacks."
             )
+        if source_id in judgments[query_id]:
+            raise EvaluationError(
+                f"{benchmark.name}.judgments judges {source_id} twice for {query_id}; expected one grade."
+            )
         judgments[query_id][source_id] = grade
     attributes = {query["query_id"]: {name: query[name] for name in names} for query in queries}
     return judgments, attributes

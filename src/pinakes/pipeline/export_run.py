@@ -10,6 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.errors import InputError
 from pinakes.pipeline.benchmarking import open_benchmark
 from pinakes.pipeline.evaluate import find_runs
 from pinakes.pipeline.run_files import write_lines
@@ -55,7 +56,7 @@ def export_run(
     header = (
         [f"# {name}: {row[name]}" for name in PROVENANCE if row[name] is not None] if with_provenance else []
     )
-    tag = f"pinakes-{row['system']}-{run_id}".replace(" ", "_")
+    tag = "_".join(f"pinakes-{row['system']}-{run_id}".split())
     written = write_lines(path, _run_lines(database, run_id, tag, header))
     return written - len(header)
 
@@ -71,7 +72,13 @@ def _run_lines(database: Database, run_id: int, tag: str, header: list[str]) -> 
     with database.read() as session:
         for part in session.stream(query):
             for query_id, source_id, rank, score in zip(*(c.to_pylist() for c in part.columns), strict=True):
-                yield f"{query_id} Q0 {source_id} {rank} {score:.17g} {tag}"
+                yield f"{_word(query_id)} Q0 {_word(source_id)} {rank} {score:.17g} {tag}"
+
+
+def _word(identifier: str) -> str:
+    if identifier.split() != [identifier]:
+        raise InputError(f"the id {identifier!r} holds white space, which separates columns in TREC files.")
+    return identifier
 
 
 def export_qrels(database: Database, benchmark_name: str, path: Path) -> int:
@@ -80,4 +87,6 @@ def export_qrels(database: Database, benchmark_name: str, path: Path) -> int:
     with database.read() as session:
         rows = session.fetch_arrow(select_judgments(benchmark))
     lines = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-    return write_lines(path, (f"{query_id} 0 {source_id} {grade}" for query_id, source_id, grade in lines))
+    return write_lines(
+        path, (f"{_word(query_id)} 0 {_word(source_id)} {grade}" for query_id, source_id, grade in lines)
+    )

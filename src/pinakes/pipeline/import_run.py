@@ -51,13 +51,17 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
     """
     if request.format not in FORMATS:
         raise UnknownNameError("format of rankings", request.format, list(FORMATS))
+    if request.unknown not in ("reject", "create"):
+        raise InputError(f"unknown={request.unknown!r}: expected reject or create.")
     if not request.files:
         raise InputError("there is no file to import.")
     started_at, started = clock(), time.monotonic()
     benchmark = open_benchmark(database, request.benchmark)
     workload = read_workload(database, benchmark)
     found = _read_files(request, workload)
-    if request.unknown == "create":
+    if workload.pools is not None:
+        _require_pools(workload, found)
+    elif request.unknown == "create":
         _create_papers(database, benchmark, found, request, clock)
     row = _describe(request, workload, found)
     known = find_run(database, row["run_digest"])
@@ -86,7 +90,7 @@ def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
 
 
 def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
-    digests = [digest_file(path) for path in request.files]
+    digests = sorted(digest_file(path) for path in request.files)
     import_digest = (
         digests[0] if len(digests) == 1 else hashlib.sha256(":".join(digests).encode()).hexdigest()
     )
@@ -132,10 +136,8 @@ def _resolve(
     if unknown:
         raise RunError(
             f"{len(unknown)} papers of the files are no candidates of {benchmark.name}, as {unknown[0]}; "
-            "nothing was imported. If the benchmark's documents are not loaded, --unknown create makes rows for them."
+            "nothing was imported. If the documents are not loaded, --unknown create makes rows for them."
         )
-    if workload.pools is not None:
-        _require_pools(workload, found)
     return pa.table(
         {
             "query_id": pa.array([hit.query_id for hit in found], pa.string()),
@@ -147,10 +149,12 @@ def _resolve(
 
 
 def _require_pools(workload: Workload, found: list[FileHit]) -> None:
-    rows = {source_id: row for row, source_id in enumerate(workload.source_ids)}
-    pools = {query_id: set(np.asarray(pool).tolist()) for query_id, pool in (workload.pools or {}).items()}
+    pools = {
+        query_id: {workload.source_ids[row] for row in pool}
+        for query_id, pool in (workload.pools or {}).items()
+    }
     for hit in found:
-        if rows[hit.source_id] not in pools[hit.query_id]:
+        if hit.source_id not in pools[hit.query_id]:
             raise RunError(
                 f"{hit.source_id} is not in the pool of query {hit.query_id}; expected the candidates that "
                 f"{workload.benchmark.name}.candidates lists. Nothing was imported."

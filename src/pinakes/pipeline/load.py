@@ -7,25 +7,27 @@ Leaves out: what the files mean (`pinakes.loaders`) and how rows are merged (`pi
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.errors import InputError, UnknownNameError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader
+from pinakes.errors import InputError, LoadError, UnknownNameError
+from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
 from pinakes.loaders.reading import digest_file
 from pinakes.loaders.registry import find_loader
-from pinakes.loaders.staging import Chunk
+from pinakes.loaders.staging import Chunk, Rejected
+from pinakes.pipeline.load_summary import FileSummary, LoadSummary, summarise_load
 from pinakes.pipeline.progress import Progress, Silent
 from pinakes.schema import corpora, load_batches, rejected_rows
+
+__all__ = ["Clock", "FileSummary", "LoadRequest", "LoadSummary", "load", "utc_now"]
 
 Clock = Callable[[], datetime]
 
@@ -33,48 +35,6 @@ Clock = Callable[[], datetime]
 def utc_now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class FileSummary:
-    """What became of one file: `rows_in` = `rows_loaded` + `rows_rejected`."""
-
-    file: str
-    role: str
-    was_loaded_before: bool
-    rows_in: int = 0
-    rows_loaded: int = 0
-    rows_updated: int = 0
-    rows_unchanged: int = 0
-    rows_rejected: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSummary:
-    """What became of a load, file by file, and what the corpus holds after it."""
-
-    corpus: str
-    files: list[FileSummary]
-    reasons: dict[str, int]
-    papers: int
-    papers_without_title: int
-    papers_without_abstract: int
-    elapsed_s: float
-
-    @property
-    def rows_in(self) -> int:
-        """Records read, over all files."""
-        return sum(file.rows_in for file in self.files)
-
-    @property
-    def rows_loaded(self) -> int:
-        """Records accepted, over all files."""
-        return sum(file.rows_loaded for file in self.files)
-
-    @property
-    def rows_rejected(self) -> int:
-        """Records rejected, over all files."""
-        return sum(file.rows_rejected for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +60,7 @@ def load(
     Raises:
         UnknownNameError: no such loader or option.
         InputError: the source is not what the loader reads.
-        LoadError: a file breaks off; what was read before it is in.
+        LoadError: a file breaks off; the chunks read before that are in.
     """
     started = time.monotonic()
     loader = find_loader(request.loader)
@@ -108,40 +68,40 @@ def load(
     if unknown:
         raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
     files = loader.find_files(request.source, request.options)
-    corpus = _describe_corpus(loader, request)
     with database.begin() as session:
-        corpus_id = _register_corpus(session, corpus)
+        corpus_id, corpus = _register_corpus(session, loader, request)
     task = _Task(database, loader, request.options, corpus_id, progress or Silent(), clock)
     summaries = [_load_file(task, file) for file in files]
-    return _summarise(database, corpus.name, corpus_id, summaries, time.monotonic() - started)
+    return summarise_load(database, (corpus_id, corpus), summaries, task.reasons, time.monotonic() - started)
 
 
-def _describe_corpus(loader: Loader, request: LoadRequest) -> CorpusDescription:
-    corpus = loader.describe_corpus(request.source, request.options)
-    given = {"name": request.corpus, "version": request.version, "licence": request.licence}
-    corpus = replace(corpus, **{key: value for key, value in given.items() if value})
-    if not corpus.name:
+def _register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
+    """The id and name of the corpus; its row is made, or brought up to date with what is said of it now."""
+    described = loader.describe_corpus(request.source, request.options)
+    name = request.corpus or described.name
+    if not name:
         raise InputError(f"the loader {loader.name} needs a corpus; name one that is loaded with --corpus.")
-    return corpus
-
-
-def _register_corpus(session: Session, corpus: CorpusDescription) -> int:
-    """The id of the corpus; its row is made, or brought up to date where the loader knows better."""
-    found = session.rows(sa.select(corpora).where(corpora.c.name == corpus.name))
-    described = {
-        "title": corpus.title,
-        "version": corpus.version,
-        "licence": corpus.licence,
-        "source": corpus.source,
-    }
+    said = {"title": described.title, "version": described.version, "licence": described.licence}
+    said |= {"source": described.source}
+    given = {"version": request.version, "licence": request.licence}
+    found = session.rows(sa.select(corpora).where(corpora.c.name == name))
     if not found:
-        last = session.scalar(sa.select(sa.func.coalesce(sa.func.max(corpora.c.corpus_id), 0)))
-        session.execute(sa.insert(corpora).values(corpus_id=last + 1, name=corpus.name, **described))
-        return int(last) + 1
-    newer = {key: value for key, value in described.items() if value and value != found[0][key]}
-    if newer and corpus.title:
-        session.execute(sa.update(corpora).where(corpora.c.name == corpus.name).values(**newer))
-    return int(found[0]["corpus_id"])
+        if not described.name and not loader.creates_unknown(request.options):
+            _refuse_unknown_corpus(session, name)
+        corpus_id = 1 + int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(corpora.c.corpus_id), 0))))
+        values = said | {key: value for key, value in given.items() if value}
+        session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
+        return corpus_id, name
+    # A loader that adds to a corpus of another loader's does not know better what the corpus is.
+    newer = {key: value for key, value in {**(said if described.name else {}), **given}.items() if value}
+    if any(found[0][key] != value for key, value in newer.items()):
+        session.execute(sa.update(corpora).where(corpora.c.name == name).values(**newer))
+    return int(found[0]["corpus_id"]), name
+
+
+def _refuse_unknown_corpus(session: Session, name: str) -> None:
+    known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
+    raise UnknownNameError("corpus", name, known, "Load its papers first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +112,7 @@ class _Task:
     corpus_id: int
     progress: Progress
     clock: Clock
+    reasons: list[str] = field(default_factory=list)
 
     def identity(self, file: InputFile, digest: str) -> dict[str, Any]:
         """What makes a file's batches the same file's."""
@@ -176,7 +137,7 @@ def _load_file(task: _Task, file: InputFile) -> FileSummary:
     try:
         for chunk, is_last in _mark_last(task.loader.read_chunks(file, task.options, first_row), first_row):
             batch = _load_chunk(task, file, identity, chunk, first_row, is_last=is_last)
-            summary = _add(summary, batch)
+            summary = summary.plus(batch)
             first_row = chunk.last_row + 1
             task.progress.advance(chunk.rows_in)
     finally:
@@ -196,23 +157,22 @@ def _find_batches(database: Database, identity: Mapping[str, Any]) -> list[dict[
         return session.rows(sa.select(load_batches).where(*same).order_by(load_batches.c.first_row))
 
 
-_Item = TypeVar("_Item")
-
-
 def _mark_last(chunks: Iterator[Chunk], first_row: int) -> Iterator[tuple[Chunk, bool]]:
-    """Each chunk with whether it is the last; an empty one where there is none."""
-    end = Chunk(last_row=-1, rows_in=0)
-    found = False
-    for chunk, following in pairwise(_followed_by(chunks, end)):
-        found = True
-        yield chunk, following is end
-    if not found:
-        yield Chunk(last_row=first_row - 1, rows_in=0), True
+    """Each chunk with whether it is the last; an empty one where there is none.
 
-
-def _followed_by(items: Iterator[_Item], end: _Item) -> Iterator[_Item]:
-    yield from items
-    yield end
+    Where the file breaks off, the chunks before it come first, none of them as the last.
+    """
+    waiting: Chunk | None = None
+    try:
+        for chunk in chunks:
+            if waiting is not None:
+                yield waiting, False
+            waiting = chunk
+    except LoadError:
+        if waiting is not None:
+            yield waiting, False
+        raise
+    yield waiting or Chunk(last_row=first_row - 1, rows_in=0), True
 
 
 def _load_chunk(
@@ -220,12 +180,11 @@ def _load_chunk(
 ) -> dict[str, Any]:
     started_at, started = task.clock(), time.monotonic()
     with task.database.begin() as session:
+        _refuse_second_loader(session, file, identity, first_row)
         last_id = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
         batch_id = int(last_id) + 1
         creates_unknown = task.loader.creates_unknown(task.options)
-        context = MergeContext(
-            task.corpus_id, batch_id, file.role, str(identity["file_digest"]), creates_unknown
-        )
+        context = MergeContext(task.corpus_id, batch_id, file.role, identity, creates_unknown)
         counts = merge_chunk(session, chunk, context)
         batch = {
             **identity,
@@ -243,46 +202,26 @@ def _load_chunk(
             "elapsed_s": time.monotonic() - started,
         }
         session.execute(sa.insert(load_batches).values(**batch))
-        if counts.rejected:
-            session.insert(rejected_rows, _rejected_table(batch_id, counts.rejected))
+        session.insert(rejected_rows, _build_rejected(batch_id, counts.rejected))
+    task.reasons.extend(row.reason for row in counts.rejected)
     return batch
 
 
-def _rejected_table(batch_id: int, rejected: list[Any]) -> pa.Table:
-    columns = ("row_number", "location", "reason", "message", "raw")
-    arrays = {name: [getattr(row, name) for row in rejected] for name in columns}
-    return pa.table({"batch_id": pa.array([batch_id] * len(rejected), pa.int64()), **arrays})
+def _refuse_second_loader(
+    session: Session, file: InputFile, identity: Mapping[str, Any], first_row: int
+) -> None:
+    same = [load_batches.c[name] == value for name, value in {**identity, "first_row": first_row}.items()]
+    if session.rows(sa.select(load_batches.c.batch_id).where(*same)):
+        raise LoadError(
+            f"another process is loading {file.name} into this corpus. Wait for it, then start the same load "
+            "again; what is in already is passed over."
+        )
 
 
-def _add(summary: FileSummary, batch: Mapping[str, Any]) -> FileSummary:
-    names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
-    return replace(summary, **{name: getattr(summary, name) + batch[name] for name in names})
-
-
-_CORPUS_COUNTS = """
-SELECT
-    COUNT(*) AS papers,
-    COUNT(*) - COUNT(title) AS papers_without_title,
-    COUNT(*) - COUNT(abstract) AS papers_without_abstract
-FROM papers
-WHERE corpus_id = :corpus_id
-"""
-
-_REASONS = """
-SELECT rejected_rows.reason, COUNT(*) AS rejected
-FROM rejected_rows
-INNER JOIN load_batches ON rejected_rows.batch_id = load_batches.batch_id
-WHERE load_batches.corpus_id = :corpus_id
-GROUP BY rejected_rows.reason
-ORDER BY rejected_rows.reason
-"""
-
-
-def _summarise(
-    database: Database, corpus: str, corpus_id: int, files: list[FileSummary], elapsed_s: float
-) -> LoadSummary:
-    values = {"corpus_id": corpus_id}
-    with database.read() as session:
-        counts = session.rows(_CORPUS_COUNTS, values)[0]
-        reasons = {row["reason"]: int(row["rejected"]) for row in session.rows(_REASONS, values)}
-    return LoadSummary(corpus, files, reasons, **counts, elapsed_s=elapsed_s)
+def _build_rejected(batch_id: int, rejected: list[Rejected]) -> pa.Table:
+    texts = ("location", "reason", "message", "raw")
+    columns = {name: pa.array([getattr(row, name) for row in rejected], pa.string()) for name in texts}
+    numbers = pa.array([row.row_number for row in rejected], pa.int64())
+    return pa.table(
+        {"batch_id": pa.array([batch_id] * len(rejected), pa.int64()), "row_number": numbers, **columns}
+    )

@@ -66,7 +66,7 @@ def read_csfcube_ranking(path: Path, query_ids: Collection[str], facet: str | No
             raise InputError(
                 f"{path.name}: {query_id} is no query of the benchmark; name the facet with --facet."
             )
-        distances = [float(distance) for _, distance in ranking]
+        distances = _read_distances(path, paper, ranking)
         if any(math.isnan(distance) for distance in distances) or distances != sorted(distances):
             raise InputError(f"{path.name}: the distances of {paper} do not ascend; expected the best first.")
         pairs = zip(ranking, distances, strict=True)
@@ -75,6 +75,15 @@ def read_csfcube_ranking(path: Path, query_ids: Collection[str], facet: str | No
             for rank, ((candidate, _), distance) in enumerate(pairs, start=1)
         ]
     return _refuse_repeats(path, found)
+
+
+def _read_distances(path: Path, paper: str, ranking: Any) -> list[float]:
+    try:
+        return [float(distance) for _, distance in ranking]
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{path.name}: the ranking of {paper} is not a list of [candidate, distance] pairs."
+        ) from error
 
 
 def read_mdcr_scores(path: Path, query_ids: Collection[str], _facet: str | None) -> list[FileHit]:
@@ -106,7 +115,8 @@ FORMATS: Final[dict[str, Callable[[Path, Collection[str], str | None], list[File
 
 def _rank(query_id: str, pairs: list[tuple[str, float]]) -> list[FileHit]:
     ordered = sorted(pairs, key=lambda pair: pair[0].encode(), reverse=True)
-    ordered.sort(key=lambda pair: float(np.float32(pair[1])), reverse=True)
+    with np.errstate(over="ignore"):  # beyond float32 a score is infinite, as trec_eval reads it
+        ordered.sort(key=lambda pair: float(np.float32(pair[1])), reverse=True)
     return [
         FileHit(query_id, source_id, rank, score) for rank, (source_id, score) in enumerate(ordered, start=1)
     ]
@@ -129,12 +139,11 @@ def _parse_trec_line(path: Path, number: int, line: str) -> tuple[str, str, floa
 
 def _split_key(path: Path, key: str, query_ids: Collection[str]) -> tuple[str, str]:
     parts = key.split("_")
-    for cut in range(1, len(parts)):
-        if "_".join(parts[:cut]) in query_ids:
-            return "_".join(parts[:cut]), "_".join(parts[cut:])
-    raise InputError(
-        f"{path.name}: {key!r} begins with no query of the benchmark; expected <query>_<candidate>."
-    )
+    cuts = [cut for cut in range(1, len(parts)) if "_".join(parts[:cut]) in query_ids]
+    if len(cuts) == 1:
+        return "_".join(parts[: cuts[0]]), "_".join(parts[cuts[0] :])
+    begins = "with more than one query" if cuts else "with no query"
+    raise InputError(f"{path.name}: {key!r} begins {begins} of the benchmark; expected <query>_<candidate>.")
 
 
 def _refuse_repeats(path: Path, found: list[FileHit]) -> list[FileHit]:
@@ -168,15 +177,26 @@ def _read_text(path: Path) -> str:
         raise InputError(f"{path.name} is damaged or cut short; fetch it again.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path.name} is not UTF-8 (byte {error.start}).") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that takes its name only when it is whole; the number of lines."""
+    """Write lines to a file that takes its name only when it is whole; the number of lines.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
     building = path.with_name(f".{path.name}.part")
     count = 0
-    with building.open("w", encoding="utf-8", newline="\n") as stream:
-        for line in lines:
-            stream.write(line + "\n")
-            count += 1
-    building.replace(path)
+    try:
+        with building.open("w", encoding="utf-8", newline="\n") as stream:
+            for line in lines:
+                stream.write(line + "\n")
+                count += 1
+        building.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        building.unlink(missing_ok=True)
     return count

@@ -65,13 +65,16 @@ def read_workload(
         BenchmarkError: the corpus is not loaded, or a view gives what it must not.
     """
     with database.read() as session:
-        queries = session.fetch_arrow(select_queries(benchmark, query_template))
-        candidates = session.fetch_arrow(select_candidates(benchmark))
+        # Sorted here too: an id that a view computes may have a collation of the database's own.
+        queries = _sort(session.fetch_arrow(select_queries(benchmark, query_template)))
+        candidates = _sort(session.fetch_arrow(select_candidates(benchmark)))
         texts = session.fetch_arrow(_with_digest(select_candidate_texts(benchmark, paper_template)))
         _require_rows(session, benchmark, queries, candidates)
-    paper_ids, source_ids = _read_papers(candidates)
     query_ids, query_texts = queries["query_id"].to_pylist(), queries["text"].to_pylist()
     _require_distinct(benchmark, query_ids)
+    paper_ids, source_ids = _read_papers(candidates)
+    if benchmark.pool == "shared" and len(paper_ids) != candidates.num_rows:
+        raise BenchmarkError(f"the view {benchmark.name}.candidates gives a paper twice; expected each once.")
     digests = texts["text_digest"].to_pylist()
     return Workload(
         benchmark=benchmark,
@@ -98,6 +101,11 @@ def _with_digest(texts: sa.Select[tuple[int, str]]) -> sa.Select[tuple[int, str,
     )
 
 
+def _sort(rows: pa.Table) -> pa.Table:
+    keys = [name for name in ("query_id", "paper_id") if name in rows.column_names]
+    return rows.sort_by([(name, "ascending") for name in keys])
+
+
 def _require_rows(session: Session, benchmark: Benchmark, queries: pa.Table, candidates: pa.Table) -> None:
     if queries.num_rows and candidates.num_rows:
         return
@@ -110,6 +118,8 @@ def _require_rows(session: Session, benchmark: Benchmark, queries: pa.Table, can
 
 
 def _require_distinct(benchmark: Benchmark, query_ids: list[str]) -> None:
+    if None in query_ids:
+        raise BenchmarkError(f"the view {benchmark.name}.queries gives a query_id that is null.")
     if len(set(query_ids)) != len(query_ids):
         raise BenchmarkError(f"the view {benchmark.name}.queries gives a query_id twice; expected each once.")
 
@@ -145,6 +155,11 @@ def _read_pools(
             raise BenchmarkError(
                 f"the view {benchmark.name}.candidates gives query {query_id} a paper twice."
             )
+    unknown = sorted(pools.keys() - set(query_ids))
+    if unknown:
+        raise BenchmarkError(
+            f"{benchmark.name}.candidates has a pool for {unknown[0]}, which {benchmark.name}.queries lacks."
+        )
     empty = [query_id for query_id in query_ids if query_id not in pools]
     if empty:
         raise BenchmarkError(f"{len(empty)} queries of {benchmark.name} have no candidate, as {empty[0]}.")

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, RunError
 from pinakes.indexers.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder import Encoder
 from pinakes.indexers.exact import score_pool, search_exact
 from pinakes.indexers.exact_scores import Distance
-from pinakes.indexers.model import Encoder, choose_device, choose_precision, device_name, load_encoder
+from pinakes.indexers.model import choose_device, choose_precision, device_name, load_encoder
 from pinakes.indexers.presets import ModelSource, resolve_model
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
@@ -248,7 +249,7 @@ def _fetch(session: Session, query: sa.Select[Any], key: str, vectors: sa.Table)
         column = part["embedding"].combine_chunks()
         values = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
         blocks.append(values.reshape(part.num_rows, -1))
-    width = vectors.c.embedding.type.dimensions
+    width: int = vectors.info["dimensions"]
     return ids, np.concatenate(blocks) if blocks else np.empty((0, width), np.float32)
 
 

@@ -1,0 +1,371 @@
+"""The command line: options and exit codes, one small function a command, no logic.
+
+Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
+message says why; 2: the command line was wrong; 3: a defect of ours, with its traceback; 130: interrupted.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from pinakes import __version__
+from pinakes.cli_options import (
+    BenchmarkName,
+    DatabaseUrl,
+    Device,
+    Distance,
+    Json,
+    Measures,
+    PaperTemplate,
+    Precision,
+    QueryTemplate,
+    Quiet,
+    RunIds,
+    Systems,
+    Wait,
+    parse_options,
+)
+from pinakes.errors import InputError, LoadError, PinakesError
+from pinakes.pipeline import steps
+
+app = typer.Typer(
+    name="pinakes",
+    help="Scholarly papers, references and citations in tables; retrieval benchmarks in SQL.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pinakes {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def init(db: DatabaseUrl = None, wait: Wait = 0.0, quiet: Quiet = False) -> None:
+    """Make the tables, and the views of every benchmark."""
+    with steps.connect(db, wait_s=wait) as database:
+        changed = steps.initialise(database)
+        _tell(quiet, f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
+
+
+@app.command()
+def load(
+    loader: Annotated[str, typer.Argument(help="beir, csfcube, smart, synthetic or trec.")],
+    source: Annotated[
+        Path | None, typer.Argument(help="The published file or folder.", show_default=False)
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help="The corpus's name.", show_default=False)] = None,
+    version: Annotated[str | None, typer.Option(help="The corpus's version.", show_default=False)] = None,
+    licence: Annotated[str | None, typer.Option(help="The corpus's licence.", show_default=False)] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="name=value for the loader. May be repeated.", show_default=False)
+    ] = None,
+    papers: Annotated[
+        int | None, typer.Option(help="synthetic: how many papers.", show_default=False)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="synthetic: which world.", show_default=False)] = None,
+    max_rejects: Annotated[
+        float, typer.Option(help="The greatest share of records that may be rejected.", min=0, max=1)
+    ] = 0.01,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Load a corpus, or go on with a load that was stopped."""
+    given = {"papers": papers, "seed": seed}
+    options = parse_options(option or []) | {
+        key: str(value) for key, value in given.items() if value is not None
+    }
+    request = steps.LoadRequest(loader, source, options, corpus, version, licence)
+    with steps.connect(db, wait_s=wait) as database:
+        steps.initialise(database)
+        summary = steps.load(database, request, progress=steps.show_progress(quiet=quiet))
+    steps.print_load(summary, as_json=json)
+    if summary.rows_rejected > max_rejects * summary.rows_in:
+        raise LoadError(
+            f"{summary.rows_rejected} of {summary.rows_in} records were rejected, more than --max-rejects "
+            f"{max_rejects} allows; the table rejected_rows says why. What was accepted is in."
+        )
+
+
+@app.command()
+def index(
+    benchmark: BenchmarkName,
+    system: Systems,
+    precision: Precision = "auto",
+    device: Device = None,
+    query_template: QueryTemplate = None,
+    paper_template: PaperTemplate = None,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Make what systems need to rank a benchmark: side indexes, vectors."""
+    with steps.connect(db, wait_s=wait) as database:
+        options = steps.SystemOptions(steps.find_index_folder(database), precision, device=device)
+        _print(
+            [
+                asdict(
+                    steps.index(
+                        database,
+                        benchmark,
+                        name,
+                        options=options,
+                        query_template=query_template,
+                        paper_template=paper_template,
+                        progress=steps.show_progress(quiet=quiet),
+                    )
+                )
+                for name in system
+            ],
+            json=json,
+        )
+
+
+@app.command()
+def run(
+    benchmark: BenchmarkName,
+    system: Systems,
+    precision: Precision = "auto",
+    distance: Distance = "cosine",
+    device: Device = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="Papers kept for each query.", show_default=False)
+    ] = None,
+    query_template: QueryTemplate = None,
+    paper_template: PaperTemplate = None,
+    again: Annotated[bool, typer.Option("--again", help="Rank anew even where nothing changed.")] = False,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Rank a benchmark's candidates by one or more systems and store the rankings."""
+    with steps.connect(db, wait_s=wait) as database:
+        options = steps.SystemOptions(steps.find_index_folder(database), precision, distance, device)
+        summaries = [
+            steps.run(
+                database,
+                steps.RunRequest(benchmark, name, options, depth, query_template, paper_template, again),
+                progress=steps.show_progress(quiet=quiet),
+            )
+            for name in system
+        ]
+    _print([asdict(summary) for summary in summaries], json=json)
+
+
+@app.command("import-run")
+def import_run(
+    benchmark: BenchmarkName,
+    files: Annotated[list[Path], typer.Argument(help="The files of one run.")],
+    system: Annotated[str, typer.Option(help="What to call what ranked.")],
+    format: Annotated[str, typer.Option(help="trec, csfcube or mdcr.")] = "trec",
+    facet: Annotated[
+        str | None,
+        typer.Option(help="csfcube: the facet, where the file's name lacks it.", show_default=False),
+    ] = None,
+    unknown: Annotated[str, typer.Option(help="Papers that are no candidates: reject or create.")] = "reject",
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    json: Json = False,
+) -> None:
+    """Store a ranking that others made: a TREC run, CSFCube ranked pools, MDCR scores."""
+    request = steps.ImportRequest(benchmark, system, files, format, facet, unknown)
+    with steps.connect(db, wait_s=wait) as database:
+        _print([asdict(steps.import_run(database, request))], json=json)
+
+
+@app.command("export-run")
+def export_run(
+    benchmark: BenchmarkName,
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    run: Annotated[int | None, typer.Option("--run", "-r", help="The run's id.", show_default=False)] = None,
+    qrels: Annotated[bool, typer.Option("--qrels", help="Write the judgments instead of a run.")] = False,
+    provenance: Annotated[
+        bool, typer.Option("--provenance", help="Begin with comment lines that say what made the run.")
+    ] = False,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Write a run, or a benchmark's judgments, as trec_eval reads them."""
+    if (run is None) == (not qrels):
+        raise InputError("expected either --run ID or --qrels.")
+    with steps.connect(db, wait_s=wait) as database:
+        count = (
+            steps.export_qrels(database, benchmark, path)
+            if run is None
+            else steps.export_run(database, benchmark, run, path, with_provenance=provenance)
+        )
+    _tell(quiet, f"{path}: {count} lines")
+
+
+@app.command()
+def evaluate(
+    benchmark: BenchmarkName,
+    run: RunIds = None,
+    measure: Measures = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's value.")] = False,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Score runs, store the scores and print them."""
+    with steps.connect(db, wait_s=wait) as database:
+        results = steps.evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
+    _print(steps.score_rows(results, per_query=per_query), json=json)
+    _tell(quiet, *steps.describe_coverage(results))
+
+
+@app.command()
+def compare(
+    benchmark: BenchmarkName,
+    run: RunIds = None,
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    json: Json = False,
+) -> None:
+    """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
+    with steps.connect(db, wait_s=wait) as database:
+        pairs = steps.compare_runs(database, benchmark, run_ids=run or [], measure=measure, seed=seed)
+    _print(steps.comparison_rows(pairs), json=json)
+
+
+@app.command()
+def report(
+    benchmark: BenchmarkName,
+    run: RunIds = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
+    ] = None,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    quiet: Quiet = False,
+) -> None:
+    """Print a benchmark's results and write them as HTML and Markdown."""
+    with steps.connect(db, wait_s=wait) as database:
+        found = steps.gather_report(database, benchmark, run_ids=run or [])
+    paths = steps.write_report(found, folder or Path(f"{benchmark}-report"))
+    steps.print_report(found)
+    _tell(quiet, *(f"written: {path}" for path in paths))
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
+    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+) -> None:
+    """Ask the database anything; nothing can be changed."""
+    text = sys.stdin.read() if query == "-" else query
+    with steps.connect_read_only(db, wait_s=wait) as database, steps.ask(database, text) as result:
+        steps.print_rows(result.columns, result.rows, format)
+
+
+@app.command()
+def status(
+    check: Annotated[
+        bool, typer.Option("--check", help="Also look for rows that name missing rows.")
+    ] = False,
+    db: DatabaseUrl = None,
+    wait: Wait = 0.0,
+    json: Json = False,
+) -> None:
+    """What the database holds: corpora, loads, encoders, side indexes, runs."""
+    with steps.connect_read_only(db, wait_s=wait) as database:
+        found = steps.read_status(database)
+        orphans = steps.find_orphans(database) if check else {}
+    steps.print_status(found, as_json=json)
+    if orphans:
+        listed = ", ".join(f"{name} ({count})" for name, count in orphans.items())
+        raise PinakesError(f"rows name rows that are not there: {listed}.")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the database and the report go.")] = Path(
+        "pinakes-demo"
+    ),
+    papers: Annotated[int, typer.Option(min=100, help="How many papers the corpus has.")] = 2000,
+    quiet: Quiet = False,
+) -> None:
+    """The whole way on the bundled corpus, without a network: load, index, run, evaluate, report."""
+    result = steps.run_demo(
+        folder, papers=papers, progress=steps.show_progress(quiet=quiet), tell=lambda line: _tell(quiet, line)
+    )
+    steps.print_report(result.report)
+    typer.echo(f"report: {next(path for path in result.paths if path.suffix == '.html').resolve()}")
+
+
+def _print(rows: Sequence[Mapping[str, Any]], *, json: bool) -> None:
+    columns = list(rows[0]) if rows else []
+    steps.print_rows(columns, (tuple(row.values()) for row in rows), "json" if json else "table")
+
+
+def _tell(quiet: bool, *lines: str) -> None:
+    if not quiet:
+        for line in lines:
+            typer.echo(line, err=True)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    code = run_command()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = code or 1
+    # Everything is closed by now. Taking the interpreter down as usual would print pages about objects of
+    # DuckDB's bindings that torch, once imported, keeps alive.
+    os._exit(code)
+
+
+def run_command(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of a command line; messages are on stderr."""
+    try:
+        app(arguments, standalone_mode=False, auto_envvar_prefix="PINAKES")
+    except PinakesError as error:
+        typer.echo(f"pinakes: {error}", err=True)
+        return 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        typer.echo("pinakes: interrupted; start the same command again to go on.", err=True)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except Exception:  # noqa: BLE001 (the one place where a defect of ours is caught)
+        traceback.print_exc()
+        typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
+        return 3
+    return 0

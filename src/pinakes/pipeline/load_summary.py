@@ -1,0 +1,89 @@
+"""What became of a load: file by file, and what the corpus holds after it.
+
+Leaves out: loading (`pinakes.pipeline.load`) and printing (`pinakes.report`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from pinakes.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """What became of one file in this load: `rows_in` = `rows_loaded` + `rows_rejected`.
+
+    Records that an earlier, stopped load of the same file has brought in are not among them.
+    """
+
+    file: str
+    role: str
+    was_loaded_before: bool
+    rows_in: int = 0
+    rows_loaded: int = 0
+    rows_updated: int = 0
+    rows_unchanged: int = 0
+    rows_rejected: int = 0
+
+    def plus(self, batch: Mapping[str, Any]) -> "FileSummary":
+        """The summary with a row of `load_batches` added."""
+        names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
+        return replace(self, **{name: getattr(self, name) + batch[name] for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSummary:
+    """What became of a load, file by file, and what the corpus holds after it.
+
+    Attributes:
+        reasons: why records of this load were rejected, and how many.
+    """
+
+    corpus: str
+    files: list[FileSummary]
+    reasons: dict[str, int]
+    papers: int
+    papers_without_title: int
+    papers_without_abstract: int
+    elapsed_s: float
+
+    @property
+    def rows_in(self) -> int:
+        """Records read, over all files."""
+        return sum(file.rows_in for file in self.files)
+
+    @property
+    def rows_loaded(self) -> int:
+        """Records accepted, over all files."""
+        return sum(file.rows_loaded for file in self.files)
+
+    @property
+    def rows_rejected(self) -> int:
+        """Records rejected, over all files."""
+        return sum(file.rows_rejected for file in self.files)
+
+
+_CORPUS_COUNTS: Final = """
+SELECT
+    COUNT(*) AS papers,
+    COUNT(*) - COUNT(title) AS papers_without_title,
+    COUNT(*) - COUNT(abstract) AS papers_without_abstract
+FROM papers
+WHERE corpus_id = :corpus_id
+"""
+
+
+def summarise_load(
+    database: Database,
+    corpus: tuple[int, str],
+    files: list[FileSummary],
+    reasons: Iterable[str],
+    elapsed_s: float,
+) -> LoadSummary:
+    """The summary of a load into the corpus (its id and its name)."""
+    corpus_id, name = corpus
+    with database.read() as session:
+        counts = session.rows(_CORPUS_COUNTS, {"corpus_id": corpus_id})[0]
+    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), **counts, elapsed_s=elapsed_s)

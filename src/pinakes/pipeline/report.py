@@ -1,0 +1,222 @@
+"""From the database to a report: what was scored, what was published, what differs, and files of it.
+
+Leaves out: how a report looks (`pinakes.report`), which runs are in it (`report_runs`) and how scores are
+computed (`pinakes.pipeline.evaluate`).
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError, InputError
+from pinakes.evaluators.registry import parse_measure
+from pinakes.pipeline.benchmarking import open_benchmark
+from pinakes.pipeline.evaluate import PairComparison, compare_runs
+from pinakes.pipeline.load import LoadSummary
+from pinakes.pipeline.report_runs import choose_runs
+from pinakes.queries.definition import Benchmark
+from pinakes.report.data import (
+    BenchmarkReport,
+    PairTest,
+    PublishedFigure,
+    RunRow,
+    Scale,
+    SubsetScore,
+    in_order,
+)
+from pinakes.report.layout import Table
+from pinakes.report.markdown import render_markdown
+from pinakes.report.run_tables import load_tables
+from pinakes.schema import published_scores, scores
+
+
+def gather_report(
+    database: Database,
+    benchmark_name: str,
+    run_ids: Sequence[int] = (),
+    *,
+    all_runs: bool = False,
+    measure: str | None = None,
+) -> BenchmarkReport:
+    """All that is known of a benchmark's runs, from their stored scores.
+
+    Args:
+        database: where they are.
+        benchmark_name: the benchmark.
+        run_ids: which runs; none: the newest of each system with the same settings.
+        all_runs: the older ones too.
+        measure: the measure to lead with and to compare by; None: the benchmark's headline.
+
+    Raises:
+        EvaluationError: there is no such run, or none was evaluated by that measure.
+    """
+    benchmark = open_benchmark(database, benchmark_name)
+    runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs)
+    headline = parse_measure(measure or benchmark.headline_measure).name
+    values = _read_values(database, benchmark_name, headline, runs)
+    found, published = _read_scores(database, runs), _read_published(database, benchmark_name)
+    subsets = _order_subsets(benchmark, found, published)
+    return BenchmarkReport(
+        name=benchmark.name,
+        title=benchmark.title,
+        citation=benchmark.citation,
+        licence=benchmark.licence,
+        headline_measure=headline,
+        headline_subset=_choose_subset(headline, subsets, published),
+        measures=_order_measures(benchmark, found, published),
+        subsets=subsets,
+        scale=_choose_scale(published),
+        grades=dict(benchmark.grades),
+        notes=tuple(benchmark.notes),
+        runs=runs,
+        scores=found,
+        published=published,
+        query_values=values,
+        comparisons=_compare(database, benchmark_name, sorted(values), headline),
+        warnings=_list_warnings(runs, values, headline, left_out),
+    )
+
+
+def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
+    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    from pinakes.report.html import render_html  # matplotlib is slow to import, and few commands draw
+
+    contents = {"report.html": render_html(report), "report.md": render_markdown(report)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write(folder / name, text) for name, text in contents.items()]
+    except OSError as error:
+        raise InputError(f"the report cannot be written to {folder}: {error}.") from error
+
+
+def list_load_tables(summary: LoadSummary) -> list[Table]:
+    """What became of a load, as tables to print."""
+    names = ("papers", "papers_without_title", "papers_without_abstract")
+    counts = {name: getattr(summary, name) for name in names}
+    files = [asdict(file) for file in summary.files]
+    return load_tables(summary.corpus, files, summary.reasons, counts, summary.elapsed_s)
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write beside the path and rename, so that a reader never sees half a report."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    return unfinished.replace(path)
+
+
+def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore]:
+    """The scores of subsets, in the order of run, subset and measure."""
+    names = ("run_id", "subset", "measure", "value", "queries_owed", "queries_answered")
+    chosen = scores.c.run_id.in_([run.run_id for run in runs])
+    query = sa.select(*(scores.c[name] for name in names)).where(chosen, scores.c.query_id.is_(None))
+    with database.read() as session:
+        rows = session.rows(query.order_by(scores.c.run_id, scores.c.subset, scores.c.measure))
+    # the databases sort text by different collations
+    return sorted((SubsetScore(**row) for row in rows), key=lambda one: (one.run_id, one.subset, one.measure))
+
+
+def _read_values(
+    database: Database, benchmark: str, measure: str, runs: Iterable[RunRow]
+) -> dict[int, dict[str, float]]:
+    """Run id -> query id -> value; a run that was not scored by the measure is not in it."""
+    chosen = (scores.c.run_id.in_([run.run_id for run in runs]), scores.c.measure == measure)
+    query = sa.select(scores.c.run_id, scores.c.query_id, scores.c.value)
+    query = query.where(*chosen, scores.c.query_id.is_not(None)).order_by(scores.c.run_id, scores.c.query_id)
+    values: dict[int, dict[str, float]] = {}
+    with database.read() as session:
+        for row in session.rows(query):
+            values.setdefault(row["run_id"], {})[row["query_id"]] = row["value"]
+    if not values:
+        command = f"`pinakes evaluate {benchmark}`"
+        raise EvaluationError(f"no run of {benchmark} has scores by {measure}; make them with {command}.")
+    return values
+
+
+def _read_published(database: Database, benchmark: str) -> list[PublishedFigure]:
+    names = ("system", "subset", "measure", "source", "value", "printed")
+    query = sa.select(*(published_scores.c[name] for name in names))
+    query = query.where(published_scores.c.benchmark == benchmark)
+    with database.read() as session:
+        rows = session.rows(query.order_by(*(published_scores.c[name] for name in names[:4])))
+    figures = [PublishedFigure(**{**row, "measure": parse_measure(row["measure"]).name}) for row in rows]
+    return sorted(figures, key=lambda one: (one.system, one.subset, one.measure, one.source))
+
+
+def _order_measures(
+    benchmark: Benchmark, found: Iterable[SubsetScore], published: Iterable[PublishedFigure]
+) -> tuple[str, ...]:
+    order = [parse_measure(name).name for name in benchmark.measures]
+    return tuple(in_order(order, {one.measure for one in found} | {one.measure for one in published}))
+
+
+def _order_subsets(
+    benchmark: Benchmark, found: Iterable[SubsetScore], published: Sequence[PublishedFigure]
+) -> tuple[str, ...]:
+    """The splits in which papers report first, each with all queries before the groups."""
+    reported = {one.subset.partition("/")[2] for one in published}
+    splits = sorted(("", *benchmark.splits), key=lambda split: split not in reported)
+
+    def key(subset: str) -> tuple[int, bool, str]:
+        group, _, split = subset.partition("/")
+        return (splits.index(split) if split in splits else len(splits), group != "all", group)
+
+    names = {one.subset for one in found} | {one.subset for one in published}
+    return tuple(sorted(names, key=key))
+
+
+def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[PublishedFigure]) -> str:
+    """All queries, in the split in which papers report the measure, if they do."""
+    reported = {one.subset for one in published if one.measure == measure}
+    whole = [subset for subset in subsets if subset.partition("/")[0] == "all"]
+    return next((subset for subset in whole if subset in reported), "all")
+
+
+def _choose_scale(published: Iterable[PublishedFigure]) -> Scale:
+    """Per cent where every published figure is printed as one."""
+    told = [one for one in published if one.value]
+    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in told]
+    return "percent" if told and all(is_percent) else "share"
+
+
+def _compare(database: Database, benchmark: str, run_ids: Sequence[int], measure: str) -> list[PairTest]:
+    if len(run_ids) < 2:
+        return []
+    return [_flatten(pair) for pair in compare_runs(database, benchmark, run_ids=run_ids, measure=measure)]
+
+
+def _flatten(pair: PairComparison) -> PairTest:
+    names = ("queries", "mean_difference", "interval", "confidence", "wins", "ties", "losses", "effect_size")
+    return PairTest(
+        run_a=pair.run_a,
+        run_b=pair.run_b,
+        t_test_p=pair.holm_t_test,
+        wilcoxon_p=pair.holm_wilcoxon,
+        randomisation_p=pair.holm_randomisation,
+        **{name: getattr(pair.comparison, name) for name in names},
+    )
+
+
+def _list_warnings(
+    runs: Sequence[RunRow], values: Mapping[int, object], measure: str, left_out: int
+) -> list[str]:
+    """What a reader must know before comparing the runs."""
+    said = [f"{run.label} was not evaluated by {measure}." for run in runs if run.run_id not in values]
+    for run in runs:
+        if run.queries_missing:
+            missing = f"{run.queries_missing} of {run.queries_owed} queries"
+            said.append(f"{run.label} has no answer to {missing}; each counts as zero.")
+        if not run.is_current:
+            said.append(f"{run.label} was made when the benchmark was defined otherwise than today.")
+    if len({run.dataset_digest for run in runs}) > 1:
+        said.append("The runs did not all rank the same rows of the benchmark; compare them with care.")
+    if left_out:
+        said.append(f"Older runs of the same systems with the same settings are left out: {left_out}.")
+    return said

@@ -1,0 +1,89 @@
+"""Which runs a report is about, and what they are called in it.
+
+Leaves out: their scores (`pinakes.pipeline.report`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import orjson
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.pipeline.evaluate import find_runs
+from pinakes.queries.definition import Benchmark
+from pinakes.report.data import RunRow
+from pinakes.schema import encoders
+
+_TELLING: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
+"""what distinguishes runs of one system, in the order in which a label names it"""
+
+
+def choose_runs(
+    database: Database, benchmark: Benchmark, run_ids: Sequence[int], *, all_runs: bool
+) -> tuple[list[RunRow], int]:
+    """The runs of a report, oldest first, and how many older ones are left out.
+
+    Raises:
+        EvaluationError: there is none, or not one of those that were named.
+    """
+    found = find_runs(database, benchmark.name, run_ids)
+    chosen = found if run_ids or all_runs else _select_newest(found)
+    names, labels = _read_encoders(database), _label_runs(chosen)
+    ours = {"label", "encoder", "is_current"}
+    columns = [field.name for field in fields(RunRow) if field.name not in ours]
+    runs = [
+        RunRow(
+            label=labels[row["run_id"]],
+            encoder=names.get(row["encoder_id"]),
+            is_current=row["view_digest"] == benchmark.digest,
+            **{name: row[name] for name in columns},
+        )
+        for row in chosen
+    ]
+    return runs, len(found) - len(chosen)
+
+
+def _select_newest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The newest run of each system with the same settings, oldest first."""
+    newest = {_identify(row): row for row in rows}
+    return sorted(newest.values(), key=lambda row: int(row["run_id"]))
+
+
+def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """What the same system would be run with again; the data that it reads may have changed."""
+    parameters = orjson.loads(row["parameters"])
+    settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
+    names = ("system", "precision", "query_template", "paper_template", "depth")
+    return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
+
+
+def _label_runs(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """Run id -> the system, with what tells it from its namesakes, at last the run's number."""
+    labels = {}
+    for row in rows:
+        namesakes = [other for other in rows if other["system"] == row["system"]]
+        telling = [name for name in _TELLING if len({other[name] for other in namesakes}) > 1]
+        labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in telling)])
+    known = list(labels.values())
+    return {run: label if known.count(label) == 1 else f"{label}, run {run}" for run, label in labels.items()}
+
+
+def _say(name: str, value: object) -> str:
+    """A setting in a label.
+
+    >>> _say("precision", "bf16"), _say("depth", None), _say("query_template", None)
+    ('bf16', 'whole pool', 'no query template')
+    """
+    if name == "depth":
+        return "whole pool" if value is None else f"depth {value}"
+    if value is None:
+        return f"no {name.replace('_', ' ')}"
+    return str(value)[:12] if name == "encoder_revision" else str(value)
+
+
+def _read_encoders(database: Database) -> dict[int | None, str]:
+    query = sa.select(encoders.c.encoder_id, encoders.c.name).order_by(encoders.c.encoder_id)
+    with database.read() as session:
+        return {row["encoder_id"]: row["name"] for row in session.rows(query)}

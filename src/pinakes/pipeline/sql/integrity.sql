@@ -1,0 +1,100 @@
+-- What foreign keys would refuse: rows that name a row which is not there. Each block counts; 0 is right.
+
+-- name: papers.corpus_id
+SELECT COUNT(*) FROM papers WHERE corpus_id NOT IN (SELECT corpus_id FROM corpora)
+
+-- name: papers.batch_id
+SELECT COUNT(*) FROM papers WHERE batch_id NOT IN (SELECT batch_id FROM load_batches)
+
+-- name: paper_identifiers.paper_id
+SELECT COUNT(*) FROM paper_identifiers AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: paper_fields.paper_id
+SELECT COUNT(*) FROM paper_fields AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: authorships.paper_id
+SELECT COUNT(*) FROM authorships AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: authorships.author_id
+SELECT COUNT(*) FROM authorships AS child
+WHERE NOT EXISTS (SELECT 1 FROM authors WHERE authors.author_id = child.author_id)
+
+-- name: sections.paper_id
+SELECT COUNT(*) FROM sections AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: sentences.paper_id
+SELECT COUNT(*) FROM sentences AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: paper_variants.paper_id
+SELECT COUNT(*) FROM paper_variants AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: labels.paper_id
+SELECT COUNT(*) FROM labels AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: cited_references.paper_id
+SELECT COUNT(*) FROM cited_references AS child
+WHERE child.paper_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: citations.citing_paper_id
+SELECT COUNT(*) FROM citations AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.citing_paper_id)
+
+-- name: citations.reference_id
+SELECT COUNT(*) FROM citations AS child
+WHERE NOT EXISTS (SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.reference_id)
+
+-- name: benchmark_queries.paper_id
+SELECT COUNT(*) FROM benchmark_queries AS child
+WHERE child.paper_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: judgments.paper_id
+SELECT COUNT(*) FROM judgments AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: judgments.query_id
+SELECT COUNT(*) FROM judgments AS child
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM benchmark_queries
+    WHERE benchmark_queries.corpus_id = child.corpus_id AND benchmark_queries.query_id = child.query_id
+)
+
+-- name: pool_sources.paper_id
+SELECT COUNT(*) FROM pool_sources AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: pool_sources.query_id
+SELECT COUNT(*) FROM pool_sources AS child
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM benchmark_queries
+    WHERE benchmark_queries.corpus_id = child.corpus_id AND benchmark_queries.query_id = child.query_id
+)
+
+-- name: rejected_rows.batch_id
+SELECT COUNT(*) FROM rejected_rows AS child
+WHERE NOT EXISTS (SELECT 1 FROM load_batches WHERE load_batches.batch_id = child.batch_id)
+
+-- name: runs.benchmark
+SELECT COUNT(*) FROM runs WHERE benchmark NOT IN (SELECT name FROM benchmarks)
+
+-- name: hits.run_id
+SELECT COUNT(*) FROM hits AS child
+WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = child.run_id)
+
+-- name: hits.paper_id
+SELECT COUNT(*) FROM hits AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: scores.run_id
+SELECT COUNT(*) FROM scores AS child
+WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = child.run_id)

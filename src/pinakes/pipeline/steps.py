@@ -1,0 +1,99 @@
+"""Every step under one name, imported when it is first used: `steps.load`, `steps.run`, …
+
+So `pinakes --help` does not wait for torch. Leaves out: what the steps do (their own modules).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pinakes.database import connect, connect_read_only
+    from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
+    from pinakes.pipeline.demo import run_demo
+    from pinakes.pipeline.evaluate import compare_runs, evaluate
+    from pinakes.pipeline.export_run import export_qrels, export_run
+    from pinakes.pipeline.import_run import ImportRequest, import_run
+    from pinakes.pipeline.index import index
+    from pinakes.pipeline.init import initialise
+    from pinakes.pipeline.load import LoadRequest, load
+    from pinakes.pipeline.report import gather_report, write_report
+    from pinakes.pipeline.run import RunRequest, run
+    from pinakes.pipeline.status import ask, find_orphans, read_status
+    from pinakes.pipeline.systems.base import SystemOptions
+    from pinakes.pipeline.telling import (
+        comparison_rows,
+        describe_coverage,
+        print_load,
+        print_report,
+        print_rows,
+        print_status,
+        score_rows,
+        show_progress,
+    )
+
+__all__ = [
+    "ImportRequest",
+    "LoadRequest",
+    "RunRequest",
+    "SystemOptions",
+    "ask",
+    "compare_runs",
+    "comparison_rows",
+    "connect",
+    "connect_read_only",
+    "describe_coverage",
+    "evaluate",
+    "export_qrels",
+    "export_run",
+    "find_index_folder",
+    "find_orphans",
+    "gather_report",
+    "import_run",
+    "index",
+    "initialise",
+    "load",
+    "open_benchmark",
+    "print_load",
+    "print_report",
+    "print_rows",
+    "print_status",
+    "read_status",
+    "run",
+    "run_demo",
+    "score_rows",
+    "show_progress",
+    "write_report",
+]
+
+_HOMES: Final = {
+    "pinakes.database": ("connect", "connect_read_only"),
+    "pinakes.pipeline.benchmarking": ("find_index_folder", "open_benchmark"),
+    "pinakes.pipeline.demo": ("run_demo",),
+    "pinakes.pipeline.evaluate": ("compare_runs", "evaluate"),
+    "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
+    "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
+    "pinakes.pipeline.index": ("index",),
+    "pinakes.pipeline.init": ("initialise",),
+    "pinakes.pipeline.load": ("LoadRequest", "load"),
+    "pinakes.pipeline.report": ("gather_report", "write_report"),
+    "pinakes.pipeline.run": ("RunRequest", "run"),
+    "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
+    "pinakes.pipeline.systems.base": ("SystemOptions",),
+    "pinakes.pipeline.telling": (
+        "comparison_rows",
+        "describe_coverage",
+        "print_load",
+        "print_report",
+        "print_rows",
+        "print_status",
+        "score_rows",
+        "show_progress",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,116 @@
+"""What steps have to say, as rows and lines for a terminal.
+
+Leaves out: what they look like (`pinakes.report`).
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from pinakes.pipeline.evaluate import PairComparison, RunScores
+from pinakes.pipeline.load import LoadSummary
+from pinakes.pipeline.progress import Progress, Silent
+from pinakes.pipeline.report import list_load_tables
+from pinakes.report.progress import make_progress
+from pinakes.report.terminal import print_report, print_rows, print_tables
+
+__all__ = [
+    "comparison_rows",
+    "describe_coverage",
+    "print_load",
+    "print_report",
+    "print_rows",
+    "print_status",
+    "score_rows",
+    "show_progress",
+]
+
+
+def show_progress(*, quiet: bool) -> Progress:
+    """A display of progress on stderr, or none."""
+    return Silent() if quiet else make_progress()
+
+
+def print_load(summary: LoadSummary, *, as_json: bool) -> None:
+    """What became of a load: tables, or one JSON object."""
+    if as_json:
+        print_object(asdict(summary))
+    else:
+        print_tables(list_load_tables(summary))
+
+
+def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:
+    """What a database holds: a table for each kind of thing, or one JSON object."""
+    if as_json:
+        print_object(found)
+        return
+    for name, rows in found.items():
+        sys.stdout.write(f"{name.replace('_', ' ')}{'' if rows else ': none'}\n")
+        if rows:
+            print_rows(list(rows[0]), (tuple(row.values()) for row in rows))
+        sys.stdout.write("\n")
+
+
+def print_object(content: Any) -> None:
+    """One JSON object on stdout."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
+
+
+def score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, Any]]:
+    """Scores as rows: of subsets, or of single queries."""
+    return [
+        {
+            "run_id": result.run_id,
+            "system": result.system,
+            "subset": score.subset,
+            "measure": score.measure,
+            **({"query_id": score.query_id} if per_query else {}),
+            "value": score.value,
+            "queries_owed": score.queries_owed,
+            "queries_answered": score.queries_answered,
+            "queries_missing": score.queries_missing,
+        }
+        for result in results
+        for score in result.scores
+        if (score.query_id is not None) == per_query
+    ]
+
+
+def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
+    """A line for each run that did not answer every query."""
+    for result in results:
+        of_all = next((score for score in result.aggregates() if score.subset == "all"), None)
+        if of_all is not None and of_all.queries_missing:
+            yield (
+                f"run {result.run_id} ({result.system}) answers {of_all.queries_answered} of "
+                f"{of_all.queries_owed} queries; each missing one counts as zero"
+            )
+
+
+def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, Any]]:
+    """Comparisons as rows: b against a."""
+    return [
+        {
+            "measure": pair.measure,
+            "a": f"{pair.system_a} (run {pair.run_a})",
+            "b": f"{pair.system_b} (run {pair.run_b})",
+            "queries": pair.comparison.queries,
+            "mean_difference": pair.comparison.mean_difference,
+            "interval_low": pair.comparison.interval[0],
+            "interval_high": pair.comparison.interval[1],
+            "wins": pair.comparison.wins,
+            "ties": pair.comparison.ties,
+            "losses": pair.comparison.losses,
+            "t_test_p": pair.comparison.t_test_p,
+            "wilcoxon_p": pair.comparison.wilcoxon_p,
+            "randomisation_p": pair.comparison.randomisation_p,
+            "holm_t_test_p": pair.holm_t_test,
+            "holm_wilcoxon_p": pair.holm_wilcoxon,
+            "holm_randomisation_p": pair.holm_randomisation,
+        }
+        for pair in pairs
+    ]
