@@ -261,6 +261,15 @@ def compare(
 def report(
     benchmark: BenchmarkName,
     run: RunIds = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", "-m", help="The measure to lead with. Default: the headline.", show_default=False
+        ),
+    ] = None,
+    all_runs: Annotated[
+        bool, typer.Option("--all-runs", help="Also runs that a newer one of the same settings replaced.")
+    ] = False,
     folder: Annotated[
         Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
     ] = None,
@@ -270,7 +279,7 @@ def report(
 ) -> None:
     """Print a benchmark's results and write them as HTML and Markdown."""
     with steps.connect(db, wait_s=wait) as database:
-        found = steps.gather_report(database, benchmark, run_ids=run or [])
+        found = steps.gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure)
     paths = steps.write_report(found, folder or Path(f"{benchmark}-report"))
     steps.print_report(found)
     _tell(quiet, *(f"written: {path}" for path in paths))

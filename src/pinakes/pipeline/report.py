@@ -6,7 +6,6 @@ computed (`pinakes.pipeline.evaluate`).
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -16,7 +15,6 @@ from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.pipeline.benchmarking import open_benchmark
 from pinakes.pipeline.evaluate import PairComparison, compare_runs
-from pinakes.pipeline.load import LoadSummary
 from pinakes.pipeline.report_runs import choose_runs
 from pinakes.queries.definition import Benchmark
 from pinakes.report.data import (
@@ -28,9 +26,7 @@ from pinakes.report.data import (
     SubsetScore,
     in_order,
 )
-from pinakes.report.layout import Table
 from pinakes.report.markdown import render_markdown
-from pinakes.report.run_tables import load_tables
 from pinakes.schema import published_scores, scores
 
 
@@ -95,14 +91,6 @@ def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
         return [_write(folder / name, text) for name, text in contents.items()]
     except OSError as error:
         raise InputError(f"the report cannot be written to {folder}: {error}.") from error
-
-
-def list_load_tables(summary: LoadSummary) -> list[Table]:
-    """What became of a load, as tables to print."""
-    names = ("papers", "papers_without_title", "papers_without_abstract")
-    counts = {name: getattr(summary, name) for name in names}
-    files = [asdict(file) for file in summary.files]
-    return load_tables(summary.corpus, files, summary.reasons, counts, summary.elapsed_s)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -6,16 +6,19 @@ Leaves out: what they look like (`pinakes.report`).
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from pinakes.pipeline.evaluate import PairComparison, RunScores
-from pinakes.pipeline.load import LoadSummary
+from pinakes.pipeline.load_summary import LoadSummary
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.pipeline.report import list_load_tables
+from pinakes.report.layout import Table
 from pinakes.report.progress import make_progress
+from pinakes.report.run_tables import load_tables
 from pinakes.report.terminal import print_report, print_rows, print_tables
+
+if TYPE_CHECKING:  # these import scipy, which takes seconds
+    from pinakes.pipeline.evaluate import PairComparison, RunScores
 
 __all__ = [
     "comparison_rows",
@@ -42,6 +45,14 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         print_tables(list_load_tables(summary))
 
 
+def list_load_tables(summary: LoadSummary) -> list[Table]:
+    """What became of a load, as tables to print."""
+    names = ("papers", "papers_without_title", "papers_without_abstract")
+    counts = {name: getattr(summary, name) for name in names}
+    files = [asdict(file) for file in summary.files]
+    return load_tables(summary.corpus, files, summary.reasons, counts, summary.elapsed_s)
+
+
 def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:
     """What a database holds: a table for each kind of thing, or one JSON object."""
     if as_json:
@@ -60,7 +71,7 @@ def print_object(content: Any) -> None:
     sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
 
 
-def score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, Any]]:
+def score_rows(results: Iterable["RunScores"], *, per_query: bool) -> list[dict[str, Any]]:
     """Scores as rows: of subsets, or of single queries."""
     return [
         {
@@ -80,7 +91,7 @@ def score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[st
     ]
 
 
-def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
+def describe_coverage(results: Iterable["RunScores"]) -> Iterator[str]:
     """A line for each run that did not answer every query."""
     for result in results:
         of_all = next((score for score in result.aggregates() if score.subset == "all"), None)
@@ -91,7 +102,7 @@ def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
             )
 
 
-def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, Any]]:
+def comparison_rows(pairs: Sequence["PairComparison"]) -> list[Mapping[str, Any]]:
     """Comparisons as rows: b against a."""
     return [
         {

@@ -1,0 +1,192 @@
+"""What a report is made of, unrounded, as `pinakes.pipeline.report` gathers it from the database.
+
+Leaves out: how any of it looks (`formatting`, `tables`, `plots`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+Scale = Literal["share", "percent"]
+"""how values are shown: 0.5328, or 53.28 as the benchmark's published figures are printed"""
+
+FEW_MEASURES: Final = 8
+"""as many measures stand beside each other before a table leaves some out"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run: the columns of `runs`, and `label`, a name that no other run of the report has.
+
+    Attributes:
+        encoder: the encoder's name where the system compares vectors.
+        parameters: the system's parameters as a JSON object.
+        is_current: whether the benchmark was defined then as it is now.
+    """
+
+    run_id: int
+    label: str
+    system: str
+    parameters: str
+    encoder: str | None
+    encoder_revision: str | None
+    precision: str | None
+    query_template: str | None
+    paper_template: str | None
+    code_version: str
+    dataset_digest: str
+    view_digest: str
+    run_digest: str
+    device: str | None
+    depth: int | None
+    started_at: datetime
+    elapsed_s: float
+    queries_owed: int
+    queries_answered: int
+    candidates_owed: int
+    candidates_without_text: int
+    hit_count: int
+    imported_from: str | None
+    import_digest: str | None
+    is_current: bool
+
+    @property
+    def queries_missing(self) -> int:
+        """Queries of the benchmark that have no hit."""
+        return self.queries_owed - self.queries_answered
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetScore:
+    """One measure of one run over one subset of the queries; a missing query is in it as zero."""
+
+    run_id: int
+    subset: str
+    measure: str
+    value: float
+    queries_owed: int
+    queries_answered: int
+
+    @property
+    def queries_missing(self) -> int:
+        """Owed queries that the run did not answer."""
+        return self.queries_owed - self.queries_answered
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFigure:
+    """A figure that a paper reports: `value` on the scale of our scores, `printed` as it stands there."""
+
+    system: str
+    subset: str
+    measure: str
+    source: str
+    value: float
+    printed: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairTest:
+    """Paired tests of run b against run a over all queries; p values after Holm's correction.
+
+    `mean_difference` and `interval` are of b - a; `wins` counts the queries where b is above.
+    """
+
+    run_a: int
+    run_b: int
+    queries: int
+    mean_difference: float
+    interval: tuple[float, float]
+    confidence: float
+    wins: int
+    ties: int
+    losses: int
+    effect_size: float
+    t_test_p: float
+    wilcoxon_p: float
+    randomisation_p: float
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkReport:
+    """All that a report on one benchmark shows.
+
+    Attributes:
+        headline_measure: the measure that the report leads with.
+        headline_subset: the subset that it leads with: all queries, or the published split of them.
+        measures, subsets: in the order in which they are shown.
+        grades: grade -> what it means.
+        query_values: run id -> query id -> value of the headline measure.
+        warnings: what a reader must know before comparing the figures.
+    """
+
+    name: str
+    title: str
+    citation: str
+    licence: str
+    headline_measure: str
+    headline_subset: str
+    measures: tuple[str, ...]
+    subsets: tuple[str, ...]
+    scale: Scale = "share"
+    grades: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    runs: Sequence[RunRow] = ()
+    scores: Sequence[SubsetScore] = ()
+    published: Sequence[PublishedFigure] = ()
+    query_values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    comparisons: Sequence[PairTest] = ()
+    warnings: Sequence[str] = ()
+
+    def find_run(self, run_id: int) -> RunRow:
+        """The run of that id."""
+        return next(run for run in self.runs if run.run_id == run_id)
+
+    def index_scores(self) -> dict[tuple[int, str, str], SubsetScore]:
+        """(run id, subset, measure) -> score."""
+        return {(score.run_id, score.subset, score.measure): score for score in self.scores}
+
+    def index_published(self) -> dict[tuple[str, str, str], PublishedFigure]:
+        """(system, subset, measure) -> figure; of two sources the one that comes first."""
+        found: dict[tuple[str, str, str], PublishedFigure] = {}
+        for figure in self.published:
+            found.setdefault((figure.system, figure.subset, figure.measure), figure)
+        return found
+
+    def rank_runs(self) -> list[RunRow]:
+        """The runs, best first by the headline; runs without scores last."""
+        scores = self.index_scores()
+
+        def key(run: RunRow) -> tuple[bool, float, int]:
+            score = scores.get((run.run_id, self.headline_subset, self.headline_measure))
+            return (score is None, 0.0 if score is None else -score.value, run.run_id)
+
+        return sorted(self.runs, key=key)
+
+    def list_measures(self, subset: str) -> list[str]:
+        """The measures that some run has a score by, or some paper a figure, over a subset."""
+        found = {score.measure for score in self.scores if score.subset == subset}
+        return in_order(self.measures, found | {f.measure for f in self.published if f.subset == subset})
+
+    def list_lead_measures(self, subset: str) -> list[str]:
+        """The headline, then the other measures: all where they are few, else those that papers report."""
+        known = self.list_measures(subset)
+        if len(known) > FEW_MEASURES:
+            published = {figure.measure for figure in self.published if figure.subset == subset}
+            known = in_order(self.measures, published) or known[:FEW_MEASURES]
+        return in_order([self.headline_measure, *known], {self.headline_measure, *known})
+
+    def list_sources(self, subset: str) -> list[str]:
+        """Which papers report figures of a subset."""
+        return sorted({figure.source for figure in self.published if figure.subset == subset})
+
+
+def in_order(order: Sequence[str], found: Iterable[str]) -> list[str]:
+    """The names that were found, in the given order; names that it lacks come last, by alphabet.
+
+    >>> in_order(["b", "a"], {"a", "c", "b"})
+    ['b', 'a', 'c']
+    """
+    places = {name: place for place, name in enumerate(order)}
+    return sorted(set(found), key=lambda name: (places.get(name, len(places)), name))

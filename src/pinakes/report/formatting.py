@@ -1,0 +1,110 @@
+"""Numbers and names as a report prints them: the one place where anything is rounded.
+
+Leaves out: tables (`tables`).
+"""
+
+import math
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from pinakes.errors import EvaluationError, UnknownNameError
+from pinakes.evaluators.registry import parse_measure
+from pinakes.report.data import Scale
+
+ABSENT = "–"
+_FACTORS = {"share": (1.0, 4), "percent": (100.0, 2)}
+
+
+def format_value(value: float, scale: Scale, measure: str = "") -> str:
+    """A score as printed: four decimals, or per cent with two; a count as a whole number.
+
+    >>> format_value(0.53279, "share"), format_value(0.53279, "percent")
+    ('0.5328', '53.28')
+    >>> format_value(1200.0, "percent", "NumRet")
+    '1,200'
+    """
+    if is_count(measure):
+        return f"{value:,.0f}"
+    factor, decimals = _FACTORS[scale]
+    return f"{value * factor:.{decimals}f}"
+
+
+def format_difference(value: float, scale: Scale, measure: str = "") -> str:
+    """A difference as printed, with its sign; what rounds to zero has none.
+
+    >>> format_difference(0.01234, "percent"), format_difference(-0.00001, "percent")
+    ('+1.23', '0.00')
+    """
+    text = format_value(value, scale, measure)
+    if not any(digit in "123456789" for digit in text):
+        return text.lstrip("-")
+    return text if value < 0 else f"+{text}"
+
+
+def format_p(p: float) -> str:
+    """A p value: four decimals, never a zero.
+
+    >>> format_p(0.00003), format_p(0.50469)
+    ('<0.0001', '0.5047')
+    """
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def format_effect(effect: float) -> str:
+    """An effect size with two decimals and its sign.
+
+    >>> format_effect(-0.0953), format_effect(math.inf)
+    ('-0.10', '+∞')
+    """
+    if math.isinf(effect):
+        return "+∞" if effect > 0 else "-∞"
+    return format_difference(effect / 100, "percent")
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration in the two units that matter.
+
+    >>> format_seconds(0.2576), format_seconds(75.2), format_seconds(7384)
+    ('0.26 s', '1 min 15 s', '2 h 03 min')
+    """
+    if seconds < 59.95:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def format_time(moment: datetime) -> str:
+    """A point in time in UTC, to the second; one without a zone is taken as UTC.
+
+    >>> format_time(datetime(2026, 3, 1, 9, 30, tzinfo=UTC))
+    '2026-03-01 09:30:00 UTC'
+    """
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return f"{aware:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def format_subset(subset: str) -> str:
+    """A subset in words.
+
+    >>> format_subset("all"), format_subset("all/test"), format_subset("facet=method/dev")
+    ('all queries', 'all queries, test', 'facet method, dev')
+    """
+    group, _, split = subset.partition("/")
+    words = "all queries" if group == "all" else group.replace("=", " ", 1)
+    return f"{words}, {split}" if split else words
+
+
+@lru_cache(maxsize=512)
+def is_count(measure: str) -> bool:
+    """Whether the values of a measure are counts, which have no per cent.
+
+    >>> is_count("NumRet"), is_count("nDCG@10"), is_count("somebody's own")
+    (True, False, False)
+    """
+    try:
+        return bool(parse_measure(measure).family.is_count)
+    except (EvaluationError, UnknownNameError):
+        return False

@@ -1,0 +1,92 @@
+"""A table as text in cells, before anybody decides how it looks; terminal, Markdown and HTML draw the same.
+
+Leaves out: which tables a report has (`tables`, `run_tables`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pinakes.report.formatting import ABSENT
+
+Kind = Literal["plain", "best", "warning", "absent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading; numbers stand at the right."""
+
+    title: str
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says, what stands small beside it, and whether it is to be seen first."""
+
+    text: str
+    kind: Kind = "plain"
+    note: str = ""
+
+    @property
+    def full_text(self) -> str:
+        """The text with the note in parentheses.
+
+        >>> Cell("53.28", note="+0.01").full_text
+        '53.28 (+0.01)'
+        """
+        return f"{self.text} ({self.note})" if self.note else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of a row; the first one names it. A row that is not ours is a published figure."""
+
+    cells: tuple[Cell, ...]
+    is_ours: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, columns, rows, and a sentence that says how to read it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+
+
+def text_columns(*titles: str) -> list[Column]:
+    """Headings of columns of words."""
+    return [Column(title, is_number=False) for title in titles]
+
+
+def number_columns(titles: Iterable[str]) -> list[Column]:
+    """Headings of columns of numbers."""
+    return [Column(title) for title in titles]
+
+
+def make_row(*cells: Cell | str, is_ours: bool = True) -> Row:
+    """A row of cells; text stands for a plain cell."""
+    return Row(tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), is_ours)
+
+
+def absent_cell() -> Cell:
+    """The cell of a value that there is not."""
+    return Cell(ABSENT, "absent")
+
+
+def mark_best(texts: Sequence[str], values: Sequence[float | None]) -> list[Cell]:
+    """A cell for each value, the highest marked; None is absent.
+
+    Values that are printed alike are best together. A single value is not marked.
+
+    >>> [cell.kind for cell in mark_best(["0.50", "–", "0.50", "0.40"], [0.501, None, 0.499, 0.4])]
+    ['best', 'absent', 'best', 'plain']
+    """
+    given = [(value, text) for text, value in zip(texts, values, strict=True) if value is not None]
+    best = max(given)[1] if len(given) > 1 else None
+    return [
+        absent_cell() if value is None else Cell(text, "best" if text == best else "plain")
+        for text, value in zip(texts, values, strict=True)
+    ]

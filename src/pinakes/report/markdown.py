@@ -1,0 +1,89 @@
+"""A report as GitHub Markdown.
+
+Leaves out: plots (`html` has them) and what the tables say (`tables`).
+"""
+
+import re
+from collections.abc import Iterable
+
+from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.layout import Cell, Row, Table
+from pinakes.report.published import difference_table, reproduction_table
+from pinakes.report.run_tables import coverage_table, describe_run
+from pinakes.report.tables import comparison_table, measure_table, result_table, subset_table
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
+
+
+def render_markdown(report: BenchmarkReport) -> str:
+    """The whole report as one Markdown text: the same bytes for the same data."""
+    parts = [_render_heading(report)]
+    parts += [render_table(table) for table in _list_tables(report)]
+    parts += ["## How the runs were made", *map(_render_run, report.rank_runs())]
+    return "\n\n".join(parts) + "\n"
+
+
+def render_table(table: Table, *, level: int = 2) -> str:
+    """One table with its title as a heading of that level and its note below; the best values are bold."""
+    lines = [
+        f"{'#' * level} {escape_markdown(table.title)}",
+        "",
+        _join(escape_markdown(column.title) for column in table.columns),
+        _join("---:" if column.is_number else ":---" for column in table.columns),
+        *(_join(_render_cell(cell, row) for cell in row.cells) for row in table.rows),
+    ]
+    return "\n".join([*lines, "", escape_markdown(table.note)] if table.note else lines)
+
+
+def escape_markdown(text: str) -> str:
+    """Text that Markdown shows as it is, on one line.
+
+    >>> escape_markdown("a|b *c* <d>")
+    'a\\\\|b \\\\*c\\\\* \\\\<d\\\\>'
+    """
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _join(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _render_cell(cell: Cell, row: Row) -> str:
+    text = escape_markdown(cell.full_text)
+    if cell.kind == "warning":
+        return f"⚠ **{text}**"
+    if cell.kind == "best":
+        return f"**{text}**"
+    return text if row.is_ours else f"*{text}*"
+
+
+def _list_tables(report: BenchmarkReport) -> list[Table]:
+    chosen = [
+        result_table(report),
+        subset_table(report) if len(report.subsets) > 1 else None,
+        reproduction_table(report),
+        difference_table(report, report.headline_subset),
+        comparison_table(report) if report.comparisons else None,
+        coverage_table(report),
+        *(measure_table(report, subset) for subset in report.subsets),
+    ]
+    return [table for table in chosen if table is not None]
+
+
+def _render_heading(report: BenchmarkReport) -> str:
+    lines = [f"# {escape_markdown(report.title)}", "", escape_markdown(report.citation), ""]
+    lines += [
+        f"- Licence: {escape_markdown(report.licence)}",
+        f"- Headline measure: {escape_markdown(report.headline_measure)}",
+    ]
+    if report.grades:
+        grades = "; ".join(f"{grade}: {meaning}" for grade, meaning in report.grades.items())
+        lines.append(f"- Grades: {escape_markdown(grades)}")
+    lines += [f"- {escape_markdown(note)}" for note in report.notes]
+    lines += [f"- ⚠ **{escape_markdown(warning)}**" for warning in report.warnings]
+    return "\n".join(lines)
+
+
+def _render_run(run: RunRow) -> str:
+    facts = (f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in describe_run(run))
+    return "\n".join([f"### {escape_markdown(run.label)}", "", *facts])

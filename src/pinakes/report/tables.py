@@ -1,0 +1,233 @@
+"""The tables of scores: systems by measures, measures and subsets by systems, pairs of systems.
+
+Leaves out: published figures beside ours (`published`), what a run was made of (`run_tables`), how a table is
+drawn (`terminal`, `markdown`, `html`).
+"""
+
+from collections.abc import Sequence
+
+from pinakes.report.data import BenchmarkReport, PairTest, RunRow, SubsetScore
+from pinakes.report.formatting import (
+    ABSENT,
+    format_difference,
+    format_effect,
+    format_p,
+    format_subset,
+    format_value,
+)
+from pinakes.report.layout import (
+    Cell,
+    Row,
+    Table,
+    absent_cell,
+    make_row,
+    mark_best,
+    number_columns,
+    text_columns,
+)
+
+SIGNIFICANT = 0.05
+
+
+def result_table(
+    report: BenchmarkReport, subset: str | None = None, measures: Sequence[str] | None = None
+) -> Table:
+    """Systems by measures over one subset, the published systems among ours, best first.
+
+    The order is that of the headline measure, or of the first measure where the table lacks it. Without
+    `measures` those stand there that matter first (`BenchmarkReport.list_lead_measures`).
+    """
+    subset = subset or report.headline_subset
+    chosen = list(measures) if measures is not None else report.list_lead_measures(subset)
+    ours = _score_cells(report, subset, chosen)
+    rows = [
+        (_key(report, chosen, values), make_row(run.label, f"run {run.run_id}", coverage, *cells))
+        for run, values, cells, coverage in ours
+    ]
+    rows += _published_rows(report, subset, chosen)
+    ordered = sorted(rows, key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
+    return Table(
+        f"{report.name}: {format_subset(subset)}",
+        (*text_columns("system", "from"), *number_columns(["queries", *chosen])),
+        tuple(row for _key_of_row, row in ordered),
+        " ".join((_scale_note(report), source_note(report, subset))).strip(),
+    )
+
+
+def _key(report: BenchmarkReport, measures: Sequence[str], values: Sequence[float | None]) -> float:
+    """What a row is ordered by: the lower the further up; a row without the value is last."""
+    lead = report.headline_measure
+    value = values[measures.index(lead) if lead in measures else 0] if measures else None
+    return float("inf") if value is None else -value
+
+
+def _score_cells(
+    report: BenchmarkReport, subset: str, measures: Sequence[str]
+) -> list[tuple[RunRow, list[float | None], list[Cell], Cell]]:
+    """For each run its values, their cells with the best of each measure marked, and its coverage."""
+    scores = report.index_scores()
+    columns = []
+    for measure in measures:
+        found = [scores.get((run.run_id, subset, measure)) for run in report.runs]
+        columns.append(_mark_scores(report, found))
+    rows = []
+    for place, run in enumerate(report.runs):
+        values = [values[place] for values, _cells in columns]
+        cells = [cells[place] for _values, cells in columns]
+        rows.append((run, values, cells, _coverage_cell(report, run, subset)))
+    return rows
+
+
+def _mark_scores(
+    report: BenchmarkReport, scores: Sequence[SubsetScore | None]
+) -> tuple[list[float | None], list[Cell]]:
+    values = [None if score is None else score.value for score in scores]
+    texts = [ABSENT if s is None else format_value(s.value, report.scale, s.measure) for s in scores]
+    return values, mark_best(texts, values)
+
+
+def _coverage_cell(report: BenchmarkReport, run: RunRow, subset: str) -> Cell:
+    found = [score for score in report.scores if score.run_id == run.run_id and score.subset == subset]
+    if not found:
+        return Cell("not evaluated", "warning")
+    worst = max(found, key=lambda score: score.queries_missing)
+    return coverage_cell(worst.queries_answered, worst.queries_owed)
+
+
+def coverage_cell(answered: int, owed: int) -> Cell:
+    """How many of the owed queries were answered, flagged where some are missing.
+
+    >>> coverage_cell(50, 50).text, coverage_cell(47, 50).text
+    ('50/50', '47/50, 3 missing')
+    """
+    if answered >= owed:
+        return Cell(f"{answered}/{owed}")
+    return Cell(f"{answered}/{owed}, {owed - answered} missing", "warning")
+
+
+def _published_rows(report: BenchmarkReport, subset: str, measures: Sequence[str]) -> list[tuple[float, Row]]:
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    for figure in report.published:
+        if figure.subset == subset and figure.measure in measures:
+            values.setdefault((figure.system, figure.source), {})[figure.measure] = figure.value
+    rows = []
+    for (system, source), found in values.items():
+        listed = [found.get(measure) for measure in measures]
+        cells = [
+            absent_cell() if value is None else Cell(format_value(value, report.scale, measure))
+            for measure, value in zip(measures, listed, strict=True)
+        ]
+        row = make_row(system, _name_source(report, subset, source), absent_cell(), *cells, is_ours=False)
+        rows.append((_key(report, measures, listed), row))
+    return rows
+
+
+def _name_source(report: BenchmarkReport, subset: str, source: str) -> str:
+    """The source where there are several; else the note below the table names it."""
+    return source if len(report.list_sources(subset)) > 1 else "published"
+
+
+def source_note(report: BenchmarkReport, subset: str) -> str:
+    """Where the published figures of a subset come from, if it is one place; else the rows say it."""
+    sources = report.list_sources(subset)
+    return f"Published figures: {sources[0]}." if len(sources) == 1 else ""
+
+
+def measure_table(report: BenchmarkReport, subset: str) -> Table:
+    """Measures by runs over one subset."""
+    scores = report.index_scores()
+    runs = report.rank_runs()
+    rows = []
+    for measure in report.list_measures(subset):
+        found = [scores.get((run.run_id, subset, measure)) for run in runs]
+        rows.append(make_row(measure, *_mark_scores(report, found)[1]))
+    columns = (*text_columns("measure"), *number_columns(run.label for run in runs))
+    return Table(f"Every measure: {format_subset(subset)}", columns, tuple(rows), _scale_note(report))
+
+
+def subset_table(report: BenchmarkReport) -> Table:
+    """Subsets by runs in the headline measure, with the best published system of each subset."""
+    scores = report.index_scores()
+    runs = report.rank_runs()
+    rows = []
+    for subset in report.subsets:
+        found = [scores.get((run.run_id, subset, report.headline_measure)) for run in runs]
+        owed = max((score.queries_owed for score in found if score), default=None)
+        count = absent_cell() if owed is None else Cell(str(owed))
+        cells = [
+            _flag(cell, score) for cell, score in zip(_mark_scores(report, found)[1], found, strict=True)
+        ]
+        rows.append(make_row(format_subset(subset), count, *cells, _best_published(report, subset)))
+    titles = ["queries", *(run.label for run in runs), "best published"]
+    columns = (*text_columns("subset"), *number_columns(titles))
+    return Table(f"{report.headline_measure} by subset", columns, tuple(rows), _scale_note(report))
+
+
+def _flag(cell: Cell, score: SubsetScore | None) -> Cell:
+    """The cell, with the number of missing queries beside the value."""
+    if score is None or not score.queries_missing:
+        return cell
+    return Cell(cell.text, "warning", f"{score.queries_missing} missing")
+
+
+def _best_published(report: BenchmarkReport, subset: str) -> Cell:
+    wanted = (subset, report.headline_measure)
+    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
+    if not found:
+        return absent_cell()
+    best = max(found, key=lambda figure: figure.value)
+    return Cell(format_value(best.value, report.scale, best.measure), note=best.system)
+
+
+def comparison_table(report: BenchmarkReport) -> Table:
+    """Every pair of runs by the headline measure over all queries, p values after Holm's correction."""
+    confidence = next((round(pair.confidence * 100) for pair in report.comparisons), 95)
+    columns = (
+        *text_columns("A", "B"),
+        *number_columns(["B - A", f"{confidence} % interval", "wins/ties/losses of B", "effect size"]),
+        *number_columns(["t-test", "Wilcoxon", "randomisation"]),
+    )
+    pairs = len(report.comparisons)
+    corrected = f"after Holm's correction over the {pairs} pairs" if pairs > 1 else "of the one pair"
+    note = (
+        f"{report.headline_measure} over all queries. The last three columns are p values {corrected}; "
+        f"those below {SIGNIFICANT} stand out."
+    )
+    rows = tuple(_comparison_row(report, pair) for pair in report.comparisons)
+    return Table("Do the systems differ?", columns, rows, note)
+
+
+def _comparison_row(report: BenchmarkReport, pair: PairTest) -> Row:
+    measure = report.headline_measure
+    low, high = (format_difference(end, report.scale, measure) for end in pair.interval)
+    p_values = (pair.t_test_p, pair.wilcoxon_p, pair.randomisation_p)
+    return make_row(
+        report.find_run(pair.run_a).label,
+        report.find_run(pair.run_b).label,
+        format_difference(pair.mean_difference, report.scale, measure),
+        f"{low} to {high}",
+        f"{pair.wins}/{pair.ties}/{pair.losses}",
+        format_effect(pair.effect_size),
+        *(Cell(format_p(p), "best" if p < SIGNIFICANT else "plain") for p in p_values),
+    )
+
+
+def query_table(report: BenchmarkReport) -> Table:
+    """Queries by runs in the headline measure, by query id."""
+    runs = [run for run in report.rank_runs() if run.run_id in report.query_values]
+    ids = sorted({query_id for values in report.query_values.values() for query_id in values})
+    rows = []
+    for query_id in ids:
+        values = [report.query_values[run.run_id].get(query_id) for run in runs]
+        texts = [
+            ABSENT if value is None else format_value(value, report.scale, report.headline_measure)
+            for value in values
+        ]
+        rows.append(make_row(query_id, *mark_best(texts, values)))
+    columns = (*text_columns("query"), *number_columns(run.label for run in runs))
+    return Table(f"{report.headline_measure} by query", columns, tuple(rows), _scale_note(report))
+
+
+def _scale_note(report: BenchmarkReport) -> str:
+    unit = "Values times 100. " if report.scale == "percent" else ""
+    return f"{unit}A query without an answer counts as zero."

@@ -1,0 +1,176 @@
+"""Tables and rows on standard output: drawn by rich on a terminal and in a pipe, or as CSV or JSON.
+
+Where the output is no terminal nothing is cut or folded, however wide. Control characters in the data are
+written out, so that no title of a paper can steer a terminal. Leaves out: what the tables say (`tables`).
+"""
+
+import csv
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Any, Final, Literal, TextIO
+
+import orjson
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from pinakes.errors import InputError
+from pinakes.report.data import BenchmarkReport
+from pinakes.report.layout import Cell, Column, Row, Table
+from pinakes.report.published import reproduction_table
+from pinakes.report.run_tables import coverage_table
+from pinakes.report.tables import comparison_table, result_table, subset_table
+
+Format = Literal["table", "csv", "json"]
+FORMATS: Final = ("table", "csv", "json")
+UNFOLDED_WIDTH: Final = 100_000
+
+_STYLES: Final = {"plain": "", "best": "bold", "warning": "bold yellow", "absent": "dim"}
+_CONTROLS: Final = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+}
+
+
+def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
+    """Print a benchmark's results, published figures, comparisons, coverage and warnings."""
+    tables = [result_table(report)]
+    if len(report.subsets) > 1:
+        tables.append(subset_table(report))
+    reproduced = reproduction_table(report)
+    if reproduced:
+        tables.append(reproduced)
+    if report.comparisons:
+        tables.append(comparison_table(report))
+    print_tables([*tables, coverage_table(report)], stream=stream)
+    for warning in report.warnings:
+        _make_console(stream).print(Text(f"! {escape_controls(warning)}", style="bold yellow"))
+
+
+def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> None:
+    """Print tables one under another, an empty line between them."""
+    for number, table in enumerate(tables):
+        if number:
+            _make_console(stream).print()
+        print_table(table, stream=stream)
+
+
+def print_table(table: Table, *, stream: TextIO | None = None) -> None:
+    """Print one table with its title above and its note below."""
+    console = _make_console(stream)
+    console.print(Text(table.title, style="bold"))
+    console.print(_draw(table))
+    if table.note:
+        console.print(Text(table.note, style="dim"))
+
+
+def print_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    format: Format = "table",
+    *,
+    stream: TextIO | None = None,
+) -> None:
+    """Print the rows of a query as a table, as CSV (lines end in `\\n`) or as one JSON array of objects.
+
+    Null is NULL in a table, empty in CSV, null in JSON; a time is written as ISO 8601. Columns of one name
+    get a number in JSON: `name`, `name_2`.
+
+    Raises:
+        InputError: there is no such format.
+    """
+    writers = {"table": _write_table, "csv": _write_csv, "json": _write_json}
+    if format not in writers:
+        raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
+    writers[format](columns, rows, stream or sys.stdout)
+
+
+def escape_controls(text: str) -> str:
+    """The text with control characters written out.
+
+    >>> escape_controls("a\\x1b[2Jb\\n")
+    'a\\\\x1b[2Jb\\\\n'
+    """
+    return text.translate(_CONTROLS)
+
+
+def _make_console(stream: TextIO | None) -> Console:
+    target = stream or sys.stdout
+    width = None if target.isatty() else UNFOLDED_WIDTH
+    return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+
+
+def _draw(table: Table) -> RichTable:
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in table.columns:
+        title = Text(escape_controls(column.title))
+        drawn.add_column(title, justify="right" if column.is_number else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(_style(cell, row) for cell in row.cells))
+    return drawn
+
+
+def _style(cell: Cell, row: Row) -> Text:
+    style = _STYLES[cell.kind] if row.is_ours or cell.kind != "plain" else "italic dim"
+    return Text(escape_controls(cell.full_text), style=style)
+
+
+def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    listed = [list(row) for row in rows]
+    kinds = [_is_number_column([row[place] for row in listed]) for place in range(len(columns))]
+    headings = tuple(Column(title, kind) for title, kind in zip(columns, kinds, strict=True))
+    cells = (tuple(_show(value) for value in row) for row in listed)
+    _make_console(stream).print(_draw(Table("", headings, tuple(Row(row) for row in cells))))
+
+
+def _is_number_column(values: Sequence[Any]) -> bool:
+    given = [value for value in values if value is not None]
+    return bool(given) and all(isinstance(value, int | float) and value is not True for value in given)
+
+
+def _show(value: Any) -> Cell:
+    return Cell("NULL", "absent") if value is None else Cell(_write_value(value))
+
+
+def _write_value(value: Any) -> str:
+    """A value as text.
+
+    >>> _write_value(True), _write_value(datetime(2026, 3, 1)), _write_value(0.1)
+    ('true', '2026-03-01T00:00:00', '0.1')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date | datetime) else str(value)
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if value is None else _write_value(value) for value in row])
+
+
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    names = _number_repeated(columns)
+    objects = [dict(zip(names, row, strict=True)) for row in rows]
+    stream.write(orjson.dumps(objects, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+
+
+def _number_repeated(names: Sequence[str]) -> list[str]:
+    """The names, none of them twice.
+
+    >>> _number_repeated(["a", "b", "a"])
+    ['a', 'b', 'a_2']
+    """
+    unique: list[str] = []
+    for name in names:
+        number, wanted = 1, name
+        while wanted in unique:
+            number += 1
+            wanted = f"{name}_{number}"
+        unique.append(wanted)
+    return unique
