@@ -71,7 +71,7 @@ def print_table(table: Table, *, stream: TextIO | None = None) -> None:
 def print_rows(
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
-    format: Format = "table",
+    format: str = "table",
     *,
     stream: TextIO | None = None,
 ) -> None:

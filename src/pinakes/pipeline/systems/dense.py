@@ -262,6 +262,8 @@ def _rank_shared(
     distance: Distance,
     device: str,
 ) -> Iterator[Ranking]:
+    if not len(rows):
+        return
     depth = min(workload.benchmark.depth or len(rows), len(rows))
     ties = workload.tie_order[rows]
     for start in range(0, len(query_rows), QUERIES_AT_ONCE):
