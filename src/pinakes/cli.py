@@ -235,7 +235,7 @@ def evaluate(
     """Score runs, store the scores and print them."""
     with steps.connect(db, wait_s=wait) as database:
         results = steps.evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
-    _print(steps.score_rows(results, per_query=per_query), json=json)
+    steps.print_scores(results, per_query=per_query, as_json=json)
     _tell(quiet, *steps.describe_coverage(results))
 
 

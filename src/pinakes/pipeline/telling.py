@@ -12,9 +12,12 @@ import orjson
 
 from pinakes.pipeline.load_summary import LoadSummary
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.report.layout import Table
+from pinakes.records import Score
+from pinakes.report.formatting import format_value
+from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
 from pinakes.report.progress import make_progress
 from pinakes.report.run_tables import load_tables
+from pinakes.report.tables import coverage_cell
 from pinakes.report.terminal import print_report, print_rows, print_tables
 
 if TYPE_CHECKING:  # these import scipy, which takes seconds
@@ -26,6 +29,7 @@ __all__ = [
     "print_load",
     "print_report",
     "print_rows",
+    "print_scores",
     "print_status",
     "score_rows",
     "show_progress",
@@ -89,6 +93,39 @@ def score_rows(results: Iterable["RunScores"], *, per_query: bool) -> list[dict[
         for score in result.scores
         if (score.query_id is not None) == per_query
     ]
+
+
+def print_scores(results: Sequence["RunScores"], *, per_query: bool, as_json: bool) -> None:
+    """Scores of subsets as a table, a row each of subset and run; or unrounded rows, for programs."""
+    if as_json or per_query:
+        rows = score_rows(results, per_query=per_query)
+        columns = list(rows[0]) if rows else []
+        print_rows(columns, (tuple(row.values()) for row in rows), "json" if as_json else "table")
+        return
+    print_tables([_score_table(results)])
+
+
+def _score_table(results: Sequence["RunScores"]) -> Table:
+    found = {(r.run_id, s.subset, s.measure): s for r in results for s in r.aggregates()}
+    subsets = list(dict.fromkeys(subset for _, subset, _ in found))
+    measures = list(dict.fromkeys(measure for _, _, measure in found))
+    rows = []
+    for subset in subsets:
+        for result in results:
+            cells = [found.get((result.run_id, subset, measure)) for measure in measures]
+            known = next(cell for cell in cells if cell is not None)
+            values = [
+                absent_cell() if cell is None else format_value(cell.value, "share", cell.measure)
+                for cell in cells
+            ]
+            coverage = coverage_cell(known.queries_answered, known.queries_owed)
+            rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *values))
+    columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))
+    return Table("Scores", columns, tuple(rows), "A query without an answer counts as zero.")
+
+
+def _score_cell(score: Score | None) -> Cell | str:
+    return absent_cell() if score is None else format_value(score.value, "share", score.measure)
 
 
 def describe_coverage(results: Iterable["RunScores"]) -> Iterator[str]:
