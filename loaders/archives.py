@@ -7,6 +7,8 @@ limit are refused. Leaves out: other archive formats.
 import io
 import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
@@ -20,12 +22,10 @@ def list_members(path: Path) -> list[str]:
 
     Raises:
         InputError: there is no such archive, or one of its entries is not to be trusted.
+        LoadError: the archive is damaged or cut short.
     """
     with _open_archive(path) as archive:
-        try:
-            return [entry.name for entry in archive if _is_trusted_file(path, entry)]
-        except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-            raise LoadError(f"{path.name} is damaged or cut short: {error}. Fetch it again.") from error
+        return [entry.name for entry in archive if _is_trusted_file(path, entry)]
 
 
 def open_member(path: Path, name: str) -> IO[bytes]:
@@ -33,6 +33,7 @@ def open_member(path: Path, name: str) -> IO[bytes]:
 
     Raises:
         InputError: there is no such entry, or it is not to be trusted.
+        LoadError: the archive is damaged or cut short.
     """
     with _open_archive(path) as archive:
         for entry in archive:
@@ -43,13 +44,21 @@ def open_member(path: Path, name: str) -> IO[bytes]:
     raise InputError(f"{path.name} has no entry {name!r}.")
 
 
-def _open_archive(path: Path) -> tarfile.TarFile:
+@contextmanager
+def _open_archive(path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        return tarfile.open(path, mode="r:*")
+        archive = tarfile.open(path, mode="r:*")  # noqa: SIM115 (closed below; opening has errors of its own)
     except FileNotFoundError as error:
         raise InputError(f"there is no file {path}.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise InputError(f"{path.name} is not a tar archive, or is damaged: {error}.") from error
+    with archive:
+        try:
+            yield archive
+        except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+            raise LoadError(f"{path.name} is damaged or cut short: {error}. Fetch it again.") from error
 
 
 def _is_trusted_file(path: Path, entry: tarfile.TarInfo) -> bool:

@@ -47,7 +47,7 @@ class InputFile:
 class FindFiles(Protocol):
     """Names the files of a load in the order in which they must be read."""
 
-    def __call__(self, source: Path | None, options: Options) -> list[InputFile]:
+    def __call__(self, source: Path | None, options: Options, /) -> list[InputFile]:
         """Raise `InputError` when the source is not what the loader reads."""
         ...
 
@@ -55,7 +55,7 @@ class FindFiles(Protocol):
 class ReadChunks(Protocol):
     """Reads one file from its `first_row`-th record on."""
 
-    def __call__(self, file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
+    def __call__(self, file: InputFile, options: Options, first_row: int, /) -> Iterator[Chunk]:
         """Yield chunks in file order; a chunk's content must not depend on `first_row`'s predecessors."""
         ...
 

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, find_file, read_json_lines, reject_line
-from pinakes.loaders.staging import Accepted, Chunk, Rejected, gather_chunks
+from pinakes.loaders.reading import clean_text, find_file, read_json_lines
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 
 def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
@@ -42,40 +43,38 @@ def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[
     return gather_chunks(_READERS[file.role](file), first_row=first_row)
 
 
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    for line in read_json_lines(file):
-        yield line if isinstance(line, Rejected) else _parse_paper(*line)
-
-
-def _parse_paper(number: int, record: dict[str, Any]) -> Accepted | Rejected:
+def _parse_paper(record: dict[str, Any]) -> Rows:
     source_id = clean_text(record.get("_id"))
     if source_id is None:
-        return reject_line(number, "missing_field", "no _id", str(record))
+        raise RecordError("missing_field", "no _id")
     paper = {
         "source_id": source_id,
         "title": clean_text(record.get("title")),
         "abstract": clean_text(record.get("text")),
         "year": _parse_year(record.get("metadata")),
     }
-    return Accepted(number, {"papers": [paper]})
+    return {"papers": [paper]}
 
 
 def _parse_year(metadata: object) -> int | None:
-    year = metadata.get("year") if isinstance(metadata, dict) else None
-    return int(year) if str(year).isdecimal() else None
+    year = str(metadata.get("year")) if isinstance(metadata, dict) else ""
+    return int(year) if year.isdecimal() else None
 
 
-def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
-    for line in read_json_lines(file):
-        yield line if isinstance(line, Rejected) else _parse_query(*line)
-
-
-def _parse_query(number: int, record: dict[str, Any]) -> Accepted | Rejected:
+def _parse_query(record: dict[str, Any]) -> Rows:
     query_id = clean_text(record.get("_id"))
     text = clean_text(record.get("text"))
     if query_id is None or text is None:
-        return reject_line(number, "missing_field", "no _id or no text", str(record))
-    return Accepted(number, {"queries": [{"query_id": query_id, "text": text}]})
+        raise RecordError("missing_field", "no _id or no text")
+    return {"queries": [{"query_id": query_id, "text": text}]}
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    return read_json_lines(file, _parse_paper)
+
+
+def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
+    return read_json_lines(file, _parse_query)
 
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:

@@ -13,21 +13,17 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading import (
-    clean_text,
-    digest_file,
-    find_file,
-    read_json,
-    read_json_lines,
-    read_text,
-    reject_line,
-)
-from pinakes.loaders.staging import Accepted, Chunk, Rejected, gather_chunks
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading import clean_text, digest_file, find_file, read_json, read_json_lines, read_text
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {
     "background_label": "background",
@@ -81,21 +77,19 @@ def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[
 
 
 def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    for line in read_json_lines(file):
-        yield line if isinstance(line, Rejected) else _parse_paper(*line)
+    return read_json_lines(file, _parse_paper)
 
 
-def _parse_paper(number: int, record: dict[str, Any]) -> Accepted | Rejected:
+def _parse_paper(record: dict[str, Any]) -> Rows:
     source_id = clean_text(record.get("paper_id"))
-    texts, labels = record.get("abstract"), record.get("pred_labels")
     if source_id is None:
-        return reject_line(number, "missing_field", "no paper_id", str(record))
-    if not isinstance(texts, list) or not isinstance(labels, list) or len(texts) != len(labels):
-        message = "abstract and pred_labels are not two lists of one length"
-        return reject_line(number, "invalid_value", message, str(record))
+        raise RecordError("missing_field", "no paper_id")
+    texts, labels = _take_texts(record, "abstract"), _take_texts(record, "pred_labels")
+    if len(texts) != len(labels):
+        raise RecordError("invalid_value", f"{len(texts)} sentences, but {len(labels)} facet labels")
     unknown = sorted(set(labels) - set(FACETS))
     if unknown:
-        return reject_line(number, "invalid_value", f"unknown facet labels {unknown}", str(record))
+        raise RecordError("invalid_value", f"unknown facet labels {unknown}")
     sentences = [
         {
             "source_id": source_id,
@@ -107,35 +101,46 @@ def _parse_paper(number: int, record: dict[str, Any]) -> Accepted | Rejected:
         }
         for position, (text, label) in enumerate(zip(texts, labels, strict=True), start=1)
     ]
+    metadata = record.get("metadata")
     paper = {
         "source_id": source_id,
         "title": clean_text(record.get("title")),
         "abstract": clean_text(" ".join(texts)),
-        "year": (record.get("metadata") or {}).get("year"),
+        "year": metadata.get("year") if isinstance(metadata, dict) else None,
     }
-    return Accepted(number, {"papers": [paper], "sentences": sentences})
+    return {"papers": [paper], "sentences": sentences}
+
+
+def _take_texts(record: dict[str, Any], name: str) -> list[str]:
+    texts = record.get(name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise RecordError("invalid_value", f"{name} is not a list of texts")
+    return texts
 
 
 def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
-    folds = _read_folds(file)
+    folds = _read_folds(_find_sibling(file, "evaluation_splits.json"))
     for number, row in enumerate(_read_query_rows(file), start=1):
-        query_id = f"{row['pid']}_{row['facet']}"
-        if row["facet"] not in _QUERY_FACETS or query_id not in folds:
-            message = f"{query_id} is in no fold of evaluation_splits.json"
-            yield Rejected(number, f"line {number + 1}", "invalid_value", message, str(row))
-            continue
-        query = {
-            "query_id": query_id,
-            "paper_source_id": row["pid"],
-            "facet": row["facet"],
-            "description": clean_text(row["paper type"]),
-            "fold": folds[query_id],
-        }
-        yield Accepted(number, {"queries": [query]})
+        raw = orjson.dumps(row)
+        yield take_record(number, f"line {number + 1}", raw, partial(_parse_query, row, folds))
+
+
+def _parse_query(row: dict[str, str], folds: dict[str, str]) -> Rows:
+    query_id = f"{row['pid']}_{row['facet']}"
+    if row["facet"] not in _QUERY_FACETS or query_id not in folds:
+        raise RecordError("invalid_value", f"{query_id} is in no fold of evaluation_splits.json")
+    query = {
+        "query_id": query_id,
+        "paper_source_id": row["pid"],
+        "facet": row["facet"],
+        "description": clean_text(row["paper type"]),
+        "fold": folds[query_id],
+    }
+    return {"queries": [query]}
 
 
 def _read_query_rows(file: InputFile) -> list[dict[str, str]]:
-    rows = list(csv.DictReader(io.StringIO(read_text(file))))
+    rows = list(csv.DictReader(io.StringIO(read_text(file)), restkey="_", restval=""))
     expected = {"pid", "facet", "paper type"}
     if not rows or not expected <= rows[0].keys():
         raise InputError(f"{file.name} has not the columns {', '.join(sorted(expected))}.")
@@ -143,13 +148,17 @@ def _read_query_rows(file: InputFile) -> list[dict[str, str]]:
 
 
 def _read_folds(file: InputFile) -> dict[str, str]:
-    splits = read_json(_find_sibling(file, "evaluation_splits.json"))
-    return {
-        query_id: fold
-        for facet in _QUERY_FACETS
-        for part, fold in _FOLDS.items()
-        for query_id in splits[facet][part]
-    }
+    splits = read_json(file)
+    try:
+        return {
+            query_id: fold
+            for facet in _QUERY_FACETS
+            for part, fold in _FOLDS.items()
+            for query_id in splits[facet][part]
+        }
+    except (KeyError, TypeError) as error:
+        expected = f"{' and '.join(_FOLDS)} for each of {', '.join(_QUERY_FACETS)}"
+        raise InputError(f"{file.name} has not the folds; expected {expected}.") from error
 
 
 def _find_sibling(file: InputFile, name: str) -> InputFile:
@@ -159,32 +168,41 @@ def _find_sibling(file: InputFile, name: str) -> InputFile:
     return InputFile(path, path.name, "")
 
 
-def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
-    facet = file.name.removesuffix(".gz").removesuffix(".json").rsplit("-", 1)[1]
+def _read_candidates(file: InputFile) -> Iterator[tuple[int, str, int, dict[str, list[Any]]]]:
+    """Each candidate: its number in the file, its query paper, its index in the paper's lists, the lists."""
     number = 0
     for paper, entry in read_json(file).items():
-        for index in range(len(entry["cands"])):
+        candidates = entry.get("cands") if isinstance(entry, dict) else None
+        if not isinstance(candidates, list) or not all(isinstance(values, list) for values in entry.values()):
+            raise InputError(f"{file.name}: the entry {paper!r} is not an object of lists with cands.")
+        for index in range(len(candidates)):
             number += 1
-            yield _parse_judgment(number, f"{paper}_{facet}", entry, index)
+            yield number, paper, index, entry
 
 
-def _parse_judgment(
-    number: int, query_id: str, entry: dict[str, list[Any]], index: int
-) -> Accepted | Rejected:
-    location = f"{query_id.split('_')[0]}.cands[{index}]"
-    grades = {
-        name.removeprefix("relevance_"): values[index]
-        for name, values in entry.items()
-        if name.startswith("relevance_") and index < len(values)
-    }
-    raw = str({"cand": entry["cands"][index], **grades})
-    if not {"adju", "min", "max"} <= grades.keys():
-        return Rejected(number, location, "missing_field", "a relevance list is shorter than cands", raw)
-    least, greatest = grades.pop("min"), grades.pop("max")
-    adjudicated = grades.pop("adju")
-    if not grades or (min(grades.values()), max(grades.values())) != (least, greatest):
-        message = "relevance_min or relevance_max is not that of the annotators"
-        return Rejected(number, location, "invalid_value", message, raw)
+def _show_candidate(entry: dict[str, list[Any]], index: int) -> bytes:
+    return orjson.dumps({name: values[index] for name, values in entry.items() if index < len(values)})
+
+
+def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
+    facet = file.name.removesuffix(".gz").removesuffix(".json").rsplit("-", 1)[1]
+    for number, paper, index, entry in _read_candidates(file):
+        parse = partial(_parse_judgment, f"{paper}_{facet}", entry, index)
+        yield take_record(number, f"{paper}.cands[{index}]", _show_candidate(entry, index), parse)
+
+
+def _parse_judgment(query_id: str, entry: dict[str, list[Any]], index: int) -> Rows:
+    lists = {name.removeprefix("relevance_"): values for name, values in entry.items() if name != "cands"}
+    if not {"adju", "min", "max"} < lists.keys():
+        raise RecordError("missing_field", "no list of adjudicated, least, greatest or annotators' grades")
+    if any(len(values) != len(entry["cands"]) for values in lists.values()):
+        raise RecordError("invalid_value", "cands and the lists of grades differ in length")
+    grades = {name: values[index] for name, values in lists.items()}
+    if not all(type(grade) is int for grade in grades.values()):
+        raise RecordError("invalid_value", f"a grade is no whole number: {grades}")
+    adjudicated, least, greatest = grades.pop("adju"), grades.pop("min"), grades.pop("max")
+    if (min(grades.values()), max(grades.values())) != (least, greatest):
+        raise RecordError("invalid_value", "relevance_min or relevance_max is not that of the annotators")
     rows = [
         {
             "query_id": query_id,
@@ -195,28 +213,32 @@ def _parse_judgment(
         }
         for assessor, grade in {"adjudicated": adjudicated, **grades}.items()
     ]
-    return Accepted(number, {"judgments": rows})
+    return {"judgments": rows}
 
 
 def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
     query_ids: dict[str, list[str]] = {}
     for row in _read_query_rows(_find_sibling(file, "queries-release.csv")):
         query_ids.setdefault(row["pid"], []).append(f"{row['pid']}_{row['facet']}")
-    number = 0
-    for paper, entry in read_json(file).items():
-        for index, (candidate, sources) in enumerate(zip(entry["cands"], entry["cand_source"], strict=True)):
-            number += 1
-            rows = [
-                {"query_id": query_id, "source_id": candidate, "source": source}
-                for query_id in query_ids.get(paper, [])
-                for source in sources
-            ]
-            if rows:
-                yield Accepted(number, {"pool_sources": rows})
-            else:
-                location = f"{paper}.cands[{index}]"
-                message = "the paper is no query, or the candidate has no source"
-                yield Rejected(number, location, "unknown_query", message, f"{candidate} {sources}")
+    for number, paper, index, entry in _read_candidates(file):
+        parse = partial(_parse_candidate, query_ids.get(paper, []), entry, index)
+        yield take_record(number, f"{paper}.cands[{index}]", _show_candidate(entry, index), parse)
+
+
+def _parse_candidate(query_ids: list[str], entry: dict[str, list[Any]], index: int) -> Rows:
+    sources = entry.get("cand_source", [])
+    if len(sources) != len(entry["cands"]):
+        raise RecordError("invalid_value", "cands and cand_source differ in length")
+    if not query_ids:
+        raise RecordError("unknown_query", "the paper is no query")
+    if not isinstance(sources[index], list) or not sources[index]:
+        raise RecordError("missing_field", "the candidate has no source")
+    rows = [
+        {"query_id": query_id, "source_id": entry["cands"][index], "source": source}
+        for query_id in query_ids
+        for source in sources[index]
+    ]
+    return {"pool_sources": rows}
 
 
 _READERS: Final = {

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 from pinakes.database import Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import LoadError
-from pinakes.loaders.staging import REASONS, STAGED, Chunk, Rejected
+from pinakes.loaders.staging import REASONS, STAGED, Chunk, Rejected, show_raw
 
+_SQL: Final = ("pinakes.loaders", "sql")
 _CHILDREN: Final = ("identifiers", "fields", "authorships", "sentences")
 _CREATED_FOR: Final = {
     "queries": ("queries_papers",),
@@ -28,12 +29,15 @@ _CREATED_FOR: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MergeContext:
-    """What a merge needs to know besides the rows."""
+    """What a merge needs to know besides the rows.
+
+    `file` identifies the file among `load_batches`: column -> value.
+    """
 
     corpus_id: int
     batch_id: int
     role: str
-    file_digest: str
+    file: Mapping[str, Any]
     creates_unknown: bool
 
 
@@ -53,96 +57,120 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     Raises:
         LoadError: the loader staged a table that its role does not go with (a defect of the loader).
     """
-    if context.role not in _MERGES:
-        raise LoadError(f"no merge for the role {context.role!r}; known: {', '.join(sorted(_MERGES))}.")
-    tables = {**{name: STAGED[name].empty_table() for name in _staged_with(context.role)}, **chunk.tables}
-    tables, refused = _refuse_unmergeable(session, tables, context)
-    accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
-    with session.staged({f"staged_{name}": rows for name, rows in tables.items()}):
-        new, updated = _MERGES[context.role](session, context) if accepted else (0, 0)
-    unchanged = max(0, accepted - new - updated)
-    rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
-    return MergeCounts(accepted, updated, unchanged, rejected)
-
-
-def _staged_with(role: str) -> tuple[str, ...]:
-    return ("papers", *_CHILDREN) if role == "papers" else (role,)
-
-
-def _refuse_unmergeable(
-    session: Session, tables: dict[str, pa.Table], context: MergeContext
-) -> tuple[dict[str, pa.Table], list[Rejected]]:
-    main = tables[context.role]
-    with session.staged({f"staged_{context.role}": main}):
-        if context.creates_unknown:
-            for name in _CREATED_FOR.get(context.role, ()):
-                session.execute(
-                    read_blocks("pinakes.loaders", "sql", "unknown.sql")[name],
-                    _values(session, context, "papers"),
-                )
-        problems = session.rows(
-            read_blocks("pinakes.loaders", "sql", "checks.sql")[context.role],
-            {"corpus_id": context.corpus_id, "file_digest": context.file_digest},
-        )
-    if not problems:
-        return tables, []
-    refused = [_describe(main, problem) for problem in problems]
+    tables = _complete_tables(chunk, context.role)
+    with session.staged(_name_staged(tables)):
+        refused = _find_refused(session, chunk, context)
+        if not refused:
+            return _merge(session, chunk, context, [])
     numbers = pa.array([row.row_number for row in refused], type=pa.int64())
     kept = {
         name: rows.filter(pc.invert(pc.is_in(rows["row_number"], value_set=numbers)))
         for name, rows in tables.items()
     }
-    return kept, refused
+    with session.staged(_name_staged(kept)):
+        return _merge(session, chunk, context, refused)
 
 
-def _describe(main: pa.Table, problem: Mapping[str, Any]) -> Rejected:
+def _complete_tables(chunk: Chunk, role: str) -> dict[str, pa.Table]:
+    if role not in _MERGES:
+        raise LoadError(f"no merge for the role {role!r}; known: {', '.join(sorted(_MERGES))}.")
+    names = ("papers", *_CHILDREN) if role == "papers" else (role,)
+    foreign = sorted(chunk.tables.keys() - set(names))
+    if foreign:
+        raise LoadError(f"a file of {role} cannot hold {', '.join(foreign)}; expected {', '.join(names)}.")
+    return {name: chunk.tables.get(name, STAGED[name].empty_table()) for name in names}
+
+
+def _name_staged(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    return {f"staged_{name}": rows for name, rows in tables.items()}
+
+
+def _find_refused(session: Session, chunk: Chunk, context: MergeContext) -> list[Rejected]:
+    """The accepted records that name a paper or query that the corpus does not hold."""
+    if context.creates_unknown:
+        _create_unknown(session, context)
+    checks = read_blocks(*_SQL, "checks.sql")
+    if context.role not in checks:
+        return []
+    problems: dict[int, Mapping[str, Any]] = {}
+    for row in session.rows(checks[context.role], {"corpus_id": context.corpus_id}):
+        problems.setdefault(int(row["row_number"]), row)
+    return [_describe(chunk, context.role, problem) for problem in problems.values()]
+
+
+def _create_unknown(session: Session, context: MergeContext) -> None:
+    blocks = read_blocks(*_SQL, "unknown.sql")
+    created = [
+        session.execute(blocks[block], _values(session, context, "papers"))
+        for block in _CREATED_FOR.get(context.role, ())
+    ]
+    if any(created):
+        _run(session, context, "resolve_references")
+
+
+def _describe(chunk: Chunk, role: str, problem: Mapping[str, Any]) -> Rejected:
     number = int(problem["row_number"])
+    message = f"{REASONS[problem['reason']]}: {problem['subject']}"
+    origin = chunk.origins.get(number)
+    if origin is not None:
+        return Rejected(number, origin.location, problem["reason"], message, show_raw(origin.raw))
+    main = chunk.tables[role]
     rows = main.filter(pc.equal(main["row_number"], number)).to_pylist()
     raw = orjson.dumps(rows[0] if len(rows) == 1 else rows).decode()
-    message = f"{REASONS[problem['reason']]}: {problem['subject']}"
     return Rejected(number, f"record {number}", problem["reason"], message, raw)
 
 
+def _merge(session: Session, chunk: Chunk, context: MergeContext, refused: list[Rejected]) -> MergeCounts:
+    accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
+    known, updated = _MERGES[context.role](session, context) if accepted else (0, 0)
+    rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
+    return MergeCounts(accepted, updated, known - updated, rejected)
+
+
 def _merge_papers(session: Session, context: MergeContext) -> tuple[int, int]:
-    updated = _run(session, context, "update_papers")
-    known = "SELECT COUNT(*) FROM papers WHERE corpus_id = :corpus_id AND batch_id <> :batch_id"
-    values = {"corpus_id": context.corpus_id, "batch_id": context.batch_id}
-    if updated or session.scalar(known, values):
+    known, _ = _count_known(session, context)
+    updated = _run(session, context, "update_papers") if known else 0
+    if updated:
         for child in _CHILDREN:
             _run(session, context, f"delete_{child}")
-    new = _run(session, context, "insert_papers", "papers")
+    _run(session, context, "insert_papers", "papers")
     _run(session, context, "insert_identifiers")
     _run(session, context, "insert_fields")
     _run(session, context, "insert_authors", "authors")
     _run(session, context, "insert_authorships")
     _run(session, context, "insert_sentences")
-    if session.scalar("SELECT COUNT(*) FROM cited_references WHERE corpus_id = :corpus_id", values):
-        _run(session, context, "resolve_references")
-    return new, updated
+    _run(session, context, "resolve_references")
+    return known, updated
 
 
 def _merge_queries(session: Session, context: MergeContext) -> tuple[int, int]:
-    updated = _run(session, context, "update_queries")
-    return _run(session, context, "insert_queries"), updated
+    known, _ = _count_known(session, context)
+    updated = _run(session, context, "update_queries") if known else 0
+    _run(session, context, "insert_queries")
+    return known, updated
 
 
 def _merge_judgments(session: Session, context: MergeContext) -> tuple[int, int]:
-    rows = int(session.scalar("SELECT COUNT(*) FROM staged_judgments"))
-    records = int(session.scalar("SELECT COUNT(DISTINCT row_number) FROM staged_judgments"))
-    updated = _run(session, context, "update_judgments")
-    new = _run(session, context, "insert_judgments")
-    # A record may hold several assessors' rows; counts are of records.
-    return new * records // rows if rows else 0, updated * records // rows if rows else 0
+    known, changed = _count_known(session, context)
+    if changed:
+        _run(session, context, "update_judgments")
+    _run(session, context, "insert_judgments")
+    return known, changed
 
 
 def _merge_pool_sources(session: Session, context: MergeContext) -> tuple[int, int]:
+    known, changed = _count_known(session, context)
     _run(session, context, "insert_pool_sources")
-    return int(session.scalar("SELECT COUNT(DISTINCT row_number) FROM staged_pool_sources")), 0
+    return known, changed
 
 
 def _merge_citations(session: Session, context: MergeContext) -> tuple[int, int]:
+    known = 0
+    if _values(session, context, "citations")["may_exist"]:
+        known, _ = _count_known(session, context)
     _run(session, context, "insert_references", "cited_references")
-    return _run(session, context, "insert_citations", "citations"), 0
+    _run(session, context, "insert_citations", "citations")
+    return known, 0
 
 
 _MERGES: Final[dict[str, Callable[[Session, MergeContext], tuple[int, int]]]] = {
@@ -152,6 +180,7 @@ _MERGES: Final[dict[str, Callable[[Session, MergeContext], tuple[int, int]]]] = 
     "pool_sources": _merge_pool_sources,
     "citations": _merge_citations,
 }
+"""role -> what merges it and says how many records were known, and how many of those were updated"""
 
 _LAST_ID: Final = {
     "papers": "SELECT COALESCE(MAX(paper_id), 0) FROM papers",
@@ -162,12 +191,19 @@ _LAST_ID: Final = {
 
 _OTHER_CITATIONS: Final = """
 SELECT COUNT(*) FROM load_batches
-WHERE corpus_id = :corpus_id AND role = 'citations' AND file_digest <> :file_digest
+WHERE corpus_id = :corpus_id AND role = 'citations'
+    AND NOT (loader = :loader AND file_digest = :file_digest AND options_digest = :options_digest)
 """
 
 
+def _count_known(session: Session, context: MergeContext) -> tuple[int, int]:
+    statement = read_blocks(*_SQL, "counts.sql")[context.role]
+    counts = session.rows(statement, {"corpus_id": context.corpus_id})[0]
+    return int(counts["known"]), int(counts["changed"])
+
+
 def _run(session: Session, context: MergeContext, block: str, numbered: str | None = None) -> int:
-    statement = read_blocks("pinakes.loaders", "sql", "merge.sql")[block]
+    statement = read_blocks(*_SQL, "merge.sql")[block]
     return session.execute(statement, _values(session, context, numbered))
 
 
@@ -176,6 +212,6 @@ def _values(session: Session, context: MergeContext, numbered: str | None) -> di
     if numbered:
         values["last_id"] = int(session.scalar(_LAST_ID[numbered]))
     if numbered == "citations":
-        others = {"corpus_id": context.corpus_id, "file_digest": context.file_digest}
-        values["may_exist"] = bool(session.scalar(_OTHER_CITATIONS, others))
+        # Within a file the same mention may stand twice; between files it is the same mention.
+        values["may_exist"] = bool(session.scalar(_OTHER_CITATIONS, context.file))
     return values

@@ -4,11 +4,16 @@ TREC qrels have four columns (query, iteration, document, grade), BEIR's three w
 three or four. Leaves out: which file holds them.
 """
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import read_text_lines, reject_line
-from pinakes.loaders.staging import Accepted, Rejected
+from pinakes.loaders.reading import decode_utf8, read_lines
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+
+_GRADE: Final = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 
 
 def read_qrels(
@@ -27,29 +32,24 @@ def read_qrels(
             without a `grade`, every pair has grade 1.
         split: the split that the judgments belong to.
         assessor: who judged.
-        has_header: whether the first line names the columns.
+        has_header: whether the first line may name the columns; it does where its grade is no number.
     """
-    for line in read_text_lines(file):
-        if isinstance(line, Rejected):
-            yield line
+    for number, line in read_lines(file):
+        if line.startswith(b"#") or (has_header and number == 1 and _is_header(line, columns)):
             continue
-        number, text = line
-        if text.startswith("#") or (has_header and number == 1 and not _has_grade(text, columns)):
-            continue
-        yield _parse_line(number, text, columns, split, assessor)
+        parse = partial(_parse_line, line, columns, split, assessor)
+        yield take_record(number, f"line {number}", line, parse)
 
 
-def _parse_line(
-    number: int, text: str, columns: Sequence[str], split: str, assessor: str
-) -> Accepted | Rejected:
-    values = text.split()
+def _parse_line(line: bytes, columns: Sequence[str], split: str, assessor: str) -> Rows:
+    values = decode_utf8(line).split()
     if len(values) != len(columns):
-        expected = f"{len(values)} columns, expected {len(columns)}: {' '.join(columns)}"
-        return reject_line(number, "malformed_line", expected, text)
+        message = f"{len(values)} columns, expected {len(columns)}: {' '.join(columns)}"
+        raise RecordError("malformed_line", message)
     row = {"grade": "1"} | dict(zip(columns, values, strict=True))
     grade = _parse_grade(row["grade"])
     if grade is None:
-        return reject_line(number, "invalid_value", f"the grade {row['grade']!r} is no whole number", text)
+        raise RecordError("invalid_value", f"the grade {row['grade']!r} is no whole number")
     judgment = {
         "query_id": row["query_id"],
         "source_id": row["source_id"],
@@ -57,12 +57,12 @@ def _parse_line(
         "split": split,
         "grade": grade,
     }
-    return Accepted(number, {"judgments": [judgment]})
+    return {"judgments": [judgment]}
 
 
-def _has_grade(text: str, columns: Sequence[str]) -> bool:
-    values = text.split()
-    return len(values) == len(columns) and _parse_grade(values[list(columns).index("grade")]) is not None
+def _is_header(line: bytes, columns: Sequence[str]) -> bool:
+    values = line.decode("utf-8", "replace").split()
+    return len(values) == len(columns) and _parse_grade(values[list(columns).index("grade")]) is None
 
 
 def _parse_grade(text: str) -> int | None:
@@ -71,8 +71,5 @@ def _parse_grade(text: str) -> int | None:
     >>> _parse_grade("2"), _parse_grade("-1"), _parse_grade("1.0"), _parse_grade("1.5")
     (2, -1, 1, None)
     """
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return int(value) if value.is_integer() else None
+    found = _GRADE.fullmatch(text)
+    return int(found[1]) if found else None

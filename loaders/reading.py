@@ -3,21 +3,21 @@
 Leaves out: archives (`archives`) and what a record means (each format's own module).
 """
 
+import codecs
 import gzip
 import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import orjson
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.archives import open_member
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.staging import Reason, Rejected
-
-_BLOCK = 1 << 20
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 
 def find_file(folder: Path, name: str) -> Path:
@@ -36,30 +36,51 @@ def digest_file(path: Path) -> str:
     """The sha256 of a file's bytes, in hex.
 
     Raises:
-        InputError: there is no such file.
+        InputError: there is no such file, or it cannot be read.
     """
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}.") from error
+    except OSError as error:
+        raise _explain_unreadable(path, error) from error
 
 
 def open_stream(file: InputFile) -> IO[bytes]:
-    """The file's bytes, decompressed where its name ends in `.gz` or it is an archive's entry."""
+    """The file's bytes, decompressed where its name ends in `.gz` or it is an archive's entry.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+        LoadError: the file's name ends in `.gz`, and it is empty.
+    """
     if file.path is None:
         raise InputError(f"{file.name} is not a file on disk.")
     if file.member is not None:
         return open_member(file.path, file.member)
-    if file.path.suffix == ".gz":
-        return gzip.open(file.path, "rb")
-    return file.path.open("rb")
+    try:
+        if file.path.suffix != ".gz":
+            return file.path.open("rb")
+        if file.path.stat().st_size == 0:  # which gzip would take for an empty file, rightly compressed
+            raise LoadError(
+                f"{file.name} is cut short: it is empty, and should be compressed. Fetch it again."
+            )
+        return cast(IO[bytes], gzip.open(file.path, "rb"))
+    except OSError as error:
+        raise _explain_unreadable(file.path, error) from error
+
+
+def _explain_unreadable(path: Path, error: OSError) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {path}.")
+    return InputError(f"{path} cannot be read: {error.strerror or error}.")
 
 
 def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers from 1, without line ends; empty lines are left out.
+    """The lines of a file with their numbers from 1, without line ends and byte order mark.
+
+    Empty lines are left out.
 
     Raises:
+        InputError: there is no such file, or it cannot be read.
         LoadError: the compressed stream ends too early or is damaged.
     """
     number = 0
@@ -67,6 +88,8 @@ def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
         with open_stream(file) as stream:
             for number, line in enumerate(stream, start=1):
                 stripped = line.rstrip(b"\r\n")
+                if number == 1:
+                    stripped = stripped.removeprefix(codecs.BOM_UTF8)
                 if stripped.strip():
                     yield number, stripped
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -90,61 +113,65 @@ def read_text(file: InputFile) -> str:
         raise InputError(f"{file.name} is not UTF-8 (byte {error.start}); expected UTF-8.") from error
 
 
-def read_json(file: InputFile) -> Any:
-    """The JSON document that the file is.
+def read_json(file: InputFile) -> dict[str, Any]:
+    """The JSON object that the file is.
 
     Raises:
-        InputError: it is not JSON.
+        InputError: it is not JSON, or no object.
     """
     try:
-        return orjson.loads(read_text(file))
+        document = orjson.loads(read_text(file))
     except orjson.JSONDecodeError as error:
         raise InputError(f"{file.name} is not JSON: {error}.") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
+    return document
 
 
-def read_text_lines(file: InputFile) -> Iterator[tuple[int, str] | Rejected]:
-    """The lines of a file as text; a line that is not UTF-8 comes as a rejected row."""
+def read_json_lines(
+    file: InputFile, parse: Callable[[dict[str, Any]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    """The records of a JSON Lines file: what `parse` makes of each object; anything else is rejected."""
     for number, line in read_lines(file):
-        try:
-            yield number, line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            yield reject_line(number, "invalid_utf8", f"byte {error.start + 1} is not UTF-8", line)
+        yield take_record(number, f"line {number}", line, partial(_parse_json_line, line, parse))
 
 
-def read_json_lines(file: InputFile) -> Iterator[tuple[int, dict[str, Any]] | Rejected]:
-    """The objects of a JSON Lines file; whatever is no object comes as a rejected row."""
-    for number, line in read_lines(file):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            yield reject_line(number, "invalid_utf8", f"byte {error.start + 1} is not UTF-8", line)
-            continue
-        try:
-            value = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            yield reject_line(number, "not_json", str(error), line)
-            continue
-        if isinstance(value, dict):
-            yield number, value
-        else:
-            kind = type(value).__name__
-            yield reject_line(number, "not_an_object", f"a JSON {kind}, expected an object", line)
+def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
+    decode_utf8(line)
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise RecordError("not_json", str(error)) from error
+    if not isinstance(value, dict):
+        raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
+    return parse(value)
 
 
-def reject_line(number: int, reason: Reason, message: str, raw: bytes | str) -> Rejected:
-    """A rejected line, its raw text kept; bytes that are not UTF-8 are escaped."""
-    text = raw.decode("utf-8", "backslashreplace") if isinstance(raw, bytes) else raw
-    return Rejected(number, f"line {number}", reason, message, text)
+def decode_utf8(raw: bytes) -> str:
+    """The bytes as text.
+
+    Raises:
+        RecordError: they are not UTF-8.
+    """
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError("invalid_utf8", f"byte {error.start + 1} is not UTF-8") from error
 
 
 def clean_text(value: object) -> str | None:
-    """A text without surrounding white space; None where nothing is left.
+    """A text, or a number as text, without surrounding white space; None where nothing is left.
 
-    >>> clean_text("  A title ")
-    'A title'
+    Raises:
+        RecordError: the value is neither.
+
+    >>> clean_text("  A title "), clean_text(12)
+    ('A title', '12')
     >>> clean_text("  ") is None
     True
     """
     if value is None:
         return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise RecordError("invalid_value", f"expected a text, found {value!r:.80}")
     return str(value).strip() or None

@@ -6,17 +6,19 @@ Leaves out: Boolean query files and read-me files.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.archives import list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, digest_file, read_lines
-from pinakes.loaders.staging import Accepted, Chunk, Reason, Rejected, gather_chunks
+from pinakes.loaders.reading import clean_text, decode_utf8, digest_file, read_lines
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 _ROLES: Final = (
     ("papers", re.compile(r"\.all(\.\d+)?$", re.IGNORECASE)),
@@ -24,6 +26,7 @@ _ROLES: Final = (
     ("judgments", re.compile(r"(qrel|\.rel)$", re.IGNORECASE)),
 )
 _NAMES: Final = {"cran": "cranfield"}
+_BEGINNING: Final = re.compile(rb"\.I(\s|$)")
 _MARK: Final = re.compile(r"\.([A-Z])(?:\s+(\d+))?\s*")
 
 
@@ -38,11 +41,9 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The documents, the queries and the relevance list, in that order."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected a SMART archive as cran.tar.gz.")
+    found = _list_files(source)
     files = [
-        replace(file, role=role)
-        for role, pattern in _ROLES
-        for file in _list_files(source)
-        if pattern.search(file.name)
+        replace(file, role=role) for role, pattern in _ROLES for file in found if pattern.search(file.name)
     ]
     if {file.role for file in files} != {"papers", "queries", "judgments"}:
         raise InputError(
@@ -53,7 +54,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _list_files(source: Path) -> list[InputFile]:
     if source.is_dir():
-        return [InputFile(path, path.name, "") for path in sorted(source.iterdir())]
+        return [InputFile(path, path.name, "") for path in sorted(source.iterdir()) if path.is_file()]
     digest = digest_file(source)
     return [InputFile(source, name, "", name, f"{digest}:{name}") for name in list_members(source)]
 
@@ -65,34 +66,40 @@ def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[
 
 def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
     for number, lines in enumerate(_split_records(file), start=1):
-        record = _parse_record(number, lines)
-        if isinstance(record, Rejected):
-            yield record
-            continue
-        paper = {
-            "source_id": record["I"],
-            "title": clean_text(record.get("T")),
-            "abstract": clean_text(record.get("W")),
-            "venue": clean_text(record.get("B")),
-        }
-        yield Accepted(number, {"papers": [paper]})
+        yield _take(number, lines, partial(_parse_paper, lines))
 
 
 def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
     for number, lines in enumerate(_split_records(file), start=1):
-        record = _parse_record(number, lines)
-        if isinstance(record, Rejected):
-            yield record
-        elif clean_text(record.get("W")) is None:
-            yield _reject(number, "missing_field", "a query without .W", lines)
-        else:
-            yield Accepted(number, {"queries": [{"query_id": str(number), "text": record["W"]}]})
+        yield _take(number, lines, partial(_parse_query, str(number), lines))
+
+
+def _take(number: int, lines: list[bytes], parse: Callable[[], Rows]) -> Accepted | Rejected:
+    return take_record(number, f"record {number}", b"\n".join(lines), parse)
+
+
+def _parse_paper(lines: list[bytes]) -> Rows:
+    record = _parse_record(lines)
+    paper = {
+        "source_id": record["I"],
+        "title": clean_text(record.get("T")),
+        "abstract": clean_text(record.get("W")),
+        "venue": clean_text(record.get("B")),
+    }
+    return {"papers": [paper]}
+
+
+def _parse_query(query_id: str, lines: list[bytes]) -> Rows:
+    text = clean_text(_parse_record(lines).get("W"))
+    if text is None:
+        raise RecordError("missing_field", "a query without .W")
+    return {"queries": [{"query_id": query_id, "text": text}]}
 
 
 def _split_records(file: InputFile) -> Iterator[list[bytes]]:
     record: list[bytes] = []
     for _, line in read_lines(file):
-        if line.startswith(b".I") and record:
+        if record and _BEGINNING.match(line):
             yield record
             record = []
         record.append(line)
@@ -100,27 +107,19 @@ def _split_records(file: InputFile) -> Iterator[list[bytes]]:
         yield record
 
 
-def _parse_record(number: int, lines: list[bytes]) -> dict[str, str] | Rejected:
+def _parse_record(lines: list[bytes]) -> dict[str, str]:
     record: dict[str, str] = {}
     mark = ""
     for line in lines:
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            return _reject(number, "invalid_utf8", f"byte {error.start + 1} of a line is not UTF-8", lines)
+        text = decode_utf8(line)
         found = _MARK.fullmatch(text)
         if found:
             mark = found[1]
             text = found[2] or ""
         record[mark] = f"{record.get(mark, '')} {text.strip()}".strip()
     if not record.get("I"):
-        return _reject(number, "malformed_line", "the record does not begin with .I and a number", lines)
+        raise RecordError("malformed_line", "the record does not begin with .I and a number")
     return record
-
-
-def _reject(number: int, reason: Reason, message: str, lines: list[bytes]) -> Rejected:
-    raw = b"\n".join(lines).decode("utf-8", "backslashreplace")
-    return Rejected(number, f"record {number}", reason, message, raw)
 
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:

@@ -1,11 +1,12 @@
 """What a loader hands over: chunks of staged rows in the source's own ids, and the rows it rejected.
 
 Every staged row carries `row_number`, the 1-based number of the source record that it came from, so that
-a record and all that hangs on it stand or fall together. Leaves out: the database (`merge`).
+a record and all that hangs on it stand or fall together. Leaves out: how records become chunks
+(`gathering`) and the database (`merge`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import pyarrow as pa
@@ -109,13 +110,29 @@ STAGED: Final[dict[str, pa.Schema]] = {
 
 CHUNK_ROWS: Final = 20_000
 
+Rows = Mapping[str, list[dict[str, Any]]]
+"""What one source record says: staged table -> rows, without `row_number`."""
+
+
+class RecordError(Exception):
+    """A parser's word that a record cannot be accepted; the load goes on, the record is rejected."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One source record that was understood: its rows, by staged table, without `row_number`."""
+    """One source record that was understood: its rows, where it stands, and its raw text.
+
+    Without a raw text, a record that the database refuses is shown as its staged rows.
+    """
 
     row_number: int
-    rows: Mapping[str, list[dict[str, Any]]]
+    rows: Rows
+    location: str = ""
+    raw: bytes | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,63 +146,48 @@ class Rejected:
     raw: str
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an accepted record stands in its file, and its raw text."""
+
+    location: str
+    raw: bytes | str
+
+
 @dataclass(slots=True)
 class Chunk:
     """Consecutive source records of one file: what was accepted, as Arrow tables, and what was rejected.
 
     `rows_in` = records in the chunk = accepted + rejected. `last_row` is the number of the last record.
+    `origins`: row number -> origin of an accepted record, where the loader knows it.
     """
 
     last_row: int
     rows_in: int
     tables: dict[str, pa.Table] = field(default_factory=dict)
     rejected: list[Rejected] = field(default_factory=list)
+    origins: Mapping[int, Origin] = field(default_factory=dict)
 
 
-def gather_chunks(
-    records: Iterable[Accepted | Rejected], *, first_row: int = 1, chunk_rows: int = CHUNK_ROWS
-) -> Iterator[Chunk]:
-    """The records in chunks of at most `chunk_rows`, leaving out those before `first_row`.
+def take_record(
+    number: int, location: str, raw: bytes | str, parse: Callable[[], Rows]
+) -> Accepted | Rejected:
+    """The record accepted with the rows that `parse` gives, or rejected with the error that it raises.
 
-    >>> one = Accepted(1, {"papers": [{"source_id": "a", "title": "T"}]})
-    >>> two = Rejected(2, "line 2", "not_json", "no JSON", "{")
-    >>> [(chunk.rows_in, chunk.tables["papers"].num_rows) for chunk in gather_chunks([one, two])]
-    [(2, 1)]
+    >>> take_record(7, "line 7", "x", lambda: {"papers": [{"source_id": "x"}]}).row_number
+    7
     """
-    pending: list[Accepted | Rejected] = []
-    for record in records:
-        if record.row_number < first_row:
-            continue
-        pending.append(_refuse_nul(record))
-        if len(pending) == chunk_rows:
-            yield _build_chunk(pending)
-            pending = []
-    if pending:
-        yield _build_chunk(pending)
+    try:
+        return Accepted(number, parse(), location, raw)
+    except RecordError as error:
+        return Rejected(number, location, error.reason, str(error), show_raw(raw))
 
 
-def _refuse_nul(record: Accepted | Rejected) -> Accepted | Rejected:
-    # Postgres has no NUL character in a text, and both databases hold the same rows.
-    if isinstance(record, Accepted):
-        for row in (row for rows in record.rows.values() for row in rows):
-            for column, value in row.items():
-                if isinstance(value, str) and "\x00" in value:
-                    location = f"record {record.row_number}"
-                    message = f"{column} holds a NUL character"
-                    raw = repr(row)
-                    return Rejected(record.row_number, location, "invalid_value", message, raw)
-        return record
-    return replace(record, raw=record.raw.replace("\x00", "\\x00"))
+def show_raw(raw: bytes | str) -> str:
+    """A raw record as text that every database can hold: what is no UTF-8, and NUL, is escaped.
 
-
-def _build_chunk(records: list[Accepted | Rejected]) -> Chunk:
-    rows: dict[str, list[dict[str, Any]]] = {}
-    rejected = []
-    for record in records:
-        if isinstance(record, Rejected):
-            rejected.append(record)
-            continue
-        for table, members in record.rows.items():
-            rows.setdefault(table, []).extend({"row_number": record.row_number, **row} for row in members)
-    tables = {table: pa.Table.from_pylist(members, schema=STAGED[table]) for table, members in rows.items()}
-    return Chunk(records[-1].row_number, len(records), tables, rejected)
+    >>> show_raw(b"caf\\xe9\\x00")
+    'caf\\\\xe9\\\\x00'
+    """
+    data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "backslashreplace")
+    return data.decode("utf-8", "backslashreplace").replace("\x00", "\\x00")

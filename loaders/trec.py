@@ -8,15 +8,20 @@ Leaves out: TREC runs (`pinakes import-run`).
 
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, open_stream, read_text
-from pinakes.loaders.staging import Accepted, Chunk, Rejected, gather_chunks
+from pinakes.loaders.reading import clean_text, read_lines, read_text
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+
+Topic = dict[str, str | None]
+"""column of `benchmark_queries` -> text"""
 
 _QRELS_COLUMNS: Final = ("query_id", "iteration", "source_id", "grade")
 
@@ -34,13 +39,15 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected TREC topics or qrels.")
     paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
+    if not paths:
+        raise InputError(f"the folder {source} is empty; expected TREC topics or qrels.")
     files = [InputFile(path, path.name, _find_role(path)) for path in paths]
     return sorted(files, key=lambda file: (file.role != "queries", file.name))
 
 
 def _find_role(path: Path) -> str:
-    with open_stream(InputFile(path, path.name, "")) as stream:
-        return "queries" if stream.read(512).lstrip().startswith(b"<") else "judgments"
+    first = next(read_lines(InputFile(path, path.name, "")), (0, b""))[1]
+    return "queries" if first.lstrip().startswith(b"<") else "judgments"
 
 
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
@@ -56,44 +63,63 @@ def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Re
 
 def _read_topics(file: InputFile) -> Iterator[Accepted | Rejected]:
     text = read_text(file)
-    topics = _parse_sgml_topics(text) if re.search(r"<top>", text) else _parse_xml_topics(file, text)
-    for number, topic in enumerate(topics, start=1):
-        if topic["query_id"] is None or topic["text"] is None:
-            message = "a topic without a number or without a query"
-            yield Rejected(number, f"topic {number}", "missing_field", message, str(topic))
-        else:
-            yield Accepted(number, {"queries": [topic]})
+    topics = _split_sgml(file, text) if "<top>" in text else _split_xml(file, text)
+    for number, (raw, parse) in enumerate(topics, start=1):
+        yield take_record(number, f"topic {number}", raw, partial(_check_topic, parse))
 
 
-def _parse_xml_topics(file: InputFile, text: str) -> Iterator[dict[str, str | None]]:
+def _check_topic(parse: Callable[[], Topic]) -> Rows:
+    topic = parse()
+    if topic["query_id"] is None or topic["text"] is None:
+        raise RecordError("missing_field", "a topic without a number or without a query")
+    return {"queries": [topic]}
+
+
+def _split_xml(file: InputFile, text: str) -> Iterator[tuple[str, Callable[[], Topic]]]:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InputError(f"{file.name} declares XML entities, which topics do not need; they are refused.")
     try:
         root = ElementTree.fromstring(text)  # noqa: S314 (entities are refused above)
     except ElementTree.ParseError as error:
         raise InputError(f"{file.name} is not XML: {error}.") from error
-    for topic in root.iter("topic"):
-        yield {
-            "query_id": clean_text(topic.get("number")),
-            "text": clean_text(topic.findtext("query") or topic.findtext("title")),
-            "description": clean_text(topic.findtext("question") or topic.findtext("description")),
-            "narrative": clean_text(topic.findtext("narrative")),
-        }
+    topics = list(root.iter("topic"))
+    if not topics:
+        raise InputError(f"{file.name} has no <topic> and no <top>; expected TREC topics.")
+    for topic in topics:
+        yield ElementTree.tostring(topic, encoding="unicode").strip(), partial(_parse_xml_topic, topic)
 
 
-def _parse_sgml_topics(text: str) -> Iterator[dict[str, str | None]]:
-    for topic in re.findall(r"<top>(.*?)</top>", text, re.DOTALL):
-        parts = {name: _find_sgml_part(topic, name) for name in ("num", "title", "desc", "narr")}
-        yield {
-            "query_id": clean_text(re.sub(r"^Number:", "", parts["num"] or "")),
-            "text": parts["title"],
-            "description": clean_text(re.sub(r"^Description:", "", parts["desc"] or "")),
-            "narrative": clean_text(re.sub(r"^Narrative:", "", parts["narr"] or "")),
-        }
+def _parse_xml_topic(topic: ElementTree.Element) -> Topic:
+    return {
+        "query_id": clean_text(topic.get("number")),
+        "text": clean_text(topic.findtext("query") or topic.findtext("title")),
+        "description": clean_text(topic.findtext("question") or topic.findtext("description")),
+        "narrative": clean_text(topic.findtext("narrative")),
+    }
 
 
-def _find_sgml_part(topic: str, name: str) -> str | None:
-    found = re.search(rf"<{name}>\s*(.*?)\s*(?=<\w+>|</\w+>|\Z)", topic, re.DOTALL)
+def _split_sgml(file: InputFile, text: str) -> Iterator[tuple[str, Callable[[], Topic]]]:
+    topics = re.findall(r"<top>.*?</top>", text, re.DOTALL)
+    if len(topics) != text.count("<top>"):
+        raise InputError(
+            f"{file.name} has {text.count('<top>')} <top>, but {len(topics)} </top> that close them."
+        )
+    for topic in topics:
+        yield topic, partial(_parse_sgml_topic, topic)
+
+
+def _parse_sgml_topic(topic: str) -> Topic:
+    return {
+        "query_id": _find_sgml_part(topic, "num", "Number:"),
+        "text": _find_sgml_part(topic, "title", "Topic:"),
+        "description": _find_sgml_part(topic, "desc", "Description:"),
+        "narrative": _find_sgml_part(topic, "narr", "Narrative:"),
+    }
+
+
+def _find_sgml_part(topic: str, name: str, label: str) -> str | None:
+    # The parts of classic topics have no closing tags; each begins with its label in words.
+    found = re.search(rf"<{name}>\s*(?:{label})?\s*(.*?)\s*(?=<\w+>|</\w+>|\Z)", topic, re.DOTALL)
     return clean_text(" ".join(found.group(1).split())) if found else None
 
 

@@ -1,6 +1,93 @@
--- Staged rows into the tables: what changed is updated, what is new is inserted, the rest stays.
+-- Staged rows into the tables: what changed is updated, what is new is inserted, the rest stays. What hangs on
+-- a paper is replaced where the batch wrote the paper.
 
 -- name: update_papers
+-- A paper has changed where one of its columns or of the rows that hang on it has: rows that stand on one
+-- side alone come once.
+WITH held AS (
+    SELECT papers.paper_id, papers.source_id
+    FROM papers
+    INNER JOIN staged_papers ON papers.source_id = staged_papers.source_id
+    WHERE papers.corpus_id = :corpus_id
+),
+changed_identifiers AS (
+    SELECT paper_id
+    FROM (
+        SELECT DISTINCT held.paper_id, staged_identifiers.scheme, staged_identifiers.identifier
+        FROM staged_identifiers
+        INNER JOIN held ON staged_identifiers.source_id = held.source_id
+        UNION ALL
+        SELECT paper_identifiers.paper_id, paper_identifiers.scheme, paper_identifiers.identifier
+        FROM paper_identifiers
+        INNER JOIN held ON paper_identifiers.paper_id = held.paper_id
+    ) AS both_sides
+    GROUP BY paper_id, scheme, identifier
+    HAVING COUNT(*) = 1
+),
+changed_fields AS (
+    SELECT paper_id
+    FROM (
+        SELECT DISTINCT held.paper_id, staged_fields.assigned_by, staged_fields.field
+        FROM staged_fields
+        INNER JOIN held ON staged_fields.source_id = held.source_id
+        UNION ALL
+        SELECT paper_fields.paper_id, paper_fields.assigned_by, paper_fields.field
+        FROM paper_fields
+        INNER JOIN held ON paper_fields.paper_id = held.paper_id
+    ) AS both_sides
+    GROUP BY paper_id, assigned_by, field
+    HAVING COUNT(*) = 1
+),
+changed_authorships AS (
+    SELECT paper_id
+    FROM (
+        SELECT held.paper_id, staged_authorships.position, staged_authorships.author_source_id
+        FROM staged_authorships
+        INNER JOIN held ON staged_authorships.source_id = held.source_id
+        UNION ALL
+        SELECT authorships.paper_id, authorships.position, authors.source_id AS author_source_id
+        FROM authorships
+        INNER JOIN held ON authorships.paper_id = held.paper_id
+        INNER JOIN authors ON authorships.author_id = authors.author_id
+    ) AS both_sides
+    GROUP BY paper_id, position, author_source_id
+    HAVING COUNT(*) = 1
+),
+changed_sentences AS (
+    SELECT paper_id
+    FROM (
+        SELECT
+            held.paper_id,
+            staged_sentences.section_number,
+            staged_sentences.position,
+            staged_sentences.text,
+            staged_sentences.facet,
+            staged_sentences.source_label
+        FROM staged_sentences
+        INNER JOIN held ON staged_sentences.source_id = held.source_id
+        UNION ALL
+        SELECT
+            sentences.paper_id,
+            sentences.section_number,
+            sentences.position,
+            sentences.text,
+            sentences.facet,
+            sentences.source_label
+        FROM sentences
+        INNER JOIN held ON sentences.paper_id = held.paper_id
+    ) AS both_sides
+    GROUP BY paper_id, section_number, position, text, facet, source_label
+    HAVING COUNT(*) = 1
+),
+changed AS (
+    SELECT paper_id FROM changed_identifiers
+    UNION
+    SELECT paper_id FROM changed_fields
+    UNION
+    SELECT paper_id FROM changed_authorships
+    UNION
+    SELECT paper_id FROM changed_sentences
+)
 UPDATE papers
 SET
     title = staged_papers.title,
@@ -18,13 +105,14 @@ WHERE papers.corpus_id = :corpus_id
         OR papers.year IS DISTINCT FROM staged_papers.year
         OR papers.venue IS DISTINCT FROM staged_papers.venue
         OR papers.citation_count IS DISTINCT FROM staged_papers.citation_count
+        OR papers.paper_id IN (SELECT changed.paper_id FROM changed)
     )
 
 -- name: insert_papers
 INSERT INTO papers
     (paper_id, corpus_id, source_id, title, abstract, year, venue, citation_count, batch_id)
 SELECT
-    :last_id + ROW_NUMBER() OVER (ORDER BY staged_papers.row_number),
+    :last_id + ROW_NUMBER() OVER (ORDER BY staged_papers.row_number, staged_papers.source_id),
     :corpus_id,
     staged_papers.source_id,
     staged_papers.title,
@@ -43,7 +131,7 @@ WHERE paper_id IN (
     SELECT papers.paper_id
     FROM papers
     INNER JOIN staged_papers ON papers.source_id = staged_papers.source_id
-    WHERE papers.corpus_id = :corpus_id
+    WHERE papers.corpus_id = :corpus_id AND papers.batch_id = :batch_id
 )
 
 -- name: delete_fields
@@ -52,7 +140,7 @@ WHERE paper_id IN (
     SELECT papers.paper_id
     FROM papers
     INNER JOIN staged_papers ON papers.source_id = staged_papers.source_id
-    WHERE papers.corpus_id = :corpus_id
+    WHERE papers.corpus_id = :corpus_id AND papers.batch_id = :batch_id
 )
 
 -- name: delete_authorships
@@ -61,7 +149,7 @@ WHERE paper_id IN (
     SELECT papers.paper_id
     FROM papers
     INNER JOIN staged_papers ON papers.source_id = staged_papers.source_id
-    WHERE papers.corpus_id = :corpus_id
+    WHERE papers.corpus_id = :corpus_id AND papers.batch_id = :batch_id
 )
 
 -- name: delete_sentences
@@ -70,7 +158,7 @@ WHERE paper_id IN (
     SELECT papers.paper_id
     FROM papers
     INNER JOIN staged_papers ON papers.source_id = staged_papers.source_id
-    WHERE papers.corpus_id = :corpus_id
+    WHERE papers.corpus_id = :corpus_id AND papers.batch_id = :batch_id
 )
 
 -- name: insert_identifiers
@@ -78,12 +166,14 @@ INSERT INTO paper_identifiers (paper_id, scheme, identifier)
 SELECT DISTINCT papers.paper_id, staged_identifiers.scheme, staged_identifiers.identifier
 FROM staged_identifiers
 INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_identifiers.source_id = papers.source_id
+WHERE papers.batch_id = :batch_id
 
 -- name: insert_fields
 INSERT INTO paper_fields (paper_id, assigned_by, field)
 SELECT DISTINCT papers.paper_id, staged_fields.assigned_by, staged_fields.field
 FROM staged_fields
 INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_fields.source_id = papers.source_id
+WHERE papers.batch_id = :batch_id
 
 -- name: insert_authors
 INSERT INTO authors (author_id, corpus_id, source_id, name)
@@ -107,6 +197,7 @@ FROM staged_authorships
 INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_authorships.source_id = papers.source_id
 INNER JOIN authors
     ON authors.corpus_id = :corpus_id AND staged_authorships.author_source_id = authors.source_id
+WHERE papers.batch_id = :batch_id
 
 -- name: insert_sentences
 INSERT INTO sentences (paper_id, section_number, position, text, facet, source_label)
@@ -119,6 +210,7 @@ SELECT
     staged_sentences.source_label
 FROM staged_sentences
 INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_sentences.source_id = papers.source_id
+WHERE papers.batch_id = :batch_id
 
 -- name: update_queries
 UPDATE benchmark_queries
@@ -258,7 +350,16 @@ INSERT INTO citations
         context, context_start, context_end, batch_id
     )
 SELECT
-    :last_id + ROW_NUMBER() OVER (ORDER BY staged_citations.row_number),
+    :last_id + ROW_NUMBER() OVER (
+        ORDER BY
+            staged_citations.row_number,
+            staged_citations.citing_source_id,
+            staged_citations.cited_source_id,
+            staged_citations.source_reference_id NULLS FIRST,
+            staged_citations.context NULLS FIRST,
+            staged_citations.context_start NULLS FIRST,
+            staged_citations.context_end NULLS FIRST
+    ),
     papers.paper_id,
     cited_references.reference_id,
     staged_citations.source_reference_id,
@@ -284,8 +385,9 @@ WHERE NOT :may_exist OR NOT EXISTS (
 -- name: resolve_references
 UPDATE cited_references
 SET paper_id = papers.paper_id
-FROM staged_papers
-INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_papers.source_id = papers.source_id
-WHERE cited_references.corpus_id = :corpus_id
-    AND cited_references.reference_key = staged_papers.source_id
+FROM papers
+WHERE papers.corpus_id = :corpus_id
+    AND papers.batch_id = :batch_id
+    AND cited_references.corpus_id = :corpus_id
+    AND cited_references.reference_key = papers.source_id
     AND cited_references.paper_id IS NULL

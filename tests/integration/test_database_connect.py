@@ -1,0 +1,213 @@
+"""Opening a database: which one, what is refused, who holds it, and what reading alone allows."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import Database, connect, connect_read_only
+from pinakes.errors import DatabaseBusyError, DatabaseError
+
+HOLD = """
+import sys
+from pinakes.database import connect
+with connect(sys.argv[1]) as database, database.begin() as session:
+    session.execute("CREATE TABLE IF NOT EXISTS numbers (n INTEGER)")
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@contextmanager
+def _held(url: str) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the database open until its input is closed."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", HOLD, url]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+
+
+def _create_numbers(url: str) -> None:
+    with connect(url) as database, database.begin() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+        session.execute("INSERT INTO numbers VALUES (1), (2)")
+
+
+def test_without_a_url_the_environment_names_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINAKES_DATABASE_URL", f"duckdb:///{tmp_path / 'named.duckdb'}")
+    with connect() as database:
+        assert database.name == "duckdb"
+    assert [file.name for file in tmp_path.iterdir()] == ["named.duckdb"]
+
+
+def test_without_anything_it_is_a_file_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PINAKES_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with connect() as database:
+        assert str(database.url) == "duckdb:///pinakes.duckdb"
+    assert [file.name for file in tmp_path.iterdir()] == ["pinakes.duckdb"]
+
+
+def test_postgres_is_reached_by_each_of_its_usual_urls(postgres_url: str) -> None:
+    for scheme in ("postgresql", "postgres", "postgresql+psycopg", "postgresql+psycopg2"):
+        url = postgres_url.replace("postgresql+psycopg", scheme)
+        with connect(url) as database, database.read() as session:
+            assert (database.name, session.scalar("SELECT 1")) == ("postgresql", 1)
+
+
+def test_the_password_is_not_shown(postgres_url: str) -> None:
+    url = sa.make_url(postgres_url).set(password="secret")
+    with connect(url) as database:
+        assert "secret" not in str(database.url)
+
+
+@pytest.mark.parametrize("url", ["mysql://localhost/x", "sqlite:///x.db"])
+def test_another_kind_of_database_is_refused(url: str) -> None:
+    with pytest.raises(DatabaseError, match=rf"in DuckDB or Postgres, not in '{url.split(':')[0]}'"):
+        connect(url)
+
+
+@pytest.mark.parametrize("url", ["pinakes.duckdb", "/tmp/x"])
+def test_what_is_no_url_is_refused(url: str) -> None:
+    with pytest.raises(DatabaseError, match=f"'{url}' is not a database URL; expected duckdb:///FILE"):
+        connect(url)
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match=f"the folder {tmp_path / 'nowhere'} does not exist"):
+        connect(f"duckdb:///{tmp_path / 'nowhere' / 'x.duckdb'}")
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.duckdb").write_bytes(b"This is a text, not a database. " * 1_000)
+    with pytest.raises(DatabaseError, match="not a valid DuckDB database file"):
+        connect(f"duckdb:///{tmp_path / 'x.duckdb'}")
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="does not answer as it should"):
+        connect(f"duckdb:///{tmp_path}")
+
+
+def test_a_server_that_does_not_answer_is_an_error_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="does not answer as it should: connection is bad"):
+        connect(f"postgresql://postgres@/x?host={tmp_path}")
+
+
+def test_a_database_that_the_server_lacks_is_named(postgres_url: str) -> None:
+    with pytest.raises(DatabaseError, match='database "nowhere" does not exist'):
+        connect(sa.make_url(postgres_url).set(database="nowhere"))
+
+
+@pytest.mark.parametrize("opener", [connect, connect_read_only])
+def test_the_process_that_holds_the_file_is_named(duckdb_url: str, opener: Callable[[str], Database]) -> None:
+    with _held(duckdb_url) as process:
+        expected = rf"is held by process {process.pid} \(.*python.*\).* Wait for it with --wait"
+        with pytest.raises(DatabaseBusyError, match=expected):
+            opener(duckdb_url)
+        process.communicate("")
+    opener(duckdb_url).close()
+
+
+def test_waiting_ends_when_the_file_is_released(duckdb_url: str) -> None:
+    with _held(duckdb_url) as process:
+        naps: list[float] = []
+
+        def nap(seconds: float) -> None:
+            naps.append(seconds)
+            if len(naps) == 2:
+                process.communicate("")
+
+        with connect(duckdb_url, wait_s=5.0, sleep=nap) as database, database.read() as session:
+            assert session.scalar("SELECT COUNT(*) FROM numbers") == 0
+    assert naps == [0.2, 0.2]
+
+
+def test_waiting_ends_when_the_time_is_up(duckdb_url: str) -> None:
+    naps: list[float] = []
+    with _held(duckdb_url) as process:
+        with pytest.raises(DatabaseBusyError):
+            connect(duckdb_url, wait_s=0.5, sleep=naps.append)
+        process.communicate("")
+    assert naps == [0.2, 0.2, 0.2]
+
+
+def test_readers_of_postgres_do_not_wait_for_its_writer_and_writers_do(postgres_url: str) -> None:
+    _create_numbers(postgres_url)
+    with _held(postgres_url) as process:
+        with connect(postgres_url) as database, database.read() as session:
+            assert session.scalar("SELECT COUNT(*) FROM numbers") == 2
+        url = sa.make_url(postgres_url).update_query_dict({"options": "-c lock_timeout=50ms"})
+        with connect(url) as database, pytest.raises(DatabaseError, match="lock timeout"), database.begin():
+            pass
+        process.communicate("")
+    with connect(postgres_url) as database, database.begin() as session:
+        assert session.execute("INSERT INTO numbers VALUES (3)") == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO numbers VALUES (3)",
+        "UPDATE numbers SET n = 0",
+        "DELETE FROM numbers",
+        "CREATE TABLE others (n INTEGER)",
+        "DROP TABLE numbers",
+    ],
+)
+def test_reading_alone_refuses_to_write(database_url: str, statement: str) -> None:
+    _create_numbers(database_url)
+    with connect_read_only(database_url) as database:
+        with (
+            pytest.raises((DatabaseError, sa.exc.DBAPIError), match="read-only"),
+            database.begin() as session,
+        ):
+            session.execute(statement)
+        with database.read() as session:
+            assert session.rows("SELECT n FROM numbers ORDER BY n") == [{"n": 1}, {"n": 2}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COPY numbers TO '{folder}/stolen.csv'",
+        "SELECT * FROM read_csv('{folder}/secret.csv')",
+        "SELECT * FROM '{folder}/secret.csv'",
+        "SELECT content FROM read_text('{folder}/secret.csv')",
+        "SELECT * FROM glob('{folder}/*')",
+        "ATTACH '{folder}/other.duckdb' AS other",
+        "EXPORT DATABASE '{folder}/export'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+    ],
+)
+def test_reading_alone_touches_no_other_file(duckdb_url: str, tmp_path: Path, statement: str) -> None:
+    _create_numbers(duckdb_url)
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    before = sorted(file.name for file in tmp_path.iterdir())
+    with (
+        connect_read_only(duckdb_url) as database,
+        pytest.raises((DatabaseError, sa.exc.DBAPIError), match=r"disabled|locked|read-only"),
+        database.read() as session,
+    ):
+        session.rows(statement.format(folder=tmp_path))
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
+
+
+def test_reading_alone_makes_no_file(duckdb_url: str) -> None:
+    with pytest.raises(DatabaseError, match=r"there is no database file .*; make one with `pinakes init`"):
+        connect_read_only(duckdb_url)
+    assert not Path(str(sa.make_url(duckdb_url).database)).exists()

@@ -1,0 +1,273 @@
+"""Sessions: bulk rows in and out are the same on both databases; what is staged goes with its transaction."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import Database, connect
+from pinakes.errors import InputError
+from pinakes.schema import vectors_table
+
+ROWS = pa.table(
+    {
+        "name": pa.array(["é漢🎓", "", None, 'tab\t"quote"\nline'], pa.string()),
+        "small": pa.array([2**31 - 1, -(2**31), None, 0], pa.int32()),
+        "large": pa.array([2**63 - 1, -(2**63), None, 0], pa.int64()),
+        "single": pa.array([1.5, -0.1, None, float("inf")], pa.float32()),
+        "double": pa.array([0.1, 1e-300, None, -1e300], pa.float64()),
+        "flag": pa.array([True, False, None, True], pa.bool_()),
+        "moment": pa.array(
+            [datetime(2024, 5, 6, 7, 8, 9, 123456, UTC), datetime(1970, 1, 1, tzinfo=UTC), None, None],
+            pa.timestamp("us", tz="UTC"),
+        ),
+        "local": pa.array([datetime(2024, 2, 29, 23, 59, 59), None, None, None], pa.timestamp("us")),
+    }
+)
+
+VALUES = sa.Table(
+    "all_types",
+    sa.MetaData(),
+    sa.Column("name", sa.Text),
+    sa.Column("small", sa.Integer),
+    sa.Column("large", sa.BigInteger),
+    sa.Column("single", sa.REAL),
+    sa.Column("double", sa.Double),
+    sa.Column("flag", sa.Boolean),
+    sa.Column("moment", sa.DateTime(timezone=True)),
+    sa.Column("local", sa.DateTime),
+)
+ORDERED = sa.select(VALUES).order_by(VALUES.c.double.asc().nulls_last())
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    return rows.take(pa.array([3, 1, 0, 2]))
+
+
+def test_rows_come_out_as_they_went_in(database: Database) -> None:
+    with database.begin() as session:
+        VALUES.create(session.connection)
+        assert session.insert(VALUES, ROWS) == 4
+        assert session.fetch_arrow(ORDERED).equals(_in_order(ROWS))
+        assert pa.concat_tables(session.stream(ORDERED, rows=3)).combine_chunks().equals(_in_order(ROWS))
+
+
+def test_staged_rows_come_out_as_they_went_in(database: Database) -> None:
+    with database.begin() as session, session.staged({"staged_values": ROWS}):
+        found = session.fetch_arrow("SELECT * FROM staged_values ORDER BY double NULLS LAST")
+    assert found.equals(_in_order(ROWS))
+
+
+def test_an_empty_result_keeps_names_and_types(database: Database) -> None:
+    with database.begin() as session:
+        VALUES.create(session.connection)
+        assert session.insert(VALUES, ROWS.slice(0, 0)) == 0
+        assert session.fetch_arrow(ORDERED).schema.equals(ROWS.schema)
+        assert sum(part.num_rows for part in session.stream(ORDERED)) == 0
+
+
+def test_a_stream_comes_in_parts_and_leaves_the_session_usable(database: Database) -> None:
+    with database.begin() as session:
+        VALUES.create(session.connection)
+        numbers = pa.table({"large": pa.array(range(5_000), pa.int64())})
+        session.insert(VALUES, numbers)
+        query = "SELECT large FROM all_types WHERE large >= :least ORDER BY large"
+        parts = list(session.stream(query, {"least": 10}, rows=1_000))
+        assert max(part.num_rows for part in parts) <= 2_048  # DuckDB gives whole vectors
+        assert [n for part in parts for n in part["large"].to_pylist()] == list(range(10, 5_000))
+        assert session.execute("DELETE FROM all_types WHERE large < 4000") == 4_000
+        assert session.scalar("SELECT COUNT(*) FROM all_types") == 1_000
+
+
+def test_sums_and_means_are_floats_on_both(database: Database) -> None:
+    query = "SELECT SUM(n) AS total, AVG(n) AS mean, COUNT(*) AS papers FROM (VALUES (1), (2)) AS t (n)"
+    with database.read() as session:
+        found = session.fetch_arrow(query)
+    assert found.to_pylist() == [{"total": 3.0, "mean": 1.5, "papers": 2}]
+    assert found.schema.field("mean").type == pa.float64()
+
+
+def test_a_uuid_comes_as_text(database: Database) -> None:
+    query = (
+        "SELECT CAST(md5('a') AS UUID) AS digest, CAST('2024-02-29' AS DATE) AS day, "
+        "CAST('x' AS VARCHAR) AS name"
+    )
+    with database.read() as session:
+        found = session.fetch_arrow(query)
+    assert found.equals(
+        pa.table(
+            {
+                "digest": pa.array(["0cc175b9-c0f1-b6a8-31c3-99e269772661"], pa.string()),
+                "day": pa.array([date(2024, 2, 29)], pa.date32()),
+                "name": pa.array(["x"], pa.string()),
+            }
+        )
+    )
+
+
+def _vector_rows(count: int, dimensions: int) -> pa.Table:
+    generator = np.random.default_rng(0)
+    matrix = generator.standard_normal((count, dimensions), dtype=np.float32)
+    digests = [f"{number:032x}" for number in range(count)]
+    return pa.table(
+        {
+            "text_digest": pa.array(
+                [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in digests], pa.string()
+            ),
+            "embedding": pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), dimensions),
+        }
+    )
+
+
+def _values(rows: pa.Table) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = rows.to_pylist()
+    return found
+
+
+def test_vectors_come_out_bit_by_bit_as_they_went_in(database: Database) -> None:
+    table = vectors_table("toy", 7)
+    rows = _vector_rows(40, 7)
+    with database.begin() as session:
+        table.create(session.connection)
+        assert session.insert(table, rows) == 40
+        query = sa.select(table).order_by(table.c.text_digest)
+        found = session.fetch_arrow(query)
+        streamed = pa.concat_tables(session.stream(query, rows=16))
+    assert pa.types.is_fixed_size_list(found.schema.field("embedding").type)
+    assert found.schema.field("embedding").type.list_size == 7
+    assert _values(found) == _values(rows)
+    assert _values(streamed) == _values(rows)
+
+
+def test_a_missing_vector_comes_as_null(database: Database) -> None:
+    table = vectors_table("toy", 2)
+    rows = _vector_rows(1, 2)
+    query = (
+        "SELECT n, embedding FROM (VALUES (0, 1), (1, 2)) AS wanted (digest, n) "
+        "LEFT JOIN vectors_toy ON text_digest = CAST('00000000-0000-0000-0000-000000000000' AS UUID) "
+        "AND digest = 0 ORDER BY n"
+    )
+    with database.begin() as session:
+        table.create(session.connection)
+        session.insert(table, rows)
+        found = session.fetch_arrow(query)
+        missing = session.fetch_arrow("SELECT * FROM (" + query + ") AS found WHERE n = 2")
+    assert _values(found) == [
+        {"n": 1, "embedding": rows["embedding"][0].as_py()},
+        {"n": 2, "embedding": None},
+    ]
+    assert _values(missing) == [{"n": 2, "embedding": None}]
+
+
+def test_parameters_may_be_lists(database: Database) -> None:
+    with database.begin() as session:
+        VALUES.create(session.connection)
+        session.insert(VALUES, ROWS)
+        query = (
+            sa.select(VALUES.c.small).where(VALUES.c.small.in_([0, 2**31 - 1, 5])).order_by(VALUES.c.small)
+        )
+        assert session.fetch_arrow(query)["small"].to_pylist() == [0, 2**31 - 1]
+        assert [part["small"].to_pylist() for part in session.stream(query)] == [[0, 2**31 - 1]]
+        assert session.rows(query) == [{"small": 0}, {"small": 2**31 - 1}]
+
+
+def test_the_number_of_changed_rows_is_given(database: Database) -> None:
+    with database.begin() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+        assert session.execute("INSERT INTO numbers VALUES (1), (2), (3)") == 3
+        assert session.execute("UPDATE numbers SET n = n + 1 WHERE n > :least", {"least": 1}) == 2
+        assert session.execute("DELETE FROM numbers WHERE n > 100") == 0
+
+
+def test_an_error_rolls_everything_back(database: Database) -> None:
+    with database.begin() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+    with pytest.raises(KeyError), database.begin() as session:  # noqa: PT012 (the error comes after rows)
+        session.execute("INSERT INTO numbers VALUES (1)")
+        raise KeyError
+    with database.read() as session:
+        assert session.scalar("SELECT COUNT(*) FROM numbers") == 0
+        assert session.scalar("SELECT n FROM numbers") is None
+
+
+def test_reading_writes_nothing(database: Database) -> None:
+    with database.read() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+    with database.read() as session, pytest.raises(sa.exc.DBAPIError):
+        session.scalar("SELECT COUNT(*) FROM numbers")
+
+
+def test_a_reading_transaction_sees_one_snapshot(database: Database) -> None:
+    with database.begin() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+    with database.read() as reading:
+        assert reading.scalar("SELECT COUNT(*) FROM numbers") == 0
+        with database.begin() as writing:
+            writing.execute("INSERT INTO numbers VALUES (1)")
+        assert reading.scalar("SELECT COUNT(*) FROM numbers") == 0
+    with database.read() as reading:
+        assert reading.scalar("SELECT COUNT(*) FROM numbers") == 1
+
+
+def _is_known(database: Database, name: str) -> bool:
+    with database.read() as session:
+        try:
+            session.scalar(f"SELECT COUNT(*) FROM {name}")
+        except sa.exc.DBAPIError:
+            return False
+    return True
+
+
+def test_a_staged_name_is_gone_after_its_block_and_can_be_used_again(database: Database) -> None:
+    with database.begin() as session:
+        for rows in (ROWS, ROWS.slice(0, 1)):
+            with session.staged({"staged_values": rows}):
+                assert session.scalar("SELECT COUNT(*) FROM staged_values") == rows.num_rows
+    assert not _is_known(database, "staged_values")
+
+
+def test_a_staged_name_is_gone_after_a_rollback(database: Database) -> None:
+    with pytest.raises(KeyError), database.begin() as session, session.staged({"staged_values": ROWS}):
+        raise KeyError
+    assert not _is_known(database, "staged_values")
+    with database.begin() as session, session.staged({"staged_values": ROWS}):
+        assert session.scalar("SELECT COUNT(*) FROM staged_values") == 4
+
+
+def test_a_broken_statement_keeps_its_own_error_and_its_staged_names_go(database: Database) -> None:
+    with (
+        pytest.raises(sa.exc.ProgrammingError, match="no_such_table"),
+        database.begin() as session,
+        session.staged({"staged_values": ROWS}),
+    ):
+        session.execute("SELECT * FROM no_such_table")
+    assert not _is_known(database, "staged_values")
+
+
+def test_staged_texts_are_ordered_byte_by_byte(database: Database) -> None:
+    names = pa.table({"name": pa.array(["b", "B", "a", "é", "10", "9"], pa.string())})
+    with database.begin() as session, session.staged({"staged_names": names}):
+        found = session.fetch_arrow("SELECT name FROM staged_names ORDER BY name")
+    assert found["name"].to_pylist() == ["10", "9", "B", "a", "b", "é"]
+
+
+def test_an_arrow_type_that_postgres_lacks_is_a_defect_that_is_named(postgres_url: str) -> None:
+    rows = pa.table({"n": pa.array([b"x"], pa.binary())})
+    with (
+        pytest.raises(TypeError, match="no Postgres type for Arrow's binary"),
+        connect(postgres_url) as database,
+        database.begin() as session,
+        session.staged({"staged_values": rows}),
+    ):
+        pass
+
+
+def test_a_users_own_query_is_taken_word_for_word(database: Database) -> None:
+    with database.read() as session:
+        found = session.query("SELECT ':a' AS \"100%\", 2 AS n")
+        assert (found.columns, [tuple(row) for row in found.rows]) == (["100%", "n"], [(":a", 2)])
+    with database.read() as session, pytest.raises(InputError, match="refuses the query"):
+        session.query("SELEC 1")

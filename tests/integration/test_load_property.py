@@ -1,0 +1,75 @@
+"""Whatever the lines of a file are, every record is loaded or rejected, and no rejected one is lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pinakes.database import Database, connect
+from pinakes.loaders import staging
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.schema import create_schema
+from tests.loading import write_beir
+
+GOOD = st.builds(
+    lambda number, text: orjson.dumps({"_id": f"p{number}", "text": text}),
+    st.integers(0, 5),
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8),
+)
+BAD = st.sampled_from(
+    [
+        b"[]",
+        b"7",
+        b"{",
+        b"null",
+        b'{"_id": ""}',
+        b'{"title": "no id"}',
+        b'{"_id": {}}',
+        b'{"_id": "n\\u0000"}',
+        b'{"_id": "y", "metadata": {"year": 99999999999}}',
+        b'"\xc3\x28"',
+        b"\xff\x00",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def scratch() -> Iterator[Database]:
+    with connect("duckdb:///:memory:") as database:
+        create_schema(database)
+        yield database
+
+
+@settings(max_examples=12, deadline=None)
+@given(lines=st.lists(GOOD | BAD, max_size=10), chunk_rows=st.integers(2, 5))
+def test_every_record_is_loaded_or_in_rejected_rows(
+    scratch: Database, lines: list[bytes], chunk_rows: int
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(staging, "CHUNK_ROWS", chunk_rows)
+        with scratch.begin() as session:
+            for table in ("corpora", "papers", "benchmark_queries", "load_batches", "rejected_rows"):
+                session.execute(f"DELETE FROM {table}")
+        summary = load(scratch, LoadRequest("beir", write_beir(Path(folder), lines), corpus="c")).files[0]
+    seen: set[str] = set()
+    bad = []
+    for number, line in enumerate(lines, start=1):
+        source_id = _read_good_id(line)
+        if source_id is None or source_id in seen:
+            bad.append((number, line.decode("utf-8", "backslashreplace").replace("\x00", "\\x00")))
+        else:
+            seen.add(source_id)
+    assert (summary.rows_in, summary.rows_loaded, summary.rows_rejected) == (len(lines), len(seen), len(bad))
+    with scratch.read() as session:
+        found = session.rows("SELECT row_number, raw FROM rejected_rows ORDER BY row_number")
+        papers = session.rows("SELECT source_id FROM papers ORDER BY source_id")
+    assert [tuple(row.values()) for row in found] == bad
+    assert [row["source_id"] for row in papers] == sorted(seen)
+
+
+def _read_good_id(line: bytes) -> str | None:
+    return str(orjson.loads(line)["_id"]) if line.startswith(b'{"_id":"p') else None

@@ -1,0 +1,71 @@
+"""What the tests of loading share: folders of our own, all that a loader stages, all that the tables hold."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pinakes.database import Database
+from pinakes.loaders.base import Options
+from pinakes.loaders.registry import find_loader
+from pinakes.loaders.staging import Rejected
+from pinakes.schema import metadata
+
+DATA = Path(__file__).parent / "data"
+
+TIMES = frozenset({"started_at", "elapsed_s"})
+
+
+def stage_all(
+    loader: str, source: Path, options: Options | None = None
+) -> tuple[dict[str, dict[str, list[dict[str, Any]]]], list[Rejected]]:
+    """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects."""
+    found = find_loader(loader)
+    given = options or {}
+    staged: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    rejected: list[Rejected] = []
+    for file in found.find_files(source, given):
+        tables = staged.setdefault(file.name, {})
+        for chunk in found.read_chunks(file, given, 1):
+            rejected.extend(chunk.rejected)
+            for name, rows in chunk.tables.items():
+                tables.setdefault(name, []).extend(_drop_nulls(row) for row in rows.to_pylist())
+    return staged, rejected
+
+
+def _drop_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def dump_tables(database: Database, without: Iterable[str] = ()) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, ordered by all columns; without times and the columns named."""
+    left_out = TIMES | set(without)
+    dumped = {}
+    with database.read() as session:
+        for table in metadata.sorted_tables:
+            columns = [column.name for column in table.columns if column.name not in left_out]
+            order = ", ".join(f"{column} NULLS FIRST" for column in columns)
+            rows = session.rows(f"SELECT {', '.join(columns)} FROM {table.name} ORDER BY {order}")
+            dumped[table.name] = [tuple(row.values()) for row in rows]
+    return {name: rows for name, rows in dumped.items() if rows}
+
+
+def write_beir(
+    folder: Path, papers: Iterable[Mapping[str, Any] | bytes], qrels: str = "", queries: int = 1
+) -> Path:
+    """A BEIR folder of these papers (a record, or a line as it stands), with queries q1, q2, …"""
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    lines = [line if isinstance(line, bytes) else orjson.dumps(line) for line in papers]
+    (folder / "corpus.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    asked = [
+        orjson.dumps({"_id": f"q{number}", "text": f"query {number}"}) for number in range(1, queries + 1)
+    ]
+    (folder / "queries.jsonl").write_bytes(b"".join(line + b"\n" for line in asked))
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{qrels}", encoding="utf-8")
+    return folder
+
+
+def paper(number: int, **fields: Any) -> dict[str, Any]:
+    """The BEIR record of a paper p<number>."""
+    return {"_id": f"p{number}", "title": f"Title {number}", "text": f"Text {number}", **fields}

@@ -1,0 +1,19 @@
+"""Every loader can be found by its name."""
+
+import pytest
+
+from pinakes.errors import UnknownNameError
+from pinakes.loaders.registry import LOADERS, find_loader
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_every_entry_is_a_loader_of_that_name(name: str) -> None:
+    loader = find_loader(name)
+    assert loader.name == name
+    assert loader.summary
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    message = "unknown loader 'bier'; known: beir, csfcube, smart, synthetic, trec"
+    with pytest.raises(UnknownNameError, match=f"^{message}$"):
+        find_loader("bier")
