@@ -86,13 +86,3 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Te
         return hidden.masked_fill(~mask[:, :, None], float("-inf")).amax(dim=1)
     weights = mask[:, :, None].to(hidden.dtype)
     return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
-
-
-def choose_device() -> str:
-    """`cuda` where there is a CUDA device, else `cpu`."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def device_name(device: str) -> str:
-    """What the device calls itself: `cpu`, or the CUDA device with its model."""
-    return device if device == "cpu" else f"{device} {torch.cuda.get_device_name(device)}"

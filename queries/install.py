@@ -51,10 +51,12 @@ def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
 def _create_views(session: Session, benchmark: Benchmark) -> None:
     session.execute(CreateSchema(benchmark.name, if_not_exists=True))
     quote = session.connection.dialect.identifier_preparer.quote
-    for view in VIEWS:
-        name = f"{quote(benchmark.name)}.{quote(view)}"
+    names = {view: f"{quote(benchmark.name)}.{quote(view)}" for view in VIEWS}
+    # A view may read those before it, so they go in the order opposite to that in which they come.
+    for view in reversed(VIEWS):
+        session.execute(f"DROP VIEW IF EXISTS {names[view]}")
+    for view, name in names.items():
         with _explain_refusal(benchmark, view):
-            session.execute(f"DROP VIEW IF EXISTS {name}")
             session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(benchmark.sql[view])}\n)"))
             nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
             found = set(session.fetch_arrow(nothing).column_names)

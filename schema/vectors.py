@@ -79,7 +79,7 @@ def vectors_table(encoder: str, dimensions: int) -> sa.Table:
     if not ENCODER_NAME.fullmatch(encoder):
         raise IndexingError(
             f"{encoder!r} cannot name an encoder: expected a lower-case letter, then letters, digits or "
-            "underscores, 49 characters at most. Choose a name with --name."
+            "underscores, 49 characters at most. Rename the model's folder."
         )
     return sa.Table(
         f"vectors_{encoder}",

@@ -10,9 +10,8 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-import click
 import typer
 
 from pinakes import __version__
@@ -23,6 +22,7 @@ from pinakes.cli_options import (
     Distance,
     Json,
     Measures,
+    OutputFormat,
     PaperTemplate,
     Precision,
     QueryTemplate,
@@ -34,6 +34,8 @@ from pinakes.cli_options import (
 )
 from pinakes.errors import InputError, LoadError, PinakesError
 from pinakes.pipeline import steps
+
+INTERRUPTED: Final = 130
 
 app = typer.Typer(
     name="pinakes",
@@ -101,9 +103,9 @@ def load(
         steps.initialise(database)
         summary = steps.load(database, request, progress=steps.show_progress(quiet=quiet))
     steps.print_load(summary, as_json=json)
-    if summary.rows_rejected > max_rejects * summary.rows_in:
+    if summary.rejected_share > max_rejects:
         raise LoadError(
-            f"{summary.rows_rejected} of {summary.rows_in} records were rejected, more than --max-rejects "
+            f"{summary.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
             f"{max_rejects} allows; the table rejected_rows says why. What was accepted is in."
         )
 
@@ -288,7 +290,7 @@ def report(
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
-    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+    format: OutputFormat = "table",
     db: DatabaseUrl = None,
     wait: Wait = 0.0,
 ) -> None:
@@ -360,16 +362,15 @@ def main() -> None:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
     try:
-        app(arguments, standalone_mode=False, auto_envvar_prefix="PINAKES")
+        app(arguments, auto_envvar_prefix="PINAKES")
     except PinakesError as error:
         typer.echo(f"pinakes: {error}", err=True)
         return 1
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        typer.echo("pinakes: interrupted; start the same command again to go on.", err=True)
-        return 130
+    except SystemExit as end:  # Typer's way out of everything, whichever click it carries
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if code == INTERRUPTED:
+            typer.echo("pinakes: interrupted; start the same command again to go on.", err=True)
+        return code
     except BrokenPipeError:
         sys.stderr.close()
         return 1

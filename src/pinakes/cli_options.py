@@ -3,7 +3,6 @@
 An option without a variable of its own here has one by Typer's rule: PINAKES_<COMMAND>_<OPTION>.
 """
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -26,6 +25,17 @@ Wait = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="No chatter on stderr.")]
 Json = Annotated[bool, typer.Option("--json", envvar="PINAKES_JSON", help="Data as JSON on stdout.")]
+
+OUTPUT_FORMATS: Final = ("table", "csv", "json")
+
+
+def _check_format(given: str) -> str:
+    if given not in OUTPUT_FORMATS:
+        raise typer.BadParameter(f"{given!r} is not one of {', '.join(OUTPUT_FORMATS)}.")
+    return given
+
+
+OutputFormat = Annotated[str, typer.Option("--format", help="table, csv or json.", callback=_check_format)]
 
 BenchmarkName = Annotated[str, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")]
 Systems = Annotated[
@@ -93,8 +103,3 @@ def parse_options(given: list[str]) -> dict[str, str]:
             raise InputError(f"{LOADER_OPTION} {word!r}: expected name=value.")
         parsed[name] = value
     return parsed
-
-
-def folder_or(given: Path | None, default: str) -> Path:
-    """The folder that was given, or the default in the current one."""
-    return given if given is not None else Path(default)

@@ -43,6 +43,8 @@ class DuckdbBackend:
         """The result of the text through DuckDB's cursor."""
         cursor = _raw(connection).cursor()
         try:
+            if len(cursor.extract_statements(text)) != 1:
+                raise InputError("expected one query, as SELECT * FROM corpora; several are not run.")
             cursor.execute(text)
         except duckdb.Error as error:
             raise InputError(f"DuckDB refuses the query: {error}") from error

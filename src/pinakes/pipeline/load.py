@@ -129,10 +129,11 @@ class _Task:
 def _load_file(task: _Task, file: InputFile) -> FileSummary:
     identity = task.identity(file, file.digest or digest_file(_path_of(file)))
     known = _find_batches(task.database, identity)
-    if known and known[-1]["is_last"]:
-        return FileSummary(file.name, file.role, was_loaded_before=True)
+    is_complete = bool(known) and known[-1]["is_last"]
+    summary = FileSummary(file.name, file.role, is_complete).after(known)
+    if is_complete:
+        return summary
     first_row = known[-1]["last_row"] + 1 if known else 1
-    summary = FileSummary(file.name, file.role, was_loaded_before=False)
     task.progress.start(f"load {file.name}", None)
     try:
         for chunk, is_last in _mark_last(task.loader.read_chunks(file, task.options, first_row), first_row):

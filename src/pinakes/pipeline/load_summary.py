@@ -15,7 +15,8 @@ from pinakes.database import Database
 class FileSummary:
     """What became of one file in this load: `rows_in` = `rows_loaded` + `rows_rejected`.
 
-    Records that an earlier, stopped load of the same file has brought in are not among them.
+    Records that earlier loads of the same file have read are not among them, but counted by
+    `rows_in_before` and `rows_rejected_before`.
     """
 
     file: str
@@ -26,6 +27,17 @@ class FileSummary:
     rows_updated: int = 0
     rows_unchanged: int = 0
     rows_rejected: int = 0
+    rows_in_before: int = 0
+    rows_rejected_before: int = 0
+
+    def after(self, batches: Iterable[Mapping[str, Any]]) -> "FileSummary":
+        """The summary of a file of which these rows of `load_batches` were there already."""
+        known = list(batches)
+        return replace(
+            self,
+            rows_in_before=sum(batch["rows_in"] for batch in known),
+            rows_rejected_before=sum(batch["rows_rejected"] for batch in known),
+        )
 
     def plus(self, batch: Mapping[str, Any]) -> "FileSummary":
         """The summary with a row of `load_batches` added."""
@@ -63,6 +75,13 @@ class LoadSummary:
     def rows_rejected(self) -> int:
         """Records rejected, over all files."""
         return sum(file.rows_rejected for file in self.files)
+
+    @property
+    def rejected_share(self) -> float:
+        """Rejected records as a share of all that the files hold, whichever load read them."""
+        rows_in = self.rows_in + sum(file.rows_in_before for file in self.files)
+        rejected = self.rows_rejected + sum(file.rows_rejected_before for file in self.files)
+        return rejected / rows_in if rows_in else 0.0
 
 
 _CORPUS_COUNTS: Final = """

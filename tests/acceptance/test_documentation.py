@@ -1,0 +1,292 @@
+"""What the documentation says is so: queries run, commands parse, figures and names are the program's own."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+import typer.main
+
+from pinakes import cli
+from pinakes.database import Database, connect
+from pinakes.evaluators.registry import ALIASES, FAMILIES
+from pinakes.loaders.registry import LOADERS, find_loader
+from pinakes.loaders.staging import REASONS
+from pinakes.pipeline.evaluate import evaluate
+from pinakes.pipeline.index import index
+from pinakes.pipeline.init import initialise
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.status import ask
+from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.systems.registry import list_systems
+from pinakes.queries.definition import list_benchmarks
+from pinakes.schema import metadata
+from tests.documented_world import EXAMPLE, fill, write_example
+from tests.documents import (
+    COOKBOOK,
+    DOCUMENTS,
+    MANUAL,
+    README,
+    ROOT,
+    Block,
+    list_anchors,
+    list_commands,
+    list_links,
+    list_tables,
+    read_blocks,
+    read_prose,
+)
+from tests.real_data import REAL_DATA, needs_real_data
+
+Pair = tuple[Database, Database]
+
+COMMANDS: dict[str, Any] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
+SHELL = ("sh", "console", "cron")
+
+
+def list_queries() -> list[Block]:
+    blocks = [block for path in (README, MANUAL, COOKBOOK) for block in read_blocks(path, "sql")]
+    return [block for block in blocks if not EXAMPLE.match(block.text)]
+
+
+def name_place(block: Block) -> str:
+    return block.place
+
+
+@pytest.fixture(scope="module")
+def world(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """DuckDB and Postgres with the same small world: corpora, faults, runs, scores, the manual's example."""
+    folder = tmp_path_factory.mktemp("documentation")
+    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
+    name = f"pinakes_documentation_{os.getpid()}"
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PINAKES_BENCHMARKS", str(write_example(folder / "benchmarks")))
+        with (
+            connect(f"duckdb:///{folder / 'world.duckdb'}") as duck,
+            connect(server.set(database=name)) as post,
+        ):
+            for database in (duck, post):
+                fill(database, folder)
+            yield duck, post
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+    engine.dispose()
+
+
+def fetch(database: Database, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    with ask(database, text) as result:
+        return list(result.columns), [tuple(row) for row in result.rows]
+
+
+@pytest.mark.parametrize("block", list_queries(), ids=name_place)
+def test_every_query_gives_the_same_rows_on_both_databases(world: Pair, block: Block) -> None:
+    duck, post = (fetch(database, block.text) for database in world)
+    assert "ORDER BY" in block.text
+    assert duck[1]
+    assert duck == post
+
+
+def test_the_manuals_own_benchmark_is_scored_alike_on_both_databases(world: Pair) -> None:
+    query = (
+        "SELECT system, measure, subset, value FROM scores INNER JOIN runs ON scores.run_id = runs.run_id "
+        "WHERE benchmark = 'cites' AND query_id IS NULL ORDER BY system, measure, subset"
+    )
+    duck, post = (fetch(database, query) for database in world)
+    assert duck == post
+    assert {(system, measure) for system, measure, *_ in duck[1]} == {
+        (system, measure) for system in ("bm25", "tfidf") for measure in ("AP", "nDCG@10", "R@100")
+    }
+    assert any(value > 0 for *_, value in duck[1])
+
+
+def list_blocks_of_shell() -> list[Block]:
+    return [block for path in DOCUMENTS for block in read_blocks(path, *SHELL)]
+
+
+@pytest.mark.parametrize("block", list_blocks_of_shell(), ids=name_place)
+def test_every_command_in_a_block_is_one_that_the_program_takes(block: Block) -> None:
+    for name, *arguments in list_commands(block, "pinakes"):
+        if name != "--version":
+            assert name in COMMANDS
+            assert COMMANDS[name].make_context(name, list(arguments)).args == []
+
+
+def test_every_command_in_a_sentence_has_the_options_that_it_is_given() -> None:
+    for path in DOCUMENTS:
+        for name, rest in re.findall(r"`pinakes ([a-z][a-z-]*)([^`]*)`", read_prose(path)):
+            assert name in COMMANDS, f"{path.name}: pinakes {name}"
+            assert set(re.findall(r"--[a-z-]+", rest)) <= options_of(name), (
+                f"{path.name}: pinakes {name}{rest}"
+            )
+
+
+def options_of(name: str) -> set[str]:
+    return {option for parameter in COMMANDS[name].params for option in parameter.opts} | {"--help"}
+
+
+def test_every_option_that_the_manual_names_exists() -> None:
+    known = set().union(*map(options_of, COMMANDS)) | {"--version"}
+    assert set(re.findall(r"`(--[a-z-]+)", read_prose(MANUAL))) <= known
+
+
+def test_the_manual_names_every_command_and_every_option() -> None:
+    text = MANUAL.read_text(encoding="utf-8")
+    # what says the same for every command, or is explained by its name in `pinakes demo --help`
+    assert {name for name in COMMANDS if f"pinakes {name}" not in text} == {"demo"}
+    options = {option for name in COMMANDS for option in options_of(name) if option.startswith("--")}
+    assert {option for option in options if option not in text} == set()
+
+
+@pytest.mark.parametrize("block", list_blocks_of_shell(), ids=name_place)
+def test_every_target_of_make_exists(block: Block) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {name for name, *_ in list_commands(block, "make")} <= targets
+
+
+def test_every_target_of_make_that_a_sentence_names_exists() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for path in DOCUMENTS:
+        assert set(re.findall(r"`make ([a-z]+)`", read_prose(path))) <= targets, path.name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for link in list_links(path):
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in list_anchors(target), link
+
+
+def list_rows(heading: str) -> dict[str, list[str]]:
+    """The manual's tables whose first heading is this: first cell without marks -> the other cells."""
+    tables = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading]
+    return {row[0].strip("`"): row[1:] for table in tables for row in table[1:]}
+
+
+def test_the_manual_lists_every_loader_with_its_options() -> None:
+    told = {name: set(re.findall(r"`([a-z]+)=", cells[-1])) for name, cells in list_rows("loader").items()}
+    assert told == {name: set(find_loader(name).options) for name in LOADERS}
+
+
+def test_the_manual_lists_every_reason_for_a_rejection() -> None:
+    assert {name: meaning for name, (meaning,) in list_rows("reason").items()} == REASONS
+
+
+def test_the_manual_lists_every_benchmark_and_every_system() -> None:
+    assert set(list_rows("benchmark")) == set(list_benchmarks())
+    assert {name for name in list_rows("system") if name.isalnum()} == set(list_systems())
+
+
+def test_the_manual_lists_every_measure() -> None:
+    text = read_prose(MANUAL)
+    assert {name for name in FAMILIES if f"`{name}" not in text} == set()
+    assert {name for name in ALIASES if f"`{name}`" not in text} == set()
+
+
+def test_the_manual_lists_every_table_with_its_columns() -> None:
+    told = {name: [cell.replace("`", "") for cell in cells] for name, cells in list_rows("table").items()}
+    assert told == {table.name: [table.comment, list_columns(table)] for table in metadata.tables.values()}
+
+
+def list_columns(table: sa.Table) -> str:
+    return ", ".join(f"**{column.name}**" if column.primary_key else column.name for column in table.columns)
+
+
+def test_the_manual_lists_every_environment_variable() -> None:
+    sources = [
+        *(ROOT / "src" / "pinakes").glob("**/*.py"),
+        ROOT / "compose.yaml",
+        ROOT / "tests" / "conftest.py",
+    ]
+    used = {
+        name
+        for path in sources
+        for name in re.findall(r"PINAKES_[A-Z_]+[A-Z]", path.read_text(encoding="utf-8"))
+    }
+    assert "PINAKES_DATABASE_URL" in used
+    assert {name for name in used if f"`{name}`" not in read_prose(MANUAL)} == set()
+
+
+def test_the_manual_lists_every_exit_code() -> None:
+    assert set(list_rows("code")) == set(re.findall(r"\b(\d+): ", cli.__doc__ or ""))
+
+
+def read_figures(*headings: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """The README's table whose first headings are these: keys of a row -> heading -> figure."""
+    table = next(
+        t for t in list_tables(README.read_text(encoding="utf-8")) if t[0][: len(headings)] == list(headings)
+    )
+    return {
+        tuple(row[: len(headings)]): dict(zip(table[0][len(headings) :], row[len(headings) :], strict=True))
+        for row in table[1:]
+    }
+
+
+def score(database: Database, benchmark: str, system: str, folder: Path) -> dict[tuple[str, str], float]:
+    options = SystemOptions(folder)
+    index(database, benchmark, system, options=options)
+    made = run(database, RunRequest(benchmark, system, options))
+    (result,) = evaluate(database, benchmark, run_ids=[made.run_id])
+    return {(one.subset, one.measure): one.value for one in result.aggregates()}
+
+
+@pytest.fixture
+def empty(duckdb_url: str) -> Iterator[Database]:
+    with connect(duckdb_url) as database:
+        initialise(database)
+        yield database
+
+
+def test_the_readmes_figures_of_the_demo_are_those_of_a_fresh_run(empty: Database, tmp_path: Path) -> None:
+    load(empty, LoadRequest("synthetic", options={"papers": "2000", "seed": "1"}))
+    told = read_figures("system")
+    assert list(told) == [("bm25",), ("tfidf",), ("minilm",)]
+    for system in ("bm25", "tfidf"):
+        values = score(empty, "synthetic", system, tmp_path / "indexes")
+        assert told[system,] == {name: f"{values['all', name]:.4f}" for name in told[system,]}
+
+
+SUBSETS = {
+    "scifact, test": ("scifact", "all"),
+    "cranfield": ("cranfield", "all"),
+    "csfcube, test": ("csfcube", "all/test"),
+}
+
+
+@needs_real_data
+def test_the_readmes_figures_of_real_corpora_are_those_of_a_fresh_run(
+    empty: Database, tmp_path: Path
+) -> None:
+    load(empty, LoadRequest("beir", REAL_DATA / "scifact"))
+    load(empty, LoadRequest("smart", REAL_DATA / "smart" / "cran.tar.gz"))
+    load(empty, LoadRequest("csfcube", REAL_DATA / "csfcube"))
+    told = read_figures("benchmark", "measure")
+    found = {
+        name: {system: score(empty, name, system, tmp_path / "indexes") for system in ("bm25", "tfidf")}
+        for name, _ in SUBSETS.values()
+    }
+    for (place, measure), figures in told.items():
+        name, subset = SUBSETS[place]
+        for system, values in found[name].items():
+            assert figures[system] == f"{values[subset, measure]:.4f}"
+    for name, title in {"scifact": "SciFact", "cranfield": "Cranfield", "csfcube": "CSFCube"}.items():
+        assert [f"{count:,}" for count in count_rows(empty, name)] == list_rows("corpus")[title][1:4]
+
+
+def count_rows(database: Database, corpus: str) -> list[int]:
+    """Papers, queries and judgments of a corpus."""
+    tables = ("papers", "benchmark_queries", "judgments")
+    joined = "INNER JOIN corpora ON counted.corpus_id = corpora.corpus_id WHERE name = :name"
+    with database.read() as session:
+        return [
+            int(session.scalar(f"SELECT COUNT(*) FROM {table} AS counted {joined}", {"name": corpus}))
+            for table in tables
+        ]

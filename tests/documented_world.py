@@ -1,0 +1,78 @@
+"""The small world that the documentation's queries are asked of, the same on any database.
+
+Three corpora, faulty records, a citation of a work that nobody holds, runs of every system that a recipe
+names, their scores, and the benchmark that the manual writes down. Leaves out: the databases themselves.
+"""
+
+import re
+from pathlib import Path
+
+from pinakes.database import Database
+from pinakes.pipeline.evaluate import evaluate
+from pinakes.pipeline.export_run import export_run
+from pinakes.pipeline.import_run import ImportRequest, import_run
+from pinakes.pipeline.index import index
+from pinakes.pipeline.init import initialise
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.systems.base import SystemOptions
+from tests.benching import write_csfcube
+from tests.documents import MANUAL, read_blocks
+from tests.loading import paper, write_beir
+
+EXAMPLE = re.compile(r"^(?:--|#) cites/(\S+)\n")
+
+
+def write_example(folder: Path) -> Path:
+    """The benchmark that the manual writes down, file by file."""
+    (folder / "cites").mkdir(parents=True)
+    for block in read_blocks(MANUAL, "toml", "sql"):
+        found = EXAMPLE.match(block.text)
+        if found:
+            (folder / "cites" / found[1]).write_text(block.text, encoding="utf-8")
+    return folder
+
+
+def fill(database: Database, folder: Path) -> None:
+    """Make the tables and the rows; files go into the folder."""
+    initialise(database)
+    load(database, LoadRequest("synthetic", options={"papers": "300", "seed": "1"}))
+    if not (folder / "csfcube").exists():
+        write_csfcube(folder / "csfcube")
+        write_beir(folder / "faulty", [paper(1), b"no JSON", paper(1)], "q1\tp1\t1\nq1\tp9\t1\n")
+    load(database, LoadRequest("csfcube", folder / "csfcube"))
+    load(database, LoadRequest("beir", folder / "faulty"))
+    with database.begin() as session:
+        session.execute(
+            "INSERT INTO cited_references (reference_id, corpus_id, reference_key, title) "
+            "VALUES (1000000, 1, 'elsewhere', 'A book that nobody loaded')"
+        )
+        session.execute(
+            "INSERT INTO citations (citation_id, citing_paper_id, reference_id, batch_id) "
+            "VALUES (1000000, 1, 1000000, 1)"
+        )
+    _rank(database, folder)
+
+
+def _rank(database: Database, folder: Path) -> None:
+    """Runs of every system that the recipes name; the imported ones are made of TF-IDF's, upside down."""
+    options = SystemOptions(folder / f"{database.name}.indexes")
+    for benchmark, imported in (("synthetic", "minilm"), ("csfcube", "SPECTER"), ("cites", "")):
+        for system in ("bm25", "tfidf"):
+            index(database, benchmark, system, options=options)
+            made = run(database, RunRequest(benchmark, system, options))
+        if imported:
+            file = folder / f"{database.name}-{benchmark}.txt"
+            export_run(database, benchmark, made.run_id, file)
+            _reverse(file)
+            import_run(database, ImportRequest(benchmark, imported, [file]))
+        evaluate(database, benchmark)
+
+
+def _reverse(file: Path) -> None:
+    """The ranking with its scores negated, and without its first query."""
+    rows = [line.split() for line in file.read_text().splitlines()]
+    kept = [row for row in rows if row[0] != rows[0][0]]
+    file.write_text(
+        "".join(f"{q} {q0} {paper} {rank} -{score} {tag}\n" for q, q0, paper, rank, score, tag in kept)
+    )

@@ -1,0 +1,153 @@
+"""Databases with corpora in them: loaded once a session, then copied for each test."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import Database, connect, connect_read_only
+from pinakes.pipeline.init import initialise
+from pinakes.pipeline.load import LoadRequest, load
+from tests.benching import write_csfcube
+from tests.loading import paper, write_beir
+
+PAPERS = 300
+
+_NUMBERS = count(1)
+
+
+def _prepare(url: str, folder: Path) -> None:
+    """The corpora synthetic (300 papers), csfcube (9) and scifact (4), and every bundled benchmark."""
+    with connect(url) as database:
+        initialise(database)
+        load(database, LoadRequest("synthetic", options={"papers": str(PAPERS), "seed": "1"}))
+        load(database, LoadRequest("csfcube", write_csfcube(folder / "csfcube")))
+        papers = [
+            paper(1, title="Graphs", text="citation graph retrieval"),
+            paper(2, title="", text="graph models"),
+            paper(10, title="", text="graph models"),
+            paper(3, title="", text=""),
+        ]
+        asked = write_beir(folder / "scifact", papers, "q1\tp1\t1\nq2\tp3\t1\n", queries=2)
+        (asked / "queries.jsonl").write_text(
+            '{"_id": "q1", "text": "graph models"}\n{"_id": "q2", "text": "   "}\n', encoding="utf-8"
+        )
+        load(database, LoadRequest("beir", asked, corpus="scifact"))
+
+
+@pytest.fixture(scope="session")
+def prepared_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DuckDB file with the corpora."""
+    folder = tmp_path_factory.mktemp("prepared")
+    _prepare(f"duckdb:///{folder / 'prepared.duckdb'}", folder)
+    return folder / "prepared.duckdb"
+
+
+@pytest.fixture(scope="session")
+def prepared_postgres(
+    postgres_server: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[sa.URL, sa.Engine]]:
+    """The URL of a Postgres database with the corpora, and an engine that can copy it."""
+    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
+    url = server.set(database=f"pinakes_prepared_{os.getpid()}")
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        if "PINAKES_TEST_POSTGRES" not in os.environ:  # a server that is thrown away need not survive a crash
+            for setting in ("fsync", "full_page_writes"):
+                connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = off"))
+            connection.execute(sa.text("SELECT pg_reload_conf()"))
+        connection.execute(sa.text(f'CREATE DATABASE "{url.database}"'))
+    _prepare(url.render_as_string(hide_password=False), tmp_path_factory.mktemp("prepared"))
+    yield url, engine
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'DROP DATABASE "{url.database}" WITH (FORCE)'))
+    engine.dispose()
+
+
+@pytest.fixture
+def prepared_duckdb_url(prepared_duckdb: Path, tmp_path: Path) -> str:
+    """The URL of a DuckDB file of the test's own, with the corpora."""
+    shutil.copy(prepared_duckdb, tmp_path / "work.duckdb")
+    return f"duckdb:///{tmp_path / 'work.duckdb'}"
+
+
+@contextmanager
+def _copied(prepared: tuple[sa.URL, sa.Engine], name: str) -> Iterator[str]:
+    """The URL of a copy of the prepared Postgres database, dropped at the end."""
+    template, engine = prepared
+    name = f"{template.database}_{name}"
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'CREATE DATABASE "{name}" TEMPLATE "{template.database}"'))
+    yield template.set(database=name).render_as_string(hide_password=False)
+    with engine.connect() as connection:
+        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@pytest.fixture
+def prepared_postgres_url(prepared_postgres: tuple[sa.URL, sa.Engine]) -> Iterator[str]:
+    """The URL of a Postgres database of the test's own, with the corpora."""
+    with _copied(prepared_postgres, str(next(_NUMBERS))) as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Side indexes and settings of a test stay in its folder."""
+    for name in [name for name in os.environ if name.startswith("PINAKES_")]:
+        if name != "PINAKES_TEST_POSTGRES":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def prepared_url(request: pytest.FixtureRequest) -> str:
+    """The URL of a database with the corpora: DuckDB, then Postgres."""
+    kind = "duckdb" if request.param == "duckdb" else "postgres"
+    return str(request.getfixturevalue(f"prepared_{kind}_url"))
+
+
+@pytest.fixture
+def prepared(prepared_url: str) -> Iterator[Database]:
+    """A database with the corpora: DuckDB, then Postgres."""
+    with connect(prepared_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def both_prepared(
+    prepared_duckdb_url: str, prepared_postgres_url: str
+) -> Iterator[tuple[Database, Database]]:
+    """DuckDB and Postgres side by side, each with the corpora."""
+    with connect(prepared_duckdb_url) as duck, connect(prepared_postgres_url) as post:
+        yield duck, post
+
+
+@pytest.fixture(scope="session", params=["duckdb", "postgresql"])
+def untouched(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database with the corpora that tests share, and leave as it is: DuckDB, then Postgres."""
+    if request.param == "duckdb":
+        file: Path = request.getfixturevalue("prepared_duckdb")
+        shutil.copy(file, file.with_name("untouched.duckdb"))
+        with connect(f"duckdb:///{file.with_name('untouched.duckdb')}") as opened:
+            yield opened
+    else:
+        copied = _copied(request.getfixturevalue("prepared_postgres"), "untouched")
+        with copied as url, connect(url) as opened:
+            yield opened
+
+
+@pytest.fixture(scope="session", params=["duckdb", "postgresql"])
+def read_only(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A database with the corpora, opened so that nothing can be changed: DuckDB, then Postgres."""
+    if request.param == "duckdb":
+        with connect_read_only(f"duckdb:///{request.getfixturevalue('prepared_duckdb')}") as opened:
+            yield opened
+    else:
+        copied = _copied(request.getfixturevalue("prepared_postgres"), "read_only")
+        with copied as url, connect_read_only(url) as opened:
+            yield opened

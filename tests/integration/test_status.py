@@ -1,0 +1,67 @@
+"""What a database holds, and the rows that name missing rows."""
+
+from pathlib import Path
+
+import pytest
+
+from pinakes.database import Database, connect
+from pinakes.errors import SchemaVersionError
+from pinakes.pipeline.evaluate import evaluate
+from pinakes.pipeline.index import index
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.status import find_orphans, read_status
+from pinakes.pipeline.systems.base import SystemOptions
+from tests.benching import change
+
+ORPHANS = {
+    "papers.batch_id": "UPDATE papers SET batch_id = 9999 WHERE source_id = 'p1'",
+    "judgments.paper_id": "UPDATE judgments SET paper_id = 99999 WHERE query_id = '2_result' AND grade = 3 "
+    "AND assessor = 'ann1'",
+    "judgments.query_id": "UPDATE judgments SET query_id = 'q9' WHERE query_id = 'q1'",
+    "sentences.paper_id": "UPDATE sentences SET paper_id = 99999 WHERE text = 'Weather.'",
+    "benchmark_queries.paper_id": "UPDATE benchmark_queries SET paper_id = 99999 WHERE query_id = '2_result'",
+}
+
+
+def test_status_counts_what_is_there(prepared: Database, tmp_path: Path) -> None:
+    options = SystemOptions(tmp_path / "indexes")
+    index(prepared, "scifact", "bm25", options=options)
+    run(prepared, RunRequest("scifact", "bm25", options))
+    before = read_status(prepared)["runs"]
+    evaluate(prepared, "scifact")
+    found = read_status(prepared)
+    assert [(row["corpus"], row["papers"], row["abstracts"], row["queries"]) for row in found["corpora"]] == [
+        ("csfcube", 9, 8, 5),
+        ("scifact", 4, 3, 1),
+        ("synthetic", 300, found["corpora"][2]["abstracts"], 50),
+    ]
+    assert {row["complete"] for row in found["loads"]} == {"yes"}
+    assert [(row["kind"], row["scope"], row["row_count"]) for row in found["side_indexes"]] == [
+        ("bm25", "corpus:scifact", 4)
+    ]
+    assert [(row["measure"], row["value"]) for row in before] == [(None, None)]
+    (scored,) = found["runs"]
+    assert (scored["system"], scored["hit_count"], scored["measure"], scored["value"]) == (
+        "bm25",
+        3,
+        "nDCG@10",
+        0.5,
+    )
+    assert found["encoders"] == []
+
+
+def test_a_sound_database_has_no_orphans(untouched: Database) -> None:
+    assert find_orphans(untouched) == {}
+
+
+def test_orphans_are_counted_by_column(prepared: Database) -> None:
+    for statement in ORPHANS.values():
+        change(prepared, statement)
+    found = find_orphans(prepared)
+    assert {name: found.get(name) for name in ORPHANS} == dict.fromkeys(ORPHANS, 1)
+    assert found.keys() <= ORPHANS.keys()
+
+
+def test_a_database_without_tables_is_refused(database_url: str) -> None:
+    with connect(database_url) as empty, pytest.raises(SchemaVersionError, match="`pinakes init`"):
+        read_status(empty)

@@ -1,0 +1,148 @@
+"""What a benchmark's folder must say, and what its reader says where it does not."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pinakes.errors import BenchmarkError, UnknownNameError
+from pinakes.queries.definition import list_benchmarks, read_benchmark
+from tests.benching import BENCHMARK_TOML, write_benchmark
+
+BUNDLED = ["cranfield", "csfcube", "scifact", "synthetic"]
+
+
+def test_the_bundled_benchmarks_are_read() -> None:
+    assert list_benchmarks() == BUNDLED
+    for name in BUNDLED:
+        benchmark = read_benchmark(name)
+        assert benchmark.name == benchmark.corpus == name
+        assert benchmark.headline_measure in benchmark.measures
+        assert set(benchmark.sql) == {"queries", "candidates", "judgments"}
+
+
+def test_csfcube_says_how_its_test_split_is_averaged() -> None:
+    benchmark = read_benchmark("csfcube")
+    assert (benchmark.pool, benchmark.depth, benchmark.group_by) == ("per_query", None, ("facet",))
+    assert benchmark.fold_column == "fold"
+    assert benchmark.splits == {
+        "dev": (frozenset("A"),),
+        "test": (frozenset("B"), frozenset("A")),
+    }
+
+
+def test_published_figures_are_read_from_their_table() -> None:
+    published = read_benchmark("csfcube").published
+    assert Counter(score.subset for score in published) == {
+        "facet=background/test": 50,
+        "facet=method/test": 50,
+        "facet=result/test": 50,
+        "all/test": 50,
+    }
+    odd = next(score for score in published if score.printed == "02.89")
+    assert (odd.system, odd.subset, odd.measure) == ("SentBERT-NLI", "facet=method/test", "CSFCube.R@20")
+    assert odd.value == pytest.approx(0.0289)
+
+
+def test_the_digest_is_of_all_four_files(tmp_path: Path) -> None:
+    digests = [read_benchmark("own", [write_benchmark(tmp_path / "a")]).digest]
+    digests += [
+        read_benchmark("own", [write_benchmark(tmp_path / name, **{name: "SELECT 1"})]).digest
+        for name in ("queries", "candidates", "judgments")
+    ]
+    longer = write_benchmark(tmp_path / "b", toml=BENCHMARK_TOML + "\n")
+    digests.append(read_benchmark("own", [longer]).digest)
+    assert len(set(digests)) == 5
+    assert read_benchmark("own", [write_benchmark(tmp_path / "c")]).digest == digests[0]
+
+
+def test_a_users_folder_wins_over_a_bundled_benchmark_of_that_name(tmp_path: Path) -> None:
+    folders = [write_benchmark(tmp_path, name="scifact")]
+    assert read_benchmark("scifact", folders).title == "A benchmark of a test"
+    assert list_benchmarks(folders) == BUNDLED
+
+
+def test_folders_without_a_description_are_no_benchmarks(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "readme.txt").write_text("about")
+    assert list_benchmarks([tmp_path]) == BUNDLED
+
+
+def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError) as raised:
+        read_benchmark("other", [write_benchmark(tmp_path)])
+    assert str(raised.value) == (
+        "unknown benchmark 'other'; known: cranfield, csfcube, own, scifact, synthetic. "
+        "More folders: PINAKES_BENCHMARKS."
+    )
+
+
+WRONG = {
+    "no TOML": ("title = ", "own/benchmark.toml is not as it should be: "),
+    "no corpus": (BENCHMARK_TOML.replace("corpus =", "#"), "own/benchmark.toml lacks corpus."),
+    "no measures": (BENCHMARK_TOML.replace("measures =", "#"), "own/benchmark.toml lacks measures."),
+    "no grades": (BENCHMARK_TOML.replace("[grades]", "[grade]"), "own/benchmark.toml lacks grades."),
+    "unknown pool": (
+        BENCHMARK_TOML.replace('"{pool}"', '"own"'),
+        "own/benchmark.toml is not as it should be: pool is 'own'; expected shared or per_query.",
+    ),
+    "headline not measured": (
+        BENCHMARK_TOML.replace('headline_measure = "nDCG@10"', 'headline_measure = "RR"'),
+        "own/benchmark.toml is not as it should be: headline_measure 'RR' is not one of measures, a list: "
+        "['nDCG@10', 'AP'].",
+    ),
+    "measures are no list": (
+        BENCHMARK_TOML.replace('["nDCG@10", "AP"]', '"nDCG@10"'),
+        "own/benchmark.toml is not as it should be: headline_measure 'nDCG@10' is not one of measures, a "
+        "list: 'nDCG@10'.",
+    ),
+    "no depth": (
+        "depth = 0\n" + BENCHMARK_TOML,
+        "own/benchmark.toml is not as it should be: depth is 0; expected 1 or more, or none for the whole "
+        "pool.",
+    ),
+    "figures without a source": (
+        BENCHMARK_TOML + '\n[[published]]\nscale = 1\nmeasures = ["AP"]\n[published.rows.all]\nx = ["0.1"]\n',
+        "own/benchmark.toml lacks source.",
+    ),
+    "a figure too few": (
+        BENCHMARK_TOML
+        + '\n[[published]]\nscale = 1\nsource = "x"\nmeasures = ["AP", "RR"]\n'
+        + '[published.rows.all]\nx = ["0.1"]\n',
+        "own/benchmark.toml is not as it should be: ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", list(WRONG))
+def test_a_description_that_is_not_as_owed_is_refused(tmp_path: Path, case: str) -> None:
+    toml, message = WRONG[case]
+    with pytest.raises(BenchmarkError) as raised:
+        read_benchmark("own", [write_benchmark(tmp_path, toml=toml)])
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("missing", ["queries.sql", "candidates.sql", "judgments.sql"])
+def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
+    write_benchmark(tmp_path)
+    (tmp_path / "own" / missing).unlink()
+    with pytest.raises(BenchmarkError, match=f"the benchmark own has no {missing}"):
+        read_benchmark("own", [tmp_path])
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    write_benchmark(tmp_path)
+    (tmp_path / "own" / "queries.sql").write_bytes(b"-- caf\xe9")
+    with pytest.raises(BenchmarkError, match=r"own/queries\.sql is not UTF-8 \(byte 6\)"):
+        read_benchmark("own", [tmp_path])
+
+
+@pytest.mark.parametrize("name", ["Own", "my-own", "9own", "main", "public", "pg_own", "system", "a" * 50])
+def test_a_name_that_cannot_be_a_schema_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BenchmarkError, match=f"'{name}' cannot name a benchmark"):
+        list_benchmarks([write_benchmark(tmp_path, name=name)])
+
+
+def test_a_folder_of_benchmarks_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BenchmarkError, match=r"there is no folder .*/none, which PINAKES_BENCHMARKS names"):
+        list_benchmarks([tmp_path / "none"])
