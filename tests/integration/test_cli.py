@@ -221,10 +221,13 @@ def test_a_load_with_too_many_rejects_exits_1_and_keeps_what_is_sound(
     db = ("--db", database_url, "--corpus", "few")
     outcome = call("load", "beir", source, *db, "--json", "-q")
     assert outcome.code == 1
-    assert "1 of 5 records were rejected, more than --max-rejects 0.01 allows" in outcome.err
+    assert "20.00% of the files' records were rejected, more than --max-rejects 0.01 allows" in outcome.err
     assert outcome.data["papers"] == 2
     again = call("load", "beir", source, *db, "--json", "-q")
-    assert again.code == 0
+    assert (again.code, again.data["papers"]) == (1, 2)
+    assert "20.00% of the files' records were rejected" in again.err
+    raised = call("load", "beir", source, *db, "--max-rejects", "0.2", "-q")
+    assert raised.code == 0
     tolerant = call("load", "beir", source, "--db", database_url, "--corpus", "other", "--max-rejects", "0.5")
     assert tolerant.code == 0
 

@@ -43,8 +43,11 @@ class DuckdbBackend:
         """The result of the text through DuckDB's cursor."""
         cursor = _raw(connection).cursor()
         try:
-            if len(cursor.extract_statements(text)) != 1:
-                raise InputError("expected one query, as SELECT * FROM corpora; several are not run.")
+            count = len(cursor.extract_statements(text))
+            if count > 1:
+                raise InputError(
+                    f"DuckDB refuses the query: these are {count} statements; expected one query."
+                )
             cursor.execute(text)
         except duckdb.Error as error:
             raise InputError(f"DuckDB refuses the query: {error}") from error

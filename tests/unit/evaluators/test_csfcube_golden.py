@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from tests.real_data import REAL_DATA, needs_real_data
 
 from pinakes.evaluators.aggregate import Aggregation, aggregate
 from pinakes.evaluators.evaluate import evaluate
 from pinakes.records import RankedPaper
+from tests.real_data import REAL_DATA, needs_real_data
 
 FOLDER = REAL_DATA / "csfcube"
 FACETS = ("background", "method", "result")

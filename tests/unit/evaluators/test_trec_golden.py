@@ -1,7 +1,6 @@
 """trec_eval's published test run, per query and over all queries."""
 
 import pytest
-from tests.real_data import REAL_DATA, needs_real_data
 
 from pinakes.errors import UnknownNameError
 from pinakes.evaluators.aggregate import aggregate
@@ -9,6 +8,7 @@ from pinakes.evaluators.evaluate import evaluate
 from pinakes.evaluators.registry import parse_measure
 from pinakes.evaluators.trec_names import TREC_NAMES, translate_trec_name
 from pinakes.records import RankedPaper
+from tests.real_data import REAL_DATA, needs_real_data
 
 FOLDER = REAL_DATA / "trec" / "trec_eval"
 

@@ -12,12 +12,12 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from tests.real_data import REAL_DATA, needs_real_data
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import Documents, Ranked, trec_tie_order
+from tests.real_data import REAL_DATA, needs_real_data
 
 Build = Callable[..., Bm25Index]
 

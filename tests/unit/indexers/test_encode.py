@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from tests.toy_encoder import build_toy_encoder
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encode import encode_texts, plan_batches, text_digest
 from pinakes.indexers.encoder import Encoder
 from pinakes.indexers.model import load_encoder
 from pinakes.indexers.presets import resolve_model
+from tests.toy_encoder import build_toy_encoder
 
 TEXTS = [
     " ".join(["paper", "graph", "of", "citation", "x1"][: 1 + number % 5] * (1 + number % 7))

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.toy_encoder import build_toy_encoder, write_json
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers import presets
@@ -16,6 +15,7 @@ from pinakes.indexers.encoder import pool
 from pinakes.indexers.model import choose_precision, device_name, load_encoder
 from pinakes.indexers.model_settings import read_model_settings
 from pinakes.indexers.presets import PRESETS, ModelSource, encoder_name, resolve_model
+from tests.toy_encoder import build_toy_encoder, write_json
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
-from tests.real_data import REAL_DATA, needs_real_data
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import english_analysis
@@ -19,6 +18,7 @@ from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import Documents, Ranked, trec_tie_order
 from pinakes.indexers.side_folder import whole_folder
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
+from tests.real_data import REAL_DATA, needs_real_data
 
 CORPUS = {10: "alpha beta", 20: "beta gamma beta", -3: "", 40: "alpha alpha alpha gamma", 50: "the of and"}
 

@@ -15,7 +15,7 @@ from pinakes.report.terminal import print_report, print_rows, print_table
 
 def printed(columns: list[str], rows: Sequence[tuple[object, ...]], format: str) -> str:
     stream = io.StringIO()
-    print_rows(columns, rows, format, stream=stream)  # type: ignore[arg-type]
+    print_rows(columns, rows, format, stream=stream)
     return stream.getvalue()
 
 
