@@ -15,6 +15,7 @@ from pinakes.pipeline.init import initialise
 from pinakes.pipeline.load import LoadRequest, load
 from tests.benching import write_csfcube
 from tests.loading import paper, write_beir
+from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 300
 
@@ -38,6 +39,12 @@ def _prepare(url: str, folder: Path) -> None:
             '{"_id": "q1", "text": "graph models"}\n{"_id": "q2", "text": "   "}\n', encoding="utf-8"
         )
         load(database, LoadRequest("beir", asked, corpus="scifact"))
+
+
+@pytest.fixture(scope="session")
+def toy_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a tiny encoder, called toy."""
+    return str(build_toy_encoder(tmp_path_factory.mktemp("models") / "toy"))
 
 
 @pytest.fixture(scope="session")

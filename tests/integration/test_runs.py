@@ -17,14 +17,8 @@ from pinakes.pipeline.run import RunRequest, RunSummary, run
 from pinakes.pipeline.systems.base import Ranking, SystemDescription, SystemOptions
 from pinakes.pipeline.workload import Workload
 from tests.benching import change, count, read_hits, write_benchmark
-from tests.toy_encoder import build_toy_encoder
 
 Pair = tuple[Database, Database]
-
-
-@pytest.fixture(scope="session")
-def toy_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(build_toy_encoder(tmp_path_factory.mktemp("models") / "toy"))
 
 
 def options(database: Database, tmp_path: Path) -> SystemOptions:

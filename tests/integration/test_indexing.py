@@ -1,0 +1,95 @@
+"""What was encoded is never encoded again, and a killed index goes on where it was."""
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pinakes.database import Database
+from pinakes.errors import IndexingError
+from pinakes.indexers.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder import Encoder
+from pinakes.pipeline.index import index
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.systems import dense
+from pinakes.pipeline.systems.base import SystemOptions
+from tests.benching import change, count
+from tests.toy_encoder import build_toy_encoder
+
+TABLE = "vectors_toy_fp32"
+
+
+def small_batches(encoder: Encoder, texts: Iterator[tuple[uuid.UUID, str]]) -> Iterator[EncodedBatch[Any]]:
+    return encode_texts(encoder, texts, token_budget=2_000)
+
+
+def read_vectors(database: Database) -> dict[str, list[float]]:
+    with database.read() as session:
+        rows = session.fetch_arrow(f"SELECT text_digest, embedding FROM {TABLE} ORDER BY text_digest")
+    return dict(zip(map(str, rows["text_digest"].to_pylist()), rows["embedding"].to_pylist(), strict=True))
+
+
+def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
+    prepared: Database, toy_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(encoder: Encoder, texts: Iterator[tuple[uuid.UUID, str]]) -> Iterator[EncodedBatch[Any]]:
+        for number, batch in enumerate(small_batches(encoder, texts)):
+            if number == 3:
+                raise KeyboardInterrupt
+            yield batch
+
+    options = SystemOptions(tmp_path)
+    monkeypatch.setattr(dense, "encode_texts", killed)
+    with pytest.raises(KeyboardInterrupt):
+        index(prepared, "synthetic", toy_folder, options=options)
+    kept = read_vectors(prepared)
+    assert 0 < len(kept) < 300
+
+    monkeypatch.setattr(dense, "encode_texts", small_batches)
+    resumed = index(prepared, "synthetic", toy_folder, options=options)
+    whole = read_vectors(prepared)
+    assert (resumed.already_there, resumed.added) == (len(kept), len(whole) - len(kept))
+    assert kept.items() <= whole.items()
+
+    change(prepared, f"DELETE FROM {TABLE}")
+    index(prepared, "synthetic", toy_folder, options=options)
+    uninterrupted = read_vectors(prepared)
+    assert uninterrupted.keys() == whole.keys()
+    for digest, vector in uninterrupted.items():
+        np.testing.assert_allclose(whole[digest], vector, atol=1e-5)
+
+
+def test_only_a_text_that_is_new_is_encoded(prepared: Database, toy_folder: str, tmp_path: Path) -> None:
+    options = SystemOptions(tmp_path)
+    first = index(prepared, "synthetic", toy_folder, options=options)
+    again = index(prepared, "synthetic", toy_folder, options=options)
+    assert (again.added, again.already_there) == (0, first.added)
+    change(prepared, "UPDATE papers SET title = 'A title of its own' WHERE source_id = 'syn-00000007'")
+    changed = index(prepared, "synthetic", toy_folder, options=options)
+    assert (changed.added, changed.already_there) == (1, first.added - 1)
+    assert count(prepared, TABLE) == first.added + 1
+
+
+def test_the_same_text_in_two_papers_has_one_vector(
+    prepared: Database, toy_folder: str, tmp_path: Path
+) -> None:
+    twins = "UPDATE papers SET title = 'Twins', abstract = NULL WHERE source_id IN "
+    change(prepared, twins + "('syn-00000007', 'syn-00000008')")
+    added = index(prepared, "synthetic", toy_folder, options=SystemOptions(tmp_path)).added
+    assert added == count(prepared, "synthetic.candidates") + count(prepared, "synthetic.queries") - 1
+    ranked = run(prepared, RunRequest("synthetic", toy_folder, SystemOptions(tmp_path)))
+    assert ranked.hit_count == 300 * ranked.queries_owed
+
+
+def test_another_model_under_the_same_name_is_refused(
+    prepared: Database, toy_folder: str, tmp_path: Path
+) -> None:
+    options = SystemOptions(tmp_path)
+    index(prepared, "synthetic", toy_folder, options=options)
+    other = tmp_path / "elsewhere" / Path(toy_folder).name
+    build_toy_encoder(other, seed=8)
+    with pytest.raises(IndexingError, match=r"vectors of another model under the name toy_fp32: revision, "):
+        index(prepared, "synthetic", str(other), options=options)
