@@ -6,6 +6,7 @@ Leaves out: what the views hold (the benchmark's folder).
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateSchema
@@ -15,7 +16,7 @@ from pinakes.database.driver_errors import DRIVER_ERRORS
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import VIEWS, Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.relations import relation
-from pinakes.schema import benchmarks, published_scores
+from pinakes.schema import benchmarks, comment_on_view, published_scores
 
 
 def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list[str]:
@@ -61,6 +62,14 @@ def _create_views(session: Session, benchmark: Benchmark) -> None:
             nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
             found = set(session.fetch_arrow(nothing).column_names)
         _check_columns(benchmark, view, found)
+        comment_on_view(session, name, f"{benchmark.title}: {_CONTENTS[view]}")
+
+
+_CONTENTS: Final = {
+    "queries": "the queries, with the columns that reports break down by.",
+    "candidates": "the papers that a system ranks: for each query, or for all of them.",
+    "judgments": "the grades that rankings are scored by.",
+}
 
 
 def _query(text: str) -> str:

@@ -13,7 +13,7 @@ from pinakes.schema.benchmarks import (
     published_scores,
 )
 from pinakes.schema.citations import citations, cited_references
-from pinakes.schema.create import SCHEMA_VERSION, check_schema, create_schema
+from pinakes.schema.create import SCHEMA_VERSION, check_schema, comment_on_view, create_schema
 from pinakes.schema.papers import (
     authors,
     authorships,
@@ -38,6 +38,7 @@ __all__ = [
     "check_schema",
     "citations",
     "cited_references",
+    "comment_on_view",
     "corpora",
     "create_schema",
     "encoders",

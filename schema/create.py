@@ -21,7 +21,11 @@ schema_version = sa.Table(
     comment="The version of this schema: one row.",
 )
 
-_VIEWS: Final = ("citation_links", "judged_papers", "unresolved_citations")
+_VIEWS: Final = {
+    "citation_links": "Who cites whom among the papers that we hold: each pair once.",
+    "judged_papers": "Judgments with the corpus's name and the paper's own id.",
+    "unresolved_citations": "Mentions of works that we do not hold as papers.",
+}
 
 
 def create_schema(database: Database) -> bool:
@@ -37,10 +41,19 @@ def create_schema(database: Database) -> bool:
         if database.name == "postgresql":
             session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         metadata.create_all(session.connection)
-        for view in _VIEWS:
+        for view, comment in _VIEWS.items():
             session.execute(_read_view(view))
+            comment_on_view(session, view, comment)
         session.execute(sa.insert(schema_version).values(version=SCHEMA_VERSION))
     return True
+
+
+def comment_on_view(session: Session, view: str, comment: str) -> None:
+    """Say in the database what a view is; `view` is a name as SQL writes it."""
+    write = sa.String().literal_processor(session.connection.dialect)  # type: ignore[no-untyped-call]
+    if write is not None:
+        text = f"COMMENT ON VIEW {view} IS {write(comment)}"
+        session.execute(sa.DDL(text.replace("%", "%%")))  # type: ignore[no-untyped-call]
 
 
 def check_schema(database: Database) -> None:

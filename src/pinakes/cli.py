@@ -1,5 +1,7 @@
 """The command line: options and exit codes, one small function a command, no logic.
 
+Longer than other modules, since it is read as one list: every command with every option.
+
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
 message says why; 2: the command line was wrong; 3: a defect of ours, with its traceback; 130: interrupted.
 """
@@ -99,6 +101,7 @@ def load(
         key: str(value) for key, value in given.items() if value is not None
     }
     request = steps.LoadRequest(loader, source, options, corpus, version, licence)
+    steps.choose_loader(request)  # before a database is made for nothing
     with steps.connect(db, wait_s=wait) as database:
         steps.initialise(database)
         summary = steps.load(database, request, progress=steps.show_progress(quiet=quiet))

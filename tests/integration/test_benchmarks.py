@@ -244,3 +244,27 @@ def test_a_view_that_gives_what_it_must_not_is_refused(prepared: Database, tmp_p
     benchmark = open_benchmark(prepared, "own", Settings(benchmark_folders=(tmp_path,)))
     with pytest.raises(BenchmarkError, match=message):
         read_workload(prepared, benchmark)
+
+
+def test_every_view_says_what_it_is(both_databases: tuple[Database, Database]) -> None:
+    duck, post = both_databases
+    for database in both_databases:
+        install_benchmark(database, read_benchmark("csfcube"))
+    with duck.read() as session:
+        in_duckdb = session.rows(
+            "SELECT schema_name AS schema, view_name AS view, comment FROM duckdb_views() "
+            "WHERE NOT internal ORDER BY schema_name, view_name"
+        )
+    with post.read() as session:
+        in_postgres = session.rows(
+            "SELECT CASE schemaname WHEN 'public' THEN 'main' ELSE CAST(schemaname AS TEXT) END AS schema, "
+            "CAST(viewname AS TEXT) AS view, "
+            "obj_description(CAST(schemaname || '.' || viewname AS REGCLASS), 'pg_class') AS comment "
+            "FROM pg_views WHERE schemaname IN ('public', 'csfcube') ORDER BY schemaname, viewname"
+        )
+    key = ("schema", "view", "comment")
+    found = sorted(tuple(row[name] for name in key) for row in in_duckdb)
+    assert found == sorted(tuple(row[name] for name in key) for row in in_postgres)
+    assert len(found) == 6
+    assert all(comment for _, _, comment in found)
+    assert found[0][2].startswith("CSFCube: faceted query by example")

@@ -53,6 +53,11 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres has no pgvector: install it on the server (the image pgvector/pgvector has it), "
             "then run `pinakes init` again."
         )
+    if "permission denied to create extension" in message:
+        return DatabaseError(
+            "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
+            "in this database, then run `pinakes init` again."
+        )
     if isinstance(original, duckdb.IOException | duckdb.ConnectionException | psycopg.OperationalError):
         return DatabaseError(f"the database does not answer as it should: {message.strip()}")
     return None

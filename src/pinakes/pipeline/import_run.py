@@ -7,7 +7,7 @@ text, as trec_eval takes documents that no qrels name. Imported again, the same 
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,15 +61,18 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
     found = _read_files(request, workload)
     if workload.pools is not None:
         _require_pools(workload, found)
-    elif request.unknown == "create":
-        _create_papers(database, benchmark, found, request, clock)
     row = _describe(request, workload, found)
     known = find_run(database, row["run_digest"])
     if known is not None:
         return summarise(known, was_there=True)
-    table = _resolve(database, benchmark, workload, found, may_leave_pool=request.unknown == "create")
-    row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
     with database.begin() as session:
+        if workload.pools is None and request.unknown == "create":
+            _create_papers(session, benchmark, found, request, clock)
+            paper_ids = _find_papers(session, benchmark.corpus)
+        else:
+            paper_ids = dict(zip(workload.source_ids, workload.paper_ids.tolist(), strict=True))
+        table = _resolve(benchmark, paper_ids, found)
+        row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         return summarise(store_run(session, row, [table]), was_there=False)
 
 
@@ -119,20 +122,9 @@ def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) 
     }
 
 
-def _resolve(
-    database: Database,
-    benchmark: Benchmark,
-    workload: Workload,
-    found: list[FileHit],
-    *,
-    may_leave_pool: bool,
-) -> pa.Table:
+def _resolve(benchmark: Benchmark, paper_ids: Mapping[str, int], found: list[FileHit]) -> pa.Table:
     """The hits with ids of ours."""
-    known = dict(zip(workload.source_ids, workload.paper_ids.tolist(), strict=True))
-    if may_leave_pool:
-        with database.read() as session:
-            known = _find_papers(session, benchmark.corpus)
-    unknown = sorted({hit.source_id for hit in found if hit.source_id not in known})
+    unknown = sorted({hit.source_id for hit in found if hit.source_id not in paper_ids})
     if unknown:
         raise RunError(
             f"{len(unknown)} papers of the files are no candidates of {benchmark.name}, as {unknown[0]}; "
@@ -141,7 +133,7 @@ def _resolve(
     return pa.table(
         {
             "query_id": pa.array([hit.query_id for hit in found], pa.string()),
-            "paper_id": pa.array([known[hit.source_id] for hit in found], pa.int64()),
+            "paper_id": pa.array([paper_ids[hit.source_id] for hit in found], pa.int64()),
             "rank": pa.array([hit.rank for hit in found], pa.int32()),
             "score": pa.array([hit.score for hit in found], pa.float64()),
         }
@@ -171,48 +163,47 @@ def _find_papers(session: Session, corpus: str) -> dict[str, int]:
 
 
 def _create_papers(
-    database: Database, benchmark: Benchmark, found: list[FileHit], request: ImportRequest, clock: Clock
+    session: Session, benchmark: Benchmark, found: list[FileHit], request: ImportRequest, clock: Clock
 ) -> None:
     """Rows without a text for the papers that only the ranking names, as a batch of their own."""
-    with database.begin() as session:
-        known = _find_papers(session, benchmark.corpus)
-        unknown = sorted({hit.source_id for hit in found} - known.keys())
-        if not unknown:
-            return
-        corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
-        last_batch = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
-        last_paper = session.scalar(sa.select(sa.func.coalesce(sa.func.max(papers.c.paper_id), 0)))
-        batch_id, count = int(last_batch) + 1, len(unknown)
-        session.execute(
-            sa.insert(load_batches).values(
-                batch_id=batch_id,
-                corpus_id=corpus_id,
-                loader="import-run",
-                file=", ".join(path.name for path in request.files),
-                file_digest=hashlib.sha256("\0".join(unknown).encode()).hexdigest(),
-                role="papers",
-                options_digest="",
-                first_row=1,
-                last_row=count,
-                is_last=True,
-                rows_in=count,
-                rows_loaded=count,
-                rows_updated=0,
-                rows_unchanged=0,
-                rows_rejected=0,
-                started_at=clock(),
-                elapsed_s=0.0,
-            )
+    known = _find_papers(session, benchmark.corpus)
+    unknown = sorted({hit.source_id for hit in found} - known.keys())
+    if not unknown:
+        return
+    corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
+    last_batch = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
+    last_paper = session.scalar(sa.select(sa.func.coalesce(sa.func.max(papers.c.paper_id), 0)))
+    batch_id, count = int(last_batch) + 1, len(unknown)
+    session.execute(
+        sa.insert(load_batches).values(
+            batch_id=batch_id,
+            corpus_id=corpus_id,
+            loader="import-run",
+            file=", ".join(path.name for path in request.files),
+            file_digest=hashlib.sha256("\0".join(unknown).encode()).hexdigest(),
+            role="papers",
+            options_digest="",
+            first_row=1,
+            last_row=count,
+            is_last=True,
+            rows_in=count,
+            rows_loaded=count,
+            rows_updated=0,
+            rows_unchanged=0,
+            rows_rejected=0,
+            started_at=clock(),
+            elapsed_s=0.0,
         )
-        ids = np.arange(int(last_paper) + 1, int(last_paper) + count + 1, dtype=np.int64)
-        session.insert(
-            papers,
-            pa.table(
-                {
-                    "paper_id": pa.array(ids),
-                    "corpus_id": pa.array([corpus_id] * count, pa.int32()),
-                    "source_id": pa.array(unknown, pa.string()),
-                    "batch_id": pa.array([batch_id] * count, pa.int64()),
-                }
-            ),
-        )
+    )
+    ids = np.arange(int(last_paper) + 1, int(last_paper) + count + 1, dtype=np.int64)
+    session.insert(
+        papers,
+        pa.table(
+            {
+                "paper_id": pa.array(ids),
+                "corpus_id": pa.array([corpus_id] * count, pa.int32()),
+                "source_id": pa.array(unknown, pa.string()),
+                "batch_id": pa.array([batch_id] * count, pa.int64()),
+            }
+        ),
+    )

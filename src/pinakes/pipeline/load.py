@@ -63,16 +63,26 @@ def load(
         LoadError: a file breaks off; the chunks read before that are in.
     """
     started = time.monotonic()
-    loader = find_loader(request.loader)
-    unknown = sorted(set(request.options) - set(loader.options))
-    if unknown:
-        raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
+    loader = choose_loader(request)
     files = loader.find_files(request.source, request.options)
     with database.begin() as session:
         corpus_id, corpus = _register_corpus(session, loader, request)
     task = _Task(database, loader, request.options, corpus_id, progress or Silent(), clock)
     summaries = [_load_file(task, file) for file in files]
     return summarise_load(database, (corpus_id, corpus), summaries, task.reasons, time.monotonic() - started)
+
+
+def choose_loader(request: LoadRequest) -> Loader:
+    """The loader of a request, whose options it knows.
+
+    Raises:
+        UnknownNameError: no such loader or option.
+    """
+    loader = find_loader(request.loader)
+    unknown = sorted(set(request.options) - set(loader.options))
+    if unknown:
+        raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
+    return loader
 
 
 def _register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.import_run import ImportRequest, import_run
     from pinakes.pipeline.index import index
     from pinakes.pipeline.init import initialise
-    from pinakes.pipeline.load import LoadRequest, load
+    from pinakes.pipeline.load import LoadRequest, choose_loader, load
     from pinakes.pipeline.report import gather_report, write_report
     from pinakes.pipeline.run import RunRequest, run
     from pinakes.pipeline.status import ask, find_orphans, read_status
@@ -38,6 +38,7 @@ __all__ = [
     "RunRequest",
     "SystemOptions",
     "ask",
+    "choose_loader",
     "compare_runs",
     "comparison_rows",
     "connect",
@@ -76,7 +77,7 @@ _HOMES: Final = {
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
     "pinakes.pipeline.index": ("index",),
     "pinakes.pipeline.init": ("initialise",),
-    "pinakes.pipeline.load": ("LoadRequest", "load"),
+    "pinakes.pipeline.load": ("LoadRequest", "choose_loader", "load"),
     "pinakes.pipeline.report": ("gather_report", "write_report"),
     "pinakes.pipeline.run": ("RunRequest", "run"),
     "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
