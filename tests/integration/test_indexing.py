@@ -91,5 +91,7 @@ def test_another_model_under_the_same_name_is_refused(
     index(prepared, "synthetic", toy_folder, options=options)
     other = tmp_path / "elsewhere" / Path(toy_folder).name
     build_toy_encoder(other, seed=8)
-    with pytest.raises(IndexingError, match=r"vectors of another model under the name toy_fp32: revision, "):
+    with pytest.raises(
+        IndexingError, match=r"vectors of another model under the name toy_fp32: weights_digest "
+    ):
         index(prepared, "synthetic", str(other), options=options)
