@@ -18,6 +18,7 @@ import typer
 
 from pinakes import __version__
 from pinakes.cli_options import (
+    AllRuns,
     BenchmarkName,
     DatabaseUrl,
     Device,
@@ -252,13 +253,16 @@ def compare(
         str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0,
+    all_runs: AllRuns = False,
     db: DatabaseUrl = None,
     wait: Wait = 0.0,
     json: Json = False,
 ) -> None:
     """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
     with steps.connect(db, wait_s=wait) as database:
-        pairs = steps.compare_runs(database, benchmark, run_ids=run or [], measure=measure, seed=seed)
+        pairs = steps.compare_runs(
+            database, benchmark, run_ids=run or [], measure=measure, seed=seed, all_runs=all_runs
+        )
     _print(steps.comparison_rows(pairs), json=json)
 
 
@@ -272,9 +276,7 @@ def report(
             "--measure", "-m", help="The measure to lead with. Default: the headline.", show_default=False
         ),
     ] = None,
-    all_runs: Annotated[
-        bool, typer.Option("--all-runs", help="Also runs that a newer one of the same settings replaced.")
-    ] = False,
+    all_runs: AllRuns = False,
     folder: Annotated[
         Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
     ] = None,
@@ -339,8 +341,7 @@ def demo(
 
 
 def _print(rows: Sequence[Mapping[str, Any]], *, json: bool) -> None:
-    columns = list(rows[0]) if rows else []
-    steps.print_rows(columns, (tuple(row.values()) for row in rows), "json" if json else "table")
+    steps.print_records(rows, as_json=json)
 
 
 def _tell(quiet: bool, *lines: str) -> None:

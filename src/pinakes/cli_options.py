@@ -50,6 +50,9 @@ RunIds = Annotated[
         "--run", "-r", help="A run's id. May be repeated. Default: all of them.", show_default=False
     ),
 ]
+AllRuns = Annotated[
+    bool, typer.Option("--all-runs", help="Also runs that a newer one of the same settings replaced.")
+]
 Measures = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,8 +6,13 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.pipeline.evaluate import compare_runs, evaluate
+from pinakes.pipeline.compare import compare_runs
+from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.import_run import ImportRequest, import_run
+from pinakes.pipeline.index import index
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.systems.base import SystemOptions
+from tests.benching import change
 
 GOOD = {
     "1_background": "3 6 8 5 4",
@@ -72,3 +77,20 @@ def test_a_comparison_needs_two_runs_with_scores(prepared: Database, tmp_path: P
     bring(prepared, tmp_path, ["bad"])
     with pytest.raises(EvaluationError, match="run 1 has no scores by AP; compute them"):
         compare_runs(prepared, "csfcube", measure="AP")
+
+
+def test_only_the_newest_run_of_a_system_is_compared_unless_all_are_asked_for(
+    prepared: Database, tmp_path: Path
+) -> None:
+    options = SystemOptions(tmp_path)
+    for system in ("bm25", "tfidf"):
+        index(prepared, "synthetic", system, options=options)
+        run(prepared, RunRequest("synthetic", system, options))
+    change(prepared, "UPDATE papers SET title = 'Another title' WHERE source_id = 'syn-00000007'")
+    index(prepared, "synthetic", "bm25", options=options)
+    newer = run(prepared, RunRequest("synthetic", "bm25", options))
+    evaluate(prepared, "synthetic")
+    newest = compare_runs(prepared, "synthetic")
+    assert [(pair.run_a, pair.run_b) for pair in newest] == [(2, newer.run_id)]
+    every = compare_runs(prepared, "synthetic", all_runs=True)
+    assert [(pair.run_a, pair.run_b) for pair in every] == [(1, 2), (1, 3), (2, 3)]

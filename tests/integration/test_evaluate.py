@@ -7,8 +7,10 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, UnknownNameError
-from pinakes.pipeline.evaluate import evaluate, find_runs, read_query_values
+from pinakes.pipeline.compare import read_query_values
+from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.import_run import ImportRequest, import_run
+from pinakes.pipeline.stored_runs import find_runs
 from tests.benching import change, count, write_benchmark
 
 RUN = "q1 Q0 p1 1 0.9 t\nq1 Q0 p2 2 0.8 t\n"

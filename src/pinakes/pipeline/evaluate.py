@@ -1,4 +1,4 @@
-"""Stored rankings to stored scores: per query, aggregated, and compared between runs.
+"""Stored rankings to stored scores: per query, and aggregated.
 
 Leaves out: the formulas (`pinakes.evaluators`). Scores are computed from the hits and from the judgments as
 they are now; computing them again replaces them.
@@ -6,7 +6,6 @@ they are now; computing them again replaces them.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -16,13 +15,12 @@ from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
 from pinakes.evaluators.aggregate import Aggregation, aggregate
 from pinakes.evaluators.evaluate import evaluate as evaluate_rankings
-from pinakes.evaluators.registry import parse_measure
-from pinakes.evaluators.significance import Comparison, compare, holm
 from pinakes.pipeline.benchmarking import open_benchmark
+from pinakes.pipeline.stored_runs import find_runs
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation, select_judgments
 from pinakes.records import Judgments, RankedPaper, Rankings, Score
-from pinakes.schema import hits, papers, runs, scores
+from pinakes.schema import hits, papers, scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +34,6 @@ class RunScores:
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
         return [score for score in self.scores if score.query_id is None]
-
-
-@dataclass(frozen=True, slots=True)
-class PairComparison:
-    """Two runs compared by one measure over all queries, with the tests' p-values after Holm's correction."""
-
-    measure: str
-    run_a: int
-    run_b: int
-    system_a: str
-    system_b: str
-    comparison: Comparison
-    holm_t_test: float
-    holm_wilcoxon: float
-    holm_randomisation: float
 
 
 def evaluate(
@@ -79,25 +62,6 @@ def evaluate(
             _store(session, row["run_id"], found)
         results.append(RunScores(row["run_id"], row["system"], found))
     return results
-
-
-def find_runs(database: Database, benchmark: str, run_ids: Sequence[int] = ()) -> list[dict[str, Any]]:
-    """The runs of a benchmark, oldest first.
-
-    Raises:
-        EvaluationError: there is none, or not one of those that were named.
-    """
-    query = sa.select(runs).where(runs.c.benchmark == benchmark).order_by(runs.c.run_id)
-    with database.read() as session:
-        found = session.rows(query)
-    missing = sorted(set(run_ids) - {row["run_id"] for row in found})
-    if missing:
-        known = ", ".join(str(row["run_id"]) for row in found) or "none"
-        raise EvaluationError(f"{benchmark} has no run {missing[0]}; its runs: {known}.")
-    if not found:
-        command = f"`pinakes run {benchmark} --system …`"
-        raise EvaluationError(f"{benchmark} has no run yet; make one with {command}.")
-    return [row for row in found if not run_ids or row["run_id"] in run_ids]
 
 
 def read_rankings(database: Database, run_id: int) -> Rankings:
@@ -162,59 +126,3 @@ def _store(session: Session, run_id: int, found: Sequence[Score]) -> None:
         columns[name] = pa.array(columns[name], pa.int32())
     owner = pa.array([run_id] * len(found), pa.int64())
     session.insert(scores, pa.table({"run_id": owner, **columns}))
-
-
-def read_query_values(database: Database, run_id: int, measure: str) -> dict[str, float]:
-    """A run's stored value for each query.
-
-    Raises:
-        EvaluationError: the run was not scored by that measure.
-    """
-    query = sa.select(scores.c.query_id, scores.c.value).where(
-        scores.c.run_id == run_id, scores.c.measure == measure, scores.c.query_id.is_not(None)
-    )
-    with database.read() as session:
-        found = {row["query_id"]: row["value"] for row in session.rows(query)}
-    if not found:
-        raise EvaluationError(
-            f"run {run_id} has no scores by {measure}; compute them with `pinakes evaluate` first."
-        )
-    return found
-
-
-def compare_runs(
-    database: Database,
-    benchmark_name: str,
-    *,
-    run_ids: Sequence[int] = (),
-    measure: str | None = None,
-    seed: int = 0,
-) -> list[PairComparison]:
-    """Every pair of runs compared over all queries by one measure, corrected by Holm over the pairs.
-
-    Raises:
-        EvaluationError: fewer than two runs, or one that was not scored.
-    """
-    benchmark = open_benchmark(database, benchmark_name)
-    chosen = find_runs(database, benchmark_name, run_ids)
-    if len(chosen) < 2:
-        raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
-    name = parse_measure(measure or benchmark.headline_measure).name
-    values = {row["run_id"]: read_query_values(database, row["run_id"], name) for row in chosen}
-    pairs = list(combinations(chosen, 2))
-    compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
-    corrected = [
-        holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")
-    ]
-    return [
-        PairComparison(
-            name,
-            a["run_id"],
-            b["run_id"],
-            a["system"],
-            b["system"],
-            one,
-            *(float(ps[number]) for ps in corrected),
-        )
-        for number, ((a, b), one) in enumerate(zip(pairs, compared, strict=True))
-    ]

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.evaluate import find_runs
 from pinakes.pipeline.run_files import write_lines
+from pinakes.pipeline.stored_runs import find_runs
 from pinakes.queries.relations import select_judgments
 from pinakes.schema import hits, papers
 

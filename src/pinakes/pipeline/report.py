@@ -14,7 +14,7 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.evaluate import PairComparison, compare_runs
+from pinakes.pipeline.compare import PairComparison, compare_runs
 from pinakes.pipeline.report_runs import choose_runs
 from pinakes.queries.definition import Benchmark
 from pinakes.report.data import (

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import find_runs
+from pinakes.pipeline.stored_runs import find_runs, select_newest
 from pinakes.queries.definition import Benchmark
 from pinakes.report.data import RunRow
 from pinakes.schema import encoders
@@ -29,7 +28,7 @@ def choose_runs(
         EvaluationError: there is none, or not one of those that were named.
     """
     found = find_runs(database, benchmark.name, run_ids)
-    chosen = found if run_ids or all_runs else _select_newest(found)
+    chosen = found if run_ids or all_runs else select_newest(found)
     names, labels = _read_encoders(database), _label_runs(chosen)
     ours = {"label", "encoder", "is_current"}
     columns = [field.name for field in fields(RunRow) if field.name not in ours]
@@ -43,20 +42,6 @@ def choose_runs(
         for row in chosen
     ]
     return runs, len(found) - len(chosen)
-
-
-def _select_newest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The newest run of each system with the same settings, oldest first."""
-    newest = {_identify(row): row for row in rows}
-    return sorted(newest.values(), key=lambda row: int(row["run_id"]))
-
-
-def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """What the same system would be run with again; the data that it reads may have changed."""
-    parameters = orjson.loads(row["parameters"])
-    settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
-    names = ("system", "precision", "query_template", "paper_template", "depth")
-    return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
 
 
 def _label_runs(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pinakes.database import connect, connect_read_only
     from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
+    from pinakes.pipeline.compare import compare_runs
     from pinakes.pipeline.demo import run_demo
-    from pinakes.pipeline.evaluate import compare_runs, evaluate
+    from pinakes.pipeline.evaluate import evaluate
     from pinakes.pipeline.export_run import export_qrels, export_run
     from pinakes.pipeline.import_run import ImportRequest, import_run
     from pinakes.pipeline.index import index
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         comparison_rows,
         describe_coverage,
         print_load,
+        print_records,
         print_report,
         print_rows,
         print_scores,
@@ -56,6 +58,7 @@ __all__ = [
     "load",
     "open_benchmark",
     "print_load",
+    "print_records",
     "print_report",
     "print_rows",
     "print_scores",
@@ -72,7 +75,8 @@ _HOMES: Final = {
     "pinakes.database": ("connect", "connect_read_only"),
     "pinakes.pipeline.benchmarking": ("find_index_folder", "open_benchmark"),
     "pinakes.pipeline.demo": ("run_demo",),
-    "pinakes.pipeline.evaluate": ("compare_runs", "evaluate"),
+    "pinakes.pipeline.compare": ("compare_runs",),
+    "pinakes.pipeline.evaluate": ("evaluate",),
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
     "pinakes.pipeline.index": ("index",),
@@ -86,6 +90,7 @@ _HOMES: Final = {
         "comparison_rows",
         "describe_coverage",
         "print_load",
+        "print_records",
         "print_report",
         "print_rows",
         "print_scores",

@@ -13,7 +13,7 @@ import orjson
 from pinakes.pipeline.load_summary import LoadSummary
 from pinakes.pipeline.progress import Progress, Silent
 from pinakes.records import Score
-from pinakes.report.formatting import format_value
+from pinakes.report.formatting import format_field, format_value
 from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
 from pinakes.report.progress import make_progress
 from pinakes.report.run_tables import load_tables
@@ -21,12 +21,14 @@ from pinakes.report.tables import coverage_cell
 from pinakes.report.terminal import print_report, print_rows, print_tables
 
 if TYPE_CHECKING:  # these import scipy, which takes seconds
-    from pinakes.pipeline.evaluate import PairComparison, RunScores
+    from pinakes.pipeline.compare import PairComparison
+    from pinakes.pipeline.evaluate import RunScores
 
 __all__ = [
     "comparison_rows",
     "describe_coverage",
     "print_load",
+    "print_records",
     "print_report",
     "print_rows",
     "print_scores",
@@ -65,8 +67,17 @@ def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: b
     for name, rows in found.items():
         sys.stdout.write(f"{name.replace('_', ' ')}{'' if rows else ': none'}\n")
         if rows:
-            print_rows(list(rows[0]), (tuple(row.values()) for row in rows))
+            print_records(rows, as_json=False)
         sys.stdout.write("\n")
+
+
+def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Records of one kind: a table, rounded, or a JSON array, unrounded."""
+    columns = list(rows[0]) if rows else []
+    if as_json:
+        print_rows(columns, (tuple(row.values()) for row in rows), "json")
+        return
+    print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
 
 
 def print_object(content: Any) -> None:

@@ -76,6 +76,21 @@ def format_seconds(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def format_field(column: str, value: object) -> object:
+    """A record's value as a table prints it: p values, seconds and other fractions rounded, the rest as is.
+
+    >>> format_field("t_test_p", 0.00001), format_field("elapsed_s", 1.23456), format_field("value", 0.53279)
+    ('<0.0001', '1.23', '0.5328')
+    >>> format_field("hit_count", 300)
+    300
+    """
+    if not isinstance(value, float):
+        return value
+    if column.endswith("_p"):
+        return format_p(value)
+    return f"{value:.2f}" if column.endswith("_s") else f"{value:.4f}"
+
+
 def format_time(moment: datetime) -> str:
     """A point in time in UTC, to the second; one without a zone is taken as UTC.
 

@@ -165,8 +165,8 @@ class LexicalSystem:
         digest, _ = self._digest_corpus(database, workload)
         if known["content_digest"] != digest:
             raise RunError(
-                f"the {self.name} index of the corpus {workload.benchmark.corpus} is older than its papers; "
-                f"build it again with {command}."
+                f"the {self.name} index of the corpus {workload.benchmark.corpus} was built from other texts "
+                f"or settings than those of today; build it again with {command}."
             )
         self._checked = (workload.digest, known)
         return known
