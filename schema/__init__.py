@@ -14,6 +14,7 @@ from pinakes.schema.benchmarks import (
 )
 from pinakes.schema.citations import citations, cited_references
 from pinakes.schema.create import SCHEMA_VERSION, check_schema, comment_on_view, create_schema
+from pinakes.schema.ids import next_id
 from pinakes.schema.papers import (
     authors,
     authorships,
@@ -47,6 +48,7 @@ __all__ = [
     "labels",
     "load_batches",
     "metadata",
+    "next_id",
     "paper_fields",
     "paper_identifiers",
     "paper_variants",

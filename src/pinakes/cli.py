@@ -9,10 +9,10 @@ message says why; 2: the command line was wrong; 3: a defect of ours, with its t
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -130,23 +130,19 @@ def index(
     """Make what systems need to rank a benchmark: side indexes, vectors."""
     with steps.connect(db, wait_s=wait) as database:
         options = steps.SystemOptions(steps.find_index_folder(database), precision, device=device)
-        _print(
-            [
-                asdict(
-                    steps.index(
-                        database,
-                        benchmark,
-                        name,
-                        options=options,
-                        query_template=query_template,
-                        paper_template=paper_template,
-                        progress=steps.show_progress(quiet=quiet),
-                    )
-                )
-                for name in system
-            ],
-            json=json,
-        )
+        summaries = [
+            steps.index(
+                database,
+                benchmark,
+                name,
+                options=options,
+                query_template=query_template,
+                paper_template=paper_template,
+                progress=steps.show_progress(quiet=quiet),
+            )
+            for name in system
+        ]
+    steps.print_records([asdict(summary) for summary in summaries], as_json=json)
 
 
 @app.command()
@@ -178,7 +174,7 @@ def run(
             )
             for name in system
         ]
-    _print([asdict(summary) for summary in summaries], json=json)
+    steps.print_records([asdict(summary) for summary in summaries], as_json=json)
 
 
 @app.command("import-run")
@@ -199,7 +195,7 @@ def import_run(
     """Store a ranking that others made: a TREC run, CSFCube ranked pools, MDCR scores."""
     request = steps.ImportRequest(benchmark, system, files, format, facet, unknown)
     with steps.connect(db, wait_s=wait) as database:
-        _print([asdict(steps.import_run(database, request))], json=json)
+        steps.print_records([asdict(steps.import_run(database, request))], as_json=json)
 
 
 @app.command("export-run")
@@ -263,7 +259,7 @@ def compare(
         pairs = steps.compare_runs(
             database, benchmark, run_ids=run or [], measure=measure, seed=seed, all_runs=all_runs
         )
-    _print(steps.comparison_rows(pairs), json=json)
+    steps.print_records(steps.comparison_rows(pairs), as_json=json)
 
 
 @app.command()
@@ -338,10 +334,6 @@ def demo(
     )
     steps.print_report(result.report)
     typer.echo(f"report: {next(path for path in result.paths if path.suffix == '.html').resolve()}")
-
-
-def _print(rows: Sequence[Mapping[str, Any]], *, json: bool) -> None:
-    steps.print_records(rows, as_json=json)
 
 
 def _tell(quiet: bool, *lines: str) -> None:

@@ -78,10 +78,14 @@ class Session:
             result = self.connection.execute(_executable(statement), dict(parameters or {}))
             return [dict(row) for row in result.mappings().all()]
 
+    def first(self, statement: Statement, parameters: Parameters | None = None) -> dict[str, Any] | None:
+        """The first row of a query, a dict by column name; None where there is no row."""
+        return next(iter(self.rows(statement, parameters)), None)
+
     def scalar(self, statement: Statement, parameters: Parameters | None = None) -> Any:
         """The first column of the first row; None where there is no row."""
-        rows = self.rows(statement, parameters)
-        return next(iter(rows[0].values())) if rows else None
+        row = self.first(statement, parameters)
+        return None if row is None else next(iter(row.values()))
 
     def fetch_arrow(self, statement: Statement, parameters: Parameters | None = None) -> pa.Table:
         """All rows of a query as an Arrow table; a UUID comes as text, a vector as a fixed-size list."""

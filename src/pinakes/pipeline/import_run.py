@@ -26,7 +26,7 @@ from pinakes.pipeline.run import RunSummary, find_run, store_run, summarise
 from pinakes.pipeline.run_files import FORMATS, FileHit
 from pinakes.pipeline.workload import Workload, read_workload
 from pinakes.queries.definition import Benchmark
-from pinakes.schema import corpora, load_batches, papers
+from pinakes.schema import corpora, load_batches, next_id, papers
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
 
 
 def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
+    """The columns of `runs`; what only our own systems have stays null."""
     digests = sorted(digest_file(path) for path in request.files)
     import_digest = (
         digests[0] if len(digests) == 1 else hashlib.sha256(":".join(digests).encode()).hexdigest()
@@ -103,16 +104,9 @@ def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) 
         "system": request.system,
         "run_digest": hashlib.sha256("\0".join(("import", *decides)).encode()).hexdigest(),
         "parameters": "{}",
-        "encoder_id": None,
-        "encoder_revision": None,
-        "precision": None,
-        "query_template": None,
-        "paper_template": None,
         "code_version": __version__,
         "dataset_digest": workload.digest,
         "view_digest": workload.benchmark.digest,
-        "device": None,
-        "depth": None,
         "queries_owed": len(workload.query_ids),
         "queries_answered": len({hit.query_id for hit in found}),
         "candidates_owed": workload.candidates_owed,
@@ -171,16 +165,34 @@ def _create_papers(
     if not unknown:
         return
     corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
-    last_batch = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
-    last_paper = session.scalar(sa.select(sa.func.coalesce(sa.func.max(papers.c.paper_id), 0)))
-    batch_id, count = int(last_batch) + 1, len(unknown)
+    batch_id = _register_batch(session, corpus_id, unknown, request, clock)
+    first, count = next_id(session, papers.c.paper_id), len(unknown)
+    ids = np.arange(first, first + count, dtype=np.int64)
+    session.insert(
+        papers,
+        pa.table(
+            {
+                "paper_id": pa.array(ids),
+                "corpus_id": pa.array([corpus_id] * count, pa.int32()),
+                "source_id": pa.array(unknown, pa.string()),
+                "batch_id": pa.array([batch_id] * count, pa.int64()),
+            }
+        ),
+    )
+
+
+def _register_batch(
+    session: Session, corpus_id: int, source_ids: Sequence[str], request: ImportRequest, clock: Clock
+) -> int:
+    """The id of the row of `load_batches` for papers that an import makes."""
+    batch_id, count = next_id(session, load_batches.c.batch_id), len(source_ids)
     session.execute(
         sa.insert(load_batches).values(
             batch_id=batch_id,
             corpus_id=corpus_id,
             loader="import-run",
             file=", ".join(path.name for path in request.files),
-            file_digest=hashlib.sha256("\0".join(unknown).encode()).hexdigest(),
+            file_digest=hashlib.sha256("\0".join(source_ids).encode()).hexdigest(),
             role="papers",
             options_digest="",
             first_row=1,
@@ -195,15 +207,4 @@ def _create_papers(
             elapsed_s=0.0,
         )
     )
-    ids = np.arange(int(last_paper) + 1, int(last_paper) + count + 1, dtype=np.int64)
-    session.insert(
-        papers,
-        pa.table(
-            {
-                "paper_id": pa.array(ids),
-                "corpus_id": pa.array([corpus_id] * count, pa.int32()),
-                "source_id": pa.array(unknown, pa.string()),
-                "batch_id": pa.array([batch_id] * count, pa.int64()),
-            }
-        ),
-    )
+    return batch_id

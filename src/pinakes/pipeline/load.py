@@ -25,7 +25,7 @@ from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk, Rejected
 from pinakes.pipeline.load_summary import FileSummary, LoadSummary, summarise_load
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.schema import corpora, load_batches, rejected_rows
+from pinakes.schema import corpora, load_batches, next_id, rejected_rows
 
 __all__ = ["Clock", "FileSummary", "LoadRequest", "LoadSummary", "load", "utc_now"]
 
@@ -98,7 +98,7 @@ def _register_corpus(session: Session, loader: Loader, request: LoadRequest) -> 
     if not found:
         if not described.name and not loader.creates_unknown(request.options):
             _refuse_unknown_corpus(session, name)
-        corpus_id = 1 + int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(corpora.c.corpus_id), 0))))
+        corpus_id = next_id(session, corpora.c.corpus_id)
         values = said | {key: value for key, value in given.items() if value}
         session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
         return corpus_id, name
@@ -192,8 +192,7 @@ def _load_chunk(
     started_at, started = task.clock(), time.monotonic()
     with task.database.begin() as session:
         _refuse_second_loader(session, file, identity, first_row)
-        last_id = session.scalar(sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)))
-        batch_id = int(last_id) + 1
+        batch_id = next_id(session, load_batches.c.batch_id)
         creates_unknown = task.loader.creates_unknown(task.options)
         context = MergeContext(task.corpus_id, batch_id, file.role, identity, creates_unknown)
         counts = merge_chunk(session, chunk, context)

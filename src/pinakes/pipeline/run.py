@@ -24,7 +24,7 @@ from pinakes.pipeline.progress import Progress, Silent
 from pinakes.pipeline.systems import Ranking, System, SystemDescription, find_system
 from pinakes.pipeline.systems.base import SystemOptions
 from pinakes.pipeline.workload import Workload, read_workload
-from pinakes.schema import hits, runs
+from pinakes.schema import hits, next_id, runs
 
 HITS_AT_ONCE = 200_000
 
@@ -103,7 +103,7 @@ def _describe_run(workload: Workload, system: System, description: SystemDescrip
 def find_run(database: Database, run_digest: str) -> dict[str, Any] | None:
     """The stored run of that digest."""
     with database.read() as session:
-        return next(iter(session.rows(sa.select(runs).where(runs.c.run_digest == run_digest))), None)
+        return session.first(sa.select(runs).where(runs.c.run_digest == run_digest))
 
 
 def _make(
@@ -140,7 +140,7 @@ def store_run(session: Session, row: dict[str, Any], tables: Iterable[pa.Table])
     """Insert a run and its hits, replacing a run of the same digest; the row as stored."""
     for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
         forget_run(session, old["run_id"])
-    run_id = int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(runs.c.run_id), 0)))) + 1
+    run_id = next_id(session, runs.c.run_id)
     count = 0
     for table in tables:
         owner = pa.array(np.full(table.num_rows, run_id, dtype=np.int64))
@@ -160,15 +160,17 @@ def forget_run(session: Session, run_id: int) -> None:
 def _hit_tables(workload: Workload, rankings: Iterable[Ranking]) -> Iterable[pa.Table]:
     """The hits, in tables of about `HITS_AT_ONCE` rows, without `run_id`."""
     pending: list[pa.Table] = []
+    count = 0
     for ranking in rankings:
         if not len(ranking.rows):
             continue
         if not np.isfinite(ranking.scores).all():
             raise RunError(f"the score of a candidate of query {ranking.query_id} is not a finite number.")
         pending.append(_hit_table(workload, ranking))
-        if sum(table.num_rows for table in pending) >= HITS_AT_ONCE:
+        count += len(ranking.rows)
+        if count >= HITS_AT_ONCE:
             yield pa.concat_tables(pending)
-            pending = []
+            pending, count = [], 0
     if pending:
         yield pa.concat_tables(pending)
 

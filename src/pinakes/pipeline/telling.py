@@ -107,11 +107,9 @@ def score_rows(results: Iterable["RunScores"], *, per_query: bool) -> list[dict[
 
 
 def print_scores(results: Sequence["RunScores"], *, per_query: bool, as_json: bool) -> None:
-    """Scores of subsets as a table, a row each of subset and run; or unrounded rows, for programs."""
+    """Scores of subsets as a table, a row each of subset and run; or records, of subsets or of queries."""
     if as_json or per_query:
-        rows = score_rows(results, per_query=per_query)
-        columns = list(rows[0]) if rows else []
-        print_rows(columns, (tuple(row.values()) for row in rows), "json" if as_json else "table")
+        print_records(score_rows(results, per_query=per_query), as_json=as_json)
         return
     print_tables([_score_table(results)])
 
@@ -125,10 +123,7 @@ def _score_table(results: Sequence["RunScores"]) -> Table:
         for result in results:
             cells = [found.get((result.run_id, subset, measure)) for measure in measures]
             known = next(cell for cell in cells if cell is not None)
-            values = [
-                absent_cell() if cell is None else format_value(cell.value, "share", cell.measure)
-                for cell in cells
-            ]
+            values = [_score_cell(cell) for cell in cells]
             coverage = coverage_cell(known.queries_answered, known.queries_owed)
             rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *values))
     columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))

@@ -1,7 +1,7 @@
 """What a ranking system is: it indexes what a workload needs, says what it is, and ranks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,7 +48,6 @@ class SystemOptions:
     precision: str = "auto"
     distance: str = "cosine"
     device: str | None = None
-    parameters: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

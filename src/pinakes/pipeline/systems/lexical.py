@@ -27,7 +27,7 @@ from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
 from pinakes.pipeline.workload import Workload
 from pinakes.queries.relations import select_corpus_texts
-from pinakes.schema import side_indexes
+from pinakes.schema import next_id, side_indexes
 
 TITLE_WEIGHT: Final = 0.25
 
@@ -149,7 +149,7 @@ class LexicalSystem:
     def _find(self, database: Database, workload: Workload) -> dict[str, Any] | None:
         same = [side_indexes.c[name] == value for name, value in self._identity(workload).items()]
         with database.read() as session:
-            return next(iter(session.rows(sa.select(side_indexes).where(*same))), None)
+            return session.first(sa.select(side_indexes).where(*same))
 
     def _require(self, database: Database, workload: Workload) -> dict[str, Any]:
         """The row of an index that is there and of the corpus as it is, looked at once a workload."""
@@ -197,12 +197,12 @@ class LexicalSystem:
             "built_at": datetime.now(UTC),
         }
         with database.begin() as session:
-            last = session.scalar(sa.select(sa.func.coalesce(sa.func.max(side_indexes.c.side_index_id), 0)))
             if known:
                 of_known = side_indexes.c.side_index_id == known["side_index_id"]
                 session.execute(sa.update(side_indexes).where(of_known).values(**row))
             else:
-                session.execute(sa.insert(side_indexes).values(side_index_id=int(last) + 1, **row))
+                new_id = next_id(session, side_indexes.c.side_index_id)
+                session.execute(sa.insert(side_indexes).values(side_index_id=new_id, **row))
         if known and known["path"] != str(path):
             shutil.rmtree(self._folder / known["path"], ignore_errors=True)
 

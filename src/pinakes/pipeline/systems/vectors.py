@@ -19,7 +19,7 @@ from pinakes.indexers.encode import EncodedBatch
 from pinakes.indexers.encoder import Encoder
 from pinakes.pipeline.workload import Workload
 from pinakes.queries.relations import select_candidate_texts, select_queries
-from pinakes.schema import encoders, vectors_table
+from pinakes.schema import encoders, next_id, vectors_table
 
 Vectors = NDArray[np.float32]
 
@@ -39,7 +39,7 @@ class StoredEncoder:
 
 def find_encoder(session: Session, name: str) -> StoredEncoder | None:
     """The encoder of that name; None where it has encoded nothing yet."""
-    row = next(iter(session.rows(sa.select(encoders).where(encoders.c.name == name))), None)
+    row = session.first(sa.select(encoders).where(encoders.c.name == name))
     return None if row is None else StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
 
 
@@ -50,13 +50,13 @@ def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredE
         IndexingError: another model has that name in this database.
     """
     with database.begin() as session:
-        row = next(iter(session.rows(sa.select(encoders).where(encoders.c.name == name))), None)
+        row = session.first(sa.select(encoders).where(encoders.c.name == name))
         described = _describe(encoder)
         if row is None:
-            last = session.scalar(sa.select(sa.func.coalesce(sa.func.max(encoders.c.encoder_id), 0)))
-            session.execute(sa.insert(encoders).values(encoder_id=int(last) + 1, name=name, **described))
+            encoder_id = next_id(session, encoders.c.encoder_id)
+            session.execute(sa.insert(encoders).values(encoder_id=encoder_id, name=name, **described))
             vectors_table(name, encoder.dimensions).create(session.connection)
-            return StoredEncoder(int(last) + 1, name, encoder.dimensions, encoder.revision)
+            return StoredEncoder(encoder_id, name, encoder.dimensions, encoder.revision)
         different = sorted(key for key, value in described.items() if key in _DECIDING and row[key] != value)
         if different:
             raise IndexingError(
