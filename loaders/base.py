@@ -6,7 +6,7 @@ Leaves out: opening and decompressing (`reading`), the database (`merge`), the r
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from pinakes.loaders.staging import Chunk
 
@@ -34,6 +34,8 @@ class InputFile:
         name: what `load_batches.file` says, unique within a load.
         role: which of the loader's readers takes it: `papers`, `queries`, `judgments`, …
         member: the entry's name when the file is an archive.
+        documents: names below the folder `path` of the documents that are read as one file, in order
+            (`documents.find_documents` makes such bundles).
         digest: the content's sha256 in hex, when it is not that of the file at `path`.
     """
 
@@ -41,6 +43,7 @@ class InputFile:
     name: str
     role: str
     member: str | None = None
+    documents: tuple[str, ...] = ()
     digest: str | None = None
 
 
@@ -60,6 +63,25 @@ class ReadChunks(Protocol):
         ...
 
 
+PAPER_COLUMNS: Final = ("title", "abstract", "year", "venue", "citation_count")
+PAPER_CHILDREN: Final = (
+    "identifiers",
+    "fields",
+    "authorships",
+    "sentences",
+    "sections",
+    "variants",
+    "review_scores",
+    "citations",
+)
+WHOLE_PAPER: Final = frozenset({*PAPER_COLUMNS, *PAPER_CHILDREN})
+"""all that a record with a row of `papers` says of it, unless its loader tells otherwise"""
+
+
+def _describe_whole_papers(_role: str) -> frozenset[str]:
+    return WHOLE_PAPER
+
+
 @dataclass(frozen=True, slots=True)
 class Loader:
     """One corpus format.
@@ -69,6 +91,8 @@ class Loader:
         options: the options that the loader knows, each with a line of help.
         creates_unknown: whether a paper or query that judgments or pools name, but no record describes,
             becomes one without a text instead of a rejected row.
+        describes: role -> which columns and children of its papers a file of that role says in full: a newer
+            record replaces those, and leaves alone what other files of the release say.
     """
 
     name: str
@@ -78,3 +102,4 @@ class Loader:
     read_chunks: ReadChunks
     options: Mapping[str, str] = field(default_factory=dict)
     creates_unknown: Callable[[Options], bool] = lambda _options: False
+    describes: Callable[[str], frozenset[str]] = _describe_whole_papers

@@ -5,6 +5,7 @@ id is found wherever the first one stood, and a resumed load gives what an unint
 seen take about 100 bytes each. Leaves out: reading (`reading`) and the database (`merge`).
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -20,11 +21,11 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Staged table -> the columns whose values may stand in a file once."""
 
-_BITS: Final = {
-    table: {column.name: column.type.bit_width for column in schema if pa.types.is_integer(column.type)}
+_TYPES: Final = {
+    table: {column.name: column.type for column in schema if not pa.types.is_string(column.type)}
     for table, schema in STAGED.items()
 }
-"""Staged table -> column of whole numbers -> width; all other columns are texts."""
+"""Staged table -> column that holds no text -> its type."""
 
 _Key = tuple[str, ...]
 
@@ -65,7 +66,7 @@ def _check_record(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Re
     keys = _list_keys(record.rows)
     repeated = seen.intersection(keys)
     if repeated:
-        message = f"{REASONS['duplicate_id']}: {' '.join(min(repeated))}"
+        message = f"{REASONS['duplicate_id']}: {' '.join(min(repeated)[1:])}"
         return _reject(record, "duplicate_id", message)
     seen.update(keys)
     return record
@@ -78,9 +79,8 @@ def _reject(record: Accepted, reason: staging.Reason, message: str) -> Rejected:
 
 
 def _list_keys(rows: Rows) -> list[_Key]:
-    # A file has one kind of record, so keys of different tables do not meet in one set.
     return [
-        tuple([row[column] for column in _KEYS[table]])
+        (table, *[row[column] for column in _KEYS[table]])
         for table, members in rows.items()
         if table in _KEYS
         for row in members
@@ -90,31 +90,46 @@ def _list_keys(rows: Rows) -> list[_Key]:
 def _find_unstorable(rows: Rows) -> str | None:
     """What is wrong with the first value that its column cannot hold; None when all is well."""
     for table, members in rows.items():
-        bits = _BITS[table]
+        types = _TYPES[table]
         for row in members:
             for column, value in row.items():
-                fault = None if value is None else _find_fault(value, bits.get(column))
+                fault = None if value is None else _find_fault(value, types.get(column))
                 if fault is not None:
                     return f"{column} {fault}"
     return None
 
 
-def _find_fault(value: Any, bits: int | None) -> str | None:
-    """Why a column of whole numbers of so many bits, or of texts (None), cannot hold the value.
+def _find_fault(value: Any, type_: pa.DataType | None) -> str | None:
+    """Why a column of that type, or of texts (None), cannot hold the value.
 
-    >>> _find_fault("a\\x00b", None), _find_fault(2**31, 32), _find_fault(True, 32), _find_fault(7, 32)
-    ('holds a NUL character', 'is out of range: 2147483648', 'is no whole number: True', None)
+    >>> _find_fault("a\\x00b", None), _find_fault(2**31, pa.int32()), _find_fault(7, pa.int32())
+    ('holds a NUL character', 'is out of range: 2147483648', None)
     """
-    if bits is not None:
-        if type(value) is not int:
-            return f"is no whole number: {value!r}"
-        return None if -(1 << bits - 1) <= value < 1 << bits - 1 else f"is out of range: {value}"
+    if type_ is not None:
+        return _find_number_fault(value, type_)
     if not isinstance(value, str):
         return f"is no text: {value!r}"
     # Postgres has no NUL character in a text, and both databases hold the same rows.
     if "\x00" in value:
         return "holds a NUL character"
     return None if value.isascii() or _is_unicode(value) else "holds half of a surrogate pair"
+
+
+def _find_number_fault(value: Any, type_: pa.DataType) -> str | None:
+    """Why a column of whole numbers, numbers or truth values cannot hold the value.
+
+    >>> _find_number_fault(True, pa.int32()), _find_number_fault(float("nan"), pa.float64())
+    ('is no whole number: True', 'is no finite number: nan')
+    """
+    if pa.types.is_boolean(type_):
+        return None if isinstance(value, bool) else f"is neither true nor false: {value!r}"
+    if pa.types.is_floating(type_):
+        is_finite = type(value) in (int, float) and math.isfinite(value)
+        return None if is_finite else f"is no finite number: {value!r}"
+    if type(value) is not int:
+        return f"is no whole number: {value!r}"
+    limit = 1 << type_.bit_width - 1
+    return None if -limit <= value < limit else f"is out of range: {value}"
 
 
 def _is_unicode(value: str) -> bool:

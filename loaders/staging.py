@@ -15,7 +15,9 @@ Reason = Literal[
     "invalid_utf8",
     "not_json",
     "not_an_object",
+    "not_xml",
     "malformed_line",
+    "too_large",
     "missing_field",
     "invalid_value",
     "duplicate_id",
@@ -27,7 +29,9 @@ REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",
     "not_json": "the line is not JSON",
     "not_an_object": "the line is JSON, but not an object",
+    "not_xml": "the document is not well-formed XML, or declares entities",
     "malformed_line": "the line has not the columns or the markers of its format",
+    "too_large": "the record is larger than any record of its format",
     "missing_field": "a field that the format owes is missing or empty",
     "invalid_value": "a field holds a value of the wrong type or out of range",
     "duplicate_id": "an earlier record of the same file has the same id",
@@ -38,18 +42,22 @@ REASONS: Final[dict[str, str]] = {
 _TEXT: Final = pa.string()
 _INTEGER: Final = pa.int32()
 _NUMBER: Final = pa.int64()
+_REAL: Final = pa.float64()
+
+_PAPER_COLUMNS: Final = [
+    pa.field("source_id", _TEXT, nullable=False),
+    pa.field("title", _TEXT),
+    pa.field("abstract", _TEXT),
+    pa.field("year", _INTEGER),
+    pa.field("venue", _TEXT),
+    pa.field("citation_count", _INTEGER),
+]
 
 STAGED: Final[dict[str, pa.Schema]] = {
     name: pa.schema([pa.field("row_number", _NUMBER, nullable=False), *columns])
     for name, columns in {
-        "papers": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("abstract", _TEXT),
-            pa.field("year", _INTEGER),
-            pa.field("venue", _TEXT),
-            pa.field("citation_count", _INTEGER),
-        ],
+        "papers": _PAPER_COLUMNS,
+        "mentioned_papers": _PAPER_COLUMNS,
         "identifiers": [
             pa.field("source_id", _TEXT, nullable=False),
             pa.field("scheme", _TEXT, nullable=False),
@@ -65,6 +73,13 @@ STAGED: Final[dict[str, pa.Schema]] = {
             pa.field("position", _INTEGER, nullable=False),
             pa.field("author_source_id", _TEXT, nullable=False),
             pa.field("author_name", _TEXT, nullable=False),
+            pa.field("block", _TEXT),
+        ],
+        "sections": [
+            pa.field("source_id", _TEXT, nullable=False),
+            pa.field("section_number", _INTEGER, nullable=False),
+            pa.field("title", _TEXT),
+            pa.field("text", _TEXT, nullable=False),
         ],
         "sentences": [
             pa.field("source_id", _TEXT, nullable=False),
@@ -74,13 +89,46 @@ STAGED: Final[dict[str, pa.Schema]] = {
             pa.field("facet", _TEXT),
             pa.field("source_label", _TEXT),
         ],
+        "variants": [
+            pa.field("source_id", _TEXT, nullable=False),
+            pa.field("code", _TEXT, nullable=False),
+            pa.field("title", _TEXT),
+            pa.field("abstract", _TEXT),
+        ],
+        "review_scores": [
+            pa.field("source_id", _TEXT, nullable=False),
+            pa.field("review_id", _TEXT, nullable=False),
+            pa.field("aspect", _TEXT, nullable=False),
+            pa.field("score", _REAL, nullable=False),
+        ],
+        "labels": [
+            pa.field("task", _TEXT, nullable=False),
+            pa.field("source_id", _TEXT, nullable=False),
+            pa.field("split", _TEXT, nullable=False),
+            pa.field("label", _TEXT, nullable=False),
+            pa.field("value", _REAL),
+            pa.field("quality", _TEXT, nullable=False),
+        ],
+        "references": [
+            pa.field("reference_key", _TEXT, nullable=False),
+            pa.field("title", _TEXT),
+            pa.field("abstract", _TEXT),
+            pa.field("year", _INTEGER),
+        ],
+        "reference_identifiers": [
+            pa.field("reference_key", _TEXT, nullable=False),
+            pa.field("scheme", _TEXT, nullable=False),
+            pa.field("identifier", _TEXT, nullable=False),
+        ],
         "citations": [
             pa.field("citing_source_id", _TEXT, nullable=False),
-            pa.field("cited_source_id", _TEXT, nullable=False),
+            pa.field("reference_key", _TEXT, nullable=False),
             pa.field("source_reference_id", _TEXT),
             pa.field("context", _TEXT),
             pa.field("context_start", _INTEGER),
             pa.field("context_end", _INTEGER),
+            pa.field("intents", _TEXT),
+            pa.field("is_influential", pa.bool_()),
         ],
         "queries": [
             pa.field("query_id", _TEXT, nullable=False),
@@ -104,9 +152,18 @@ STAGED: Final[dict[str, pa.Schema]] = {
             pa.field("source_id", _TEXT, nullable=False),
             pa.field("source", _TEXT, nullable=False),
         ],
+        "deletions": [
+            pa.field("kind", _TEXT, nullable=False),
+            pa.field("key", _TEXT, nullable=False),
+        ],
     }.items()
 }
-"""Staged table -> its columns; ids are the source's."""
+"""Staged table -> its columns; ids are the source's.
+
+`mentioned_papers` are papers that a record describes in passing: added where the corpus lacks them, and
+their gaps filled, but nothing of them replaced. `intents` are the source's words, sorted, joined by a comma.
+`kind` is `papers` (the key is a source_id) or `citations` (the key is a source_reference_id).
+"""
 
 CHUNK_ROWS: Final = 20_000
 

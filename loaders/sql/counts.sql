@@ -63,7 +63,7 @@ FROM (
     INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_citations.citing_source_id = papers.source_id
     LEFT JOIN cited_references
         ON cited_references.corpus_id = :corpus_id
-        AND staged_citations.cited_source_id = cited_references.reference_key
+        AND staged_citations.reference_key = cited_references.reference_key
     LEFT JOIN citations
         ON citations.citing_paper_id = papers.paper_id
         AND citations.reference_id = cited_references.reference_id

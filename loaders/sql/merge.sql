@@ -329,18 +329,18 @@ WHERE pool_sources.query_id IS NULL
 -- name: insert_references
 INSERT INTO cited_references (reference_id, corpus_id, reference_key, paper_id)
 SELECT
-    :last_id + ROW_NUMBER() OVER (ORDER BY named.first_row, named.cited_source_id),
+    :last_id + ROW_NUMBER() OVER (ORDER BY named.first_row, named.reference_key),
     :corpus_id,
-    named.cited_source_id,
+    named.reference_key,
     papers.paper_id
 FROM (
-    SELECT cited_source_id, MIN(row_number) AS first_row
+    SELECT reference_key, MIN(row_number) AS first_row
     FROM staged_citations
-    GROUP BY cited_source_id
+    GROUP BY reference_key
 ) AS named
-LEFT JOIN papers ON papers.corpus_id = :corpus_id AND named.cited_source_id = papers.source_id
+LEFT JOIN papers ON papers.corpus_id = :corpus_id AND named.reference_key = papers.source_id
 LEFT JOIN cited_references
-    ON cited_references.corpus_id = :corpus_id AND named.cited_source_id = cited_references.reference_key
+    ON cited_references.corpus_id = :corpus_id AND named.reference_key = cited_references.reference_key
 WHERE cited_references.reference_id IS NULL
 
 -- name: insert_citations
@@ -354,7 +354,7 @@ SELECT
         ORDER BY
             staged_citations.row_number,
             staged_citations.citing_source_id,
-            staged_citations.cited_source_id,
+            staged_citations.reference_key,
             staged_citations.source_reference_id NULLS FIRST,
             staged_citations.context NULLS FIRST,
             staged_citations.context_start NULLS FIRST,
@@ -371,7 +371,7 @@ FROM staged_citations
 INNER JOIN papers ON papers.corpus_id = :corpus_id AND staged_citations.citing_source_id = papers.source_id
 INNER JOIN cited_references
     ON cited_references.corpus_id = :corpus_id
-    AND staged_citations.cited_source_id = cited_references.reference_key
+    AND staged_citations.reference_key = cited_references.reference_key
 WHERE NOT :may_exist OR NOT EXISTS (
     SELECT 1
     FROM citations AS known

@@ -145,7 +145,7 @@ def _write_mentions(
         "citations",
         row_number=numbers + 1,
         citing_source_id=spell_papers(citing),
-        cited_source_id=spell_papers(cited),
+        reference_key=spell_papers(cited),
         source_reference_id=wording.reference_ids.take(pa.array(references - 1)),
         context=texts.array,
         context_start=starts,

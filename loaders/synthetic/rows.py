@@ -37,15 +37,16 @@ def spell_papers(papers: Integers) -> pa.Array:
 
 
 def stage_table(name: str, **columns: object) -> pa.Table:
-    """A staged table from its columns, in any order; a numpy column gets the type that the table owes."""
-    schema = STAGED[name]
-    arrays = [
-        pa.array(columns[field.name]).cast(field.type)
-        if isinstance(columns[field.name], np.ndarray)
-        else columns[field.name]
-        for field in schema
-    ]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    """A staged table from its columns, in any order: a column of numpy's gets its type, a missing one is null."""
+    rows = len(columns["row_number"])  # type: ignore[arg-type]
+    arrays = [_stage_column(field, columns.get(field.name), rows) for field in STAGED[name]]
+    return pa.Table.from_arrays(arrays, schema=STAGED[name])
+
+
+def _stage_column(field: pa.Field, values: object, rows: int) -> object:
+    if values is None:
+        return pa.nulls(rows, field.type)
+    return pa.array(values).cast(field.type) if isinstance(values, np.ndarray) else values
 
 
 def count_within(counts: Integers) -> Integers:

@@ -48,7 +48,7 @@ def _paper(source_id: str, authors: str = "", fields: str = "", dois: str = "", 
 
 
 def _citation(citing: str, cited: str, context: str | None = None) -> Rows:
-    return {"citations": [{"citing_source_id": citing, "cited_source_id": cited, "context": context}]}
+    return {"citations": [{"citing_source_id": citing, "reference_key": cited, "context": context}]}
 
 
 def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
@@ -119,7 +119,7 @@ def test_citations_are_kept_once_and_resolved_when_the_cited_paper_comes(
 def test_a_record_may_name_several_unknown_papers_and_is_rejected_once(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [{"citing_source_id": name, "cited_source_id": "a"} for name in ("z", "y", "a")]
+    rows = [{"citing_source_id": name, "reference_key": "a"} for name in ("z", "y", "a")]
     files = _load(database, monkeypatch, "1", {"papers": [_paper("a")], "citations": [{"citations": rows}]})
     assert _counts(files)[1] == (1, 0, 0, 0, 1)
     dumped = dump_tables(database)
@@ -138,7 +138,7 @@ def test_merging_gives_the_same_rows_on_both_databases(
         "citations": [
             {
                 "citations": [
-                    {"citing_source_id": "a", "cited_source_id": name} for name in ("é", "b", "B", "10", "9")
+                    {"citing_source_id": "a", "reference_key": name} for name in ("é", "b", "B", "10", "9")
                 ]
             },
             _citation("B", "a", "one"),

@@ -103,9 +103,9 @@ def test_five_hundred_papers_cover_all_nineteen_fields() -> None:
 def test_every_citation_goes_to_an_earlier_paper(world: Rows) -> None:
     ids = {row["source_id"] for row in world["papers"]}
     for row in world["citations"]:
-        assert row["cited_source_id"] in ids
+        assert row["reference_key"] in ids
         assert row["citing_source_id"] in ids
-        assert row["cited_source_id"] < row["citing_source_id"]
+        assert row["reference_key"] < row["citing_source_id"]
 
 
 def test_offsets_match_the_marker_of_the_reference(world: Rows) -> None:
@@ -119,12 +119,12 @@ def test_a_reference_id_names_one_cited_paper(world: Rows) -> None:
     cited: dict[tuple[str, str], str] = {}
     for row in world["citations"]:
         reference = (row["citing_source_id"], row["source_reference_id"])
-        assert cited.setdefault(reference, row["cited_source_id"]) == row["cited_source_id"]
+        assert cited.setdefault(reference, row["reference_key"]) == row["reference_key"]
     assert len(cited) == len({(citing, paper) for (citing, _), paper in cited.items()})
 
 
 def test_citation_count_is_the_number_of_papers_that_cite(world: Rows) -> None:
-    pairs = {(row["citing_source_id"], row["cited_source_id"]) for row in world["citations"]}
+    pairs = {(row["citing_source_id"], row["reference_key"]) for row in world["citations"]}
     counted = Counter(cited for _, cited in pairs)
     assert {row["source_id"]: row["citation_count"] for row in world["papers"]} == {
         row["source_id"]: counted[row["source_id"]] for row in world["papers"]
@@ -145,7 +145,7 @@ def test_most_citations_stay_in_the_field() -> None:
     fields = papers.find_fields(papers.find_topics(np.arange(3000)))
     same = total = 0
     for chunk in LOADER.read_chunks(LOADER.find_files(None, options)[1], options, 1):
-        for row in chunk.tables["citations"].select(["citing_source_id", "cited_source_id"]).to_pylist():
+        for row in chunk.tables["citations"].select(["citing_source_id", "reference_key"]).to_pylist():
             citing, cited = (int(name[4:]) - 1 for name in row.values())
             same += fields[citing] == fields[cited]
             total += 1
