@@ -56,7 +56,7 @@ def _list_files(source: Path) -> list[InputFile]:
     if source.is_dir():
         return [InputFile(path, path.name, "") for path in sorted(source.iterdir()) if path.is_file()]
     digest = digest_file(source)
-    return [InputFile(source, name, "", name, f"{digest}:{name}") for name in list_members(source)]
+    return [InputFile(source, name, "", name, digest=f"{digest}:{name}") for name in list_members(source)]
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:

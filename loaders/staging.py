@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Reason = Literal[
     "invalid_utf8",
@@ -216,7 +217,8 @@ class Chunk:
     """Consecutive source records of one file: what was accepted, as Arrow tables, and what was rejected.
 
     `rows_in` = records in the chunk = accepted + rejected. `last_row` is the number of the last record.
-    `origins`: row number -> origin of an accepted record, where the loader knows it.
+    `origins`: row number -> origin of an accepted record, where the loader knows it. `first_byte` and
+    `end_byte` say where the records stand in the decompressed file, where the loader knows it.
     """
 
     last_row: int
@@ -224,6 +226,20 @@ class Chunk:
     tables: dict[str, pa.Table] = field(default_factory=dict)
     rejected: list[Rejected] = field(default_factory=list)
     origins: Mapping[int, Origin] = field(default_factory=dict)
+    first_byte: int | None = None
+    end_byte: int | None = None
+
+
+def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:
+    """The chunk without the records behind `last_row`."""
+    if chunk.last_row <= last_row:
+        return chunk
+    tables = {
+        name: rows.filter(pc.less_equal(rows["row_number"], last_row)) for name, rows in chunk.tables.items()
+    }
+    rejected = [row for row in chunk.rejected if row.row_number <= last_row]
+    accepted = {number for rows in tables.values() for number in rows["row_number"].to_pylist()}
+    return Chunk(last_row, len(accepted) + len(rejected), tables, rejected, chunk.origins)
 
 
 def take_record(

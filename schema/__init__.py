@@ -4,7 +4,7 @@ Leaves out: rows. Loaders, indexers and runs write them.
 """
 
 from pinakes.schema.base import metadata
-from pinakes.schema.batches import load_batches, rejected_rows
+from pinakes.schema.batches import load_batches, load_reports, rejected_rows
 from pinakes.schema.benchmarks import (
     benchmark_queries,
     benchmarks,
@@ -12,18 +12,27 @@ from pinakes.schema.benchmarks import (
     pool_sources,
     published_scores,
 )
-from pinakes.schema.citations import citations, cited_references
+from pinakes.schema.citations import (
+    ambiguous_references,
+    citations,
+    cited_references,
+    duplicate_references,
+    pending_citations,
+    reference_identifiers,
+)
 from pinakes.schema.create import SCHEMA_VERSION, check_schema, comment_on_view, create_schema
 from pinakes.schema.ids import next_id
 from pinakes.schema.papers import (
     authors,
     authorships,
     corpora,
+    duplicate_papers,
     labels,
     paper_fields,
     paper_identifiers,
     paper_variants,
     papers,
+    review_scores,
     sections,
     sentences,
 )
@@ -32,6 +41,7 @@ from pinakes.schema.vectors import encoders, side_indexes, vectors_table
 
 __all__ = [
     "SCHEMA_VERSION",
+    "ambiguous_references",
     "authors",
     "authorships",
     "benchmark_queries",
@@ -42,20 +52,26 @@ __all__ = [
     "comment_on_view",
     "corpora",
     "create_schema",
+    "duplicate_papers",
+    "duplicate_references",
     "encoders",
     "hits",
     "judgments",
     "labels",
     "load_batches",
+    "load_reports",
     "metadata",
     "next_id",
     "paper_fields",
     "paper_identifiers",
     "paper_variants",
     "papers",
+    "pending_citations",
     "pool_sources",
     "published_scores",
+    "reference_identifiers",
     "rejected_rows",
+    "review_scores",
     "runs",
     "scores",
     "sections",

@@ -28,8 +28,15 @@ load_batches = sa.Table(
     required("file_digest", sa.Text, "sha256 of the file's bytes, or of a generator's options"),
     required("role", sa.Text, "what the file holds: papers, queries, judgments, …"),
     required("options_digest", sa.Text, "sha256 of the loader's options"),
+    required(
+        "round", sa.Integer, "1 for the first time that the file is loaded; 2 when it came back later, …"
+    ),
     required("first_row", sa.BigInteger, "number of the batch's first record in the file; 1 is the first"),
     required("last_row", sa.BigInteger, "number of its last record; first_row - 1 where there was none"),
+    optional(
+        "first_byte", sa.BigInteger, "where the batch begins in the decompressed file, from 0; if known"
+    ),
+    optional("end_byte", sa.BigInteger, "where the next one begins"),
     required("is_last", sa.Boolean, "whether the file ends with this batch"),
     required("rows_in", sa.BigInteger, "records read = loaded + rejected"),
     required("rows_loaded", sa.BigInteger, "records accepted: new + updated + unchanged"),
@@ -39,7 +46,14 @@ load_batches = sa.Table(
     required("started_at", sa.DateTime(timezone=True), "when the batch began"),
     required("elapsed_s", sa.Double, "seconds that it took"),
     sa.UniqueConstraint(
-        "corpus_id", "loader", "role", "file_digest", "options_digest", "first_row", name="load_batches_key"
+        "corpus_id",
+        "loader",
+        "role",
+        "file_digest",
+        "options_digest",
+        "round",
+        "first_row",
+        name="load_batches_key",
     ),
     sa.CheckConstraint("rows_in = rows_loaded + rows_rejected", name="load_batches_balance_check"),
     comment="Which records of which file are in: one row a transaction.",
@@ -56,4 +70,18 @@ rejected_rows = sa.Table(
     optional("raw", sa.Text, "the record as it stood; bytes that are not text are escaped"),
     one_of("reason", REJECTION_REASONS, "rejected_rows_reason_check"),
     comment="Every record that was not accepted, with the reason and the raw text.",
+)
+
+load_reports = sa.Table(
+    "load_reports",
+    metadata,
+    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    key_column(
+        "files_digest", "sha256 over what was loaded: loader, options, and the files' digests", sa.Text
+    ),
+    key_column("measure", "what is counted: rows_in, rejected.not_json, papers_without_abstract, …", sa.Text),
+    required("loader", sa.Text, "name of the loader"),
+    required("last_batch_id", sa.BigInteger, "the newest load_batches.batch_id that the counts take in"),
+    required("row_count", sa.BigInteger, "how many"),
+    comment="Data quality after each load: what became of the rows, and what the corpus then lacked.",
 )

@@ -1,8 +1,12 @@
 """Cited works and the mentions that cite them."""
 
+from typing import Any, Final
+
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, optional, required
+from pinakes.schema.base import key_column, metadata, one_of, optional, required
+
+RESOLVED_BY: Final = ("source_id", "identifier", "title")
 
 cited_references = sa.Table(
     "cited_references",
@@ -14,9 +18,53 @@ cited_references = sa.Table(
     optional("abstract", sa.Text, "abstract of the cited work, where known"),
     optional("year", sa.Integer, "year as cited"),
     optional("paper_id", sa.BigInteger, "papers.paper_id where it is a paper that we hold"),
+    optional("resolved_by", sa.Text, "what told which paper it is: source_id, identifier or title"),
     sa.UniqueConstraint("corpus_id", "reference_key", name="cited_references_key"),
+    one_of("resolved_by", RESOLVED_BY, "cited_references_resolved_check"),
     comment="One cited work of a corpus, de-duplicated.",
 )
+
+reference_identifiers = sa.Table(
+    "reference_identifiers",
+    metadata,
+    key_column("reference_id", "cited_references.reference_id"),
+    key_column("scheme", "doi, s2, arxiv, acl, mag, pubmed, pmc, …", sa.Text),
+    key_column("identifier", "the id in that scheme, without a prefix", sa.Text),
+    comment="Ids that a cited work carries.",
+)
+
+ambiguous_references = sa.Table(
+    "ambiguous_references",
+    metadata,
+    key_column("reference_id", "cited_references.reference_id"),
+    key_column("paper_id", "papers.paper_id of a paper that it may be"),
+    key_column("matched_by", "what the two share: identifier or title", sa.Text),
+    comment="Cited works that could be one of several papers: recorded, never guessed.",
+)
+
+duplicate_references = sa.Table(
+    "duplicate_references",
+    metadata,
+    key_column("reference_id", "cited_references.reference_id of the duplicate"),
+    required(
+        "kept_reference_id", sa.BigInteger, "cited_references.reference_id of the one that stands for it"
+    ),
+    required("matched_by", sa.Text, "what the two share: paper, identifier or title"),
+    comment="Cited works merged into another of their corpus; deleting a row undoes its merge.",
+)
+
+
+def _mention_columns() -> list[sa.Column[Any]]:
+    return [
+        optional("source_reference_id", sa.Text, "the source's own id of the mention or of the reference"),
+        optional("context", sa.Text, "the sentence around the mention; null where only the link is known"),
+        optional("context_start", sa.Integer, "offset in characters of the mention in the context"),
+        optional("context_end", sa.Integer, "offset in characters behind the mention"),
+        optional("intents", sa.Text, "why it is cited, in the source's words, sorted, joined by commas"),
+        optional("is_influential", sa.Boolean, "whether the source holds the citation for influential"),
+        required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row"),
+    ]
+
 
 citations = sa.Table(
     "citations",
@@ -24,10 +72,19 @@ citations = sa.Table(
     key_column("citation_id", "ours"),
     required("citing_paper_id", sa.BigInteger, "papers.paper_id of the paper that cites"),
     required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
-    optional("source_reference_id", sa.Text, "the citing paper's own id of the reference"),
-    optional("context", sa.Text, "the sentence around the mention; null where only the link is known"),
-    optional("context_start", sa.Integer, "offset in characters of the mention in the context"),
-    optional("context_end", sa.Integer, "offset in characters behind the mention"),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row"),
+    *_mention_columns(),
     comment="One mention of a cited work in a citing paper.",
+)
+
+pending_citations = sa.Table(
+    "pending_citations",
+    metadata,
+    key_column("citation_id", "ours; the id that the mention will have in citations"),
+    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    required(
+        "citing_source_id", sa.Text, "the source's id of the paper that cites, which we do not hold yet"
+    ),
+    required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
+    *_mention_columns(),
+    comment="Mentions whose citing paper is not there yet; `pinakes resolve` moves them into citations.",
 )

@@ -68,6 +68,7 @@ authorships = sa.Table(
     key_column("paper_id", "papers.paper_id"),
     key_column("position", "1 is the first author", sa.Integer),
     required("author_id", sa.BigInteger, "authors.author_id"),
+    optional("block", sa.Text, "the group of like names within which authors are told apart"),
     comment="Who wrote a paper, in order.",
 )
 
@@ -102,6 +103,25 @@ paper_variants = sa.Table(
     optional("title", sa.Text, "title after the transformation"),
     optional("abstract", sa.Text, "abstract after the transformation"),
     comment="A derived text of a paper (a textual neighbour).",
+)
+
+review_scores = sa.Table(
+    "review_scores",
+    metadata,
+    key_column("paper_id", "papers.paper_id"),
+    key_column("review_id", "the source's own id of the review, or its number", sa.Text),
+    key_column("aspect", "what was scored: rating, confidence, clarity, …", sa.Text),
+    required("score", sa.Double, "the score, on the venue's own scale"),
+    comment="A number that a reviewer gave a paper.",
+)
+
+duplicate_papers = sa.Table(
+    "duplicate_papers",
+    metadata,
+    key_column("paper_id", "papers.paper_id of the duplicate"),
+    required("kept_paper_id", sa.BigInteger, "papers.paper_id of the paper that stands for it"),
+    required("matched_by", sa.Text, "what the two share: title"),
+    comment="Papers merged into another of their corpus; deleting a row undoes its merge.",
 )
 
 labels = sa.Table(

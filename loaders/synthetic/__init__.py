@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.staging import CHUNK_ROWS, Chunk
 from pinakes.loaders.synthetic.citations import build_citations, count_citations, count_citing
 from pinakes.loaders.synthetic.papers import build_papers
@@ -135,4 +135,5 @@ LOADER: Final = Loader(
         "seed": "which of the worlds of that size (default 1)",
         "queries": "number of queries (default one for each 20 papers, 50 to 3800)",
     },
+    describes=lambda _role: WHOLE_PAPER - {"citations"},
 )

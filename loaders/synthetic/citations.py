@@ -6,6 +6,8 @@ mentions cite what the paper that they first hit cites, which gives in-degrees a
 papers cite nothing. Leaves out: words that are not about mentions (`papers`).
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -88,7 +90,7 @@ def find_cited(world: World, citing: Integers, mentions: Integers) -> Integers:
     return cited
 
 
-def _list_mentions(world: World, first: int, last: int) -> tuple[Integers, Integers]:
+def list_mentions(world: World, first: int, last: int) -> tuple[Integers, Integers]:
     """The citing paper and its mention's number, for all mentions from `first` to `last` - 1, from 0.
 
     Papers at both ends are whole, so there may be more mentions than asked for: these of whole groups.
@@ -100,24 +102,42 @@ def _list_mentions(world: World, first: int, last: int) -> tuple[Integers, Integ
     return np.repeat(papers, counts), count_within(counts)
 
 
+def split_mentions(world: World, parts: int = 1) -> list[range]:
+    """The mentions in consecutive parts, some of them empty; each begins with a new paper."""
+    groups, total = -(-count_citations(world) // _MENTIONS), count_citations(world)
+    ends = [min(groups * part // parts * _MENTIONS, total) for part in range(parts + 1)]
+    return [range(first, last) for first, last in pairwise(ends)]
+
+
+def step_mentions(part: range) -> Iterator[tuple[int, int]]:
+    """The first mention and the last + 1 of chunks of the part; each begins with a new paper."""
+    step = CHUNK_ROWS // _MENTIONS * _MENTIONS
+    for first in range(part.start, part.stop, step):
+        yield first, min(first + step, part.stop)
+
+
+def find_pairs(world: World) -> Iterator[tuple[Integers, Integers]]:
+    """Who cites whom, each pair once and in order: `citing << 32 | cited`; and its number of mentions.
+
+    Papers cite older ones only and are numbered below 2**27, so a pair fits one sortable integer.
+    """
+    for first, last in step_mentions(range(count_citations(world))):
+        citing, mentions = list_mentions(world, first, last)
+        yield np.unique((citing << 32) | find_cited(world, citing, mentions), return_counts=True)
+
+
 def count_citing(world: World) -> npt.NDArray[np.int32]:
     """How many papers cite each paper: one pass over all mentions, four bytes a paper."""
     cited = np.zeros(world.papers, dtype=np.int32)
-    total, one = count_citations(world), np.int32(1)
-    step = CHUNK_ROWS // _MENTIONS * _MENTIONS
-    for first in range(0, total, step):
-        citing, mentions = _list_mentions(world, first, min(first + step, total))
-        # Papers cite older ones only and are numbered below 2**27, so a pair fits one sortable integer.
-        pairs = np.sort((citing << 32) | find_cited(world, citing, mentions))
-        once = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] & 0xFFFFFFFF
-        np.add.at(cited, once, one)
+    for pairs, _ in find_pairs(world):
+        np.add.at(cited, pairs & 0xFFFFFFFF, np.int32(1))
     return cited
 
 
 def build_citations(world: World, first: int, last: int) -> pa.Table:
     """The staged mentions from `first` to `last` - 1, counted from 0."""
     wording = load_wording()
-    citing, mentions = _list_mentions(world, first, last)
+    citing, mentions = list_mentions(world, first, last)
     cited = find_cited(world, citing, mentions)
     _, firsts, pairs = np.unique((citing << 32) | cited, return_index=True, return_inverse=True)
     references = mentions[firsts][pairs] + 1
@@ -136,7 +156,9 @@ def _write_mentions(
     values[:, COLUMN["mark"]] = wording.starts["marks"] + references - 1
     patterns = wording.patterns["context"]
     rows = np.arange(len(citing))
-    chosen = choose_patterns(patterns, np.zeros_like(rows), words >> np.uint64(45), rows)
+    # Counted from the chunk that a load of the world puts the mention in, whatever chunk it is in here.
+    positions = numbers % CHUNK_ROWS
+    chosen = choose_patterns(patterns, np.zeros_like(rows), words >> np.uint64(45), positions)
     texts = join_pieces(wording.pool, fill_patterns(patterns, chosen, values, rows, words))
     marks = patterns.marks[chosen]
     starts = texts.offsets[rows, marks] - texts.offsets[:, 0]

@@ -37,7 +37,7 @@ def spell_papers(papers: Integers) -> pa.Array:
 
 
 def stage_table(name: str, **columns: object) -> pa.Table:
-    """A staged table from its columns, in any order: a column of numpy's gets its type, a missing one is null."""
+    """A staged table from its columns, in any order: numpy's get their type, a missing one is null."""
     rows = len(columns["row_number"])  # type: ignore[arg-type]
     arrays = [_stage_column(field, columns.get(field.name), rows) for field in STAGED[name]]
     return pa.Table.from_arrays(arrays, schema=STAGED[name])

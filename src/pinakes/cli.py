@@ -17,6 +17,7 @@ from typing import Annotated, Final
 import typer
 
 from pinakes import __version__
+from pinakes.cli_loading import add_loading_commands
 from pinakes.cli_options import (
     AllRuns,
     BenchmarkName,
@@ -33,9 +34,8 @@ from pinakes.cli_options import (
     RunIds,
     Systems,
     Wait,
-    parse_options,
 )
-from pinakes.errors import InputError, LoadError, PinakesError
+from pinakes.errors import InputError, PinakesError
 from pinakes.pipeline import steps
 
 INTERRUPTED: Final = 130
@@ -72,46 +72,7 @@ def init(db: DatabaseUrl = None, wait: Wait = 0.0, quiet: Quiet = False) -> None
         _tell(quiet, f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
 
 
-@app.command()
-def load(
-    loader: Annotated[str, typer.Argument(help="beir, csfcube, smart, synthetic or trec.")],
-    source: Annotated[
-        Path | None, typer.Argument(help="The published file or folder.", show_default=False)
-    ] = None,
-    corpus: Annotated[str | None, typer.Option(help="The corpus's name.", show_default=False)] = None,
-    version: Annotated[str | None, typer.Option(help="The corpus's version.", show_default=False)] = None,
-    licence: Annotated[str | None, typer.Option(help="The corpus's licence.", show_default=False)] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(help="name=value for the loader. May be repeated.", show_default=False)
-    ] = None,
-    papers: Annotated[
-        int | None, typer.Option(help="synthetic: how many papers.", show_default=False)
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="synthetic: which world.", show_default=False)] = None,
-    max_rejects: Annotated[
-        float, typer.Option(help="The greatest share of records that may be rejected.", min=0, max=1)
-    ] = 0.01,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Load a corpus, or go on with a load that was stopped."""
-    given = {"papers": papers, "seed": seed}
-    options = parse_options(option or []) | {
-        key: str(value) for key, value in given.items() if value is not None
-    }
-    request = steps.LoadRequest(loader, source, options, corpus, version, licence)
-    steps.choose_loader(request)  # before a database is made for nothing
-    with steps.connect(db, wait_s=wait) as database:
-        steps.initialise(database)
-        summary = steps.load(database, request, progress=steps.show_progress(quiet=quiet))
-    steps.print_load(summary, as_json=json)
-    if summary.rejected_share > max_rejects:
-        raise LoadError(
-            f"{summary.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
-            f"{max_rejects} allows; the table rejected_rows says why. What was accepted is in."
-        )
+add_loading_commands(app)
 
 
 @app.command()

@@ -51,3 +51,7 @@ class RunError(PinakesError):
 
 class EvaluationError(PinakesError):
     """Measures cannot be computed from what was given."""
+
+
+class FetchError(PinakesError):
+    """A file of a known dataset cannot be fetched, or is not what is published."""

@@ -111,7 +111,9 @@ def test_a_beir_folder_gives_these_rows(database: Database) -> None:
         (1, "q1", 3, "published", "dev", 1, 3),
         (1, "q2", 4, "published", "test", 1, 4),
     ]
-    assert dumped["load_batches"][0] == (1, 1, "beir", "corpus.jsonl", "papers", 1, 6, True, 5, 5, 0, 0, 0)
+    size = (DATA / "beir" / "corpus.jsonl").stat().st_size
+    assert dumped["load_batches"][0][1:9] == (1, "beir", "corpus.jsonl", "papers", 1, 1, 6, 0)
+    assert dumped["load_batches"][0][9:] == (size, True, 5, 5, 0, 0, 0)
 
 
 def test_csfcubes_pools_and_judgments_make_the_papers_that_it_lacks(database: Database) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import LoadError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import PAPER_CHILDREN, CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.staging import STAGED, Accepted, Chunk, Rows
 from pinakes.pipeline import load as load_module
@@ -31,7 +31,7 @@ def _load(
         return gather_chunks(records, first_row=first_row, chunk_rows=2)
 
     loader = Loader("toy", "", lambda _source, _options: CorpusDescription("toy"), find_files, read_chunks)
-    monkeypatch.setattr(load_module, "find_loader", lambda _name: loader)
+    monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
     return load(database, LoadRequest("toy")).files
 
 
@@ -73,17 +73,23 @@ def test_what_hangs_on_a_paper_is_replaced_where_it_changed(
         (3, "c", 2),
     ]
     assert dumped["authors"] == [
-        (1, 1, "ann", "Ann"),
-        (2, 1, "zoe", "Zoe"),
+        (1, 1, "zoe", "Zoe"),
+        (2, 1, "ann", "Ann"),
         (3, 1, "bob", "Bob"),
         (4, 1, "eve", "Eve"),
     ]
-    assert dumped["authorships"] == [(1, 1, 1), (1, 2, 2), (1, 3, 4), (2, 1, 1), (3, 1, 3)]
+    assert [row[:3] for row in dumped["authorships"]] == [
+        (1, 1, 2),
+        (1, 2, 1),
+        (1, 3, 4),
+        (2, 1, 2),
+        (3, 1, 3),
+    ]
     assert dumped["paper_fields"] == [(1, "toy", "Law"), (3, "toy", "Law")]
     assert dumped["paper_identifiers"] == [(1, "doi", "10.1/a"), (2, "doi", "10.1/b")]
 
 
-def test_citations_are_kept_once_and_resolved_when_the_cited_paper_comes(
+def test_citations_are_kept_once_and_resolved_when_the_papers_come(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     citations = [
@@ -94,40 +100,124 @@ def test_citations_are_kept_once_and_resolved_when_the_cited_paper_comes(
         _citation("a", "x", "As X says."),
     ]
     first = _load(database, monkeypatch, "1", {"papers": [_paper("a"), _paper("b")], "citations": citations})
-    assert _counts(first) == [(2, 2, 0, 0, 0), (5, 4, 0, 0, 1)]
+    assert _counts(first) == [(2, 2, 0, 0, 0), (5, 5, 0, 0, 0)]
     dumped = dump_tables(database)
     assert dumped["cited_references"] == [
-        (1, 1, "b", None, None, None, 2),
-        (2, 1, "x", None, None, None, None),
+        (1, 1, "b", None, None, None, 2, "source_id"),
+        (2, 1, "x", None, None, None, None, None),
+        (3, 1, "a", None, None, None, 1, "source_id"),
     ]
     assert [row[:5] for row in dumped["citations"]] == [
         (1, 1, 1, None, None),
         (2, 1, 2, None, "As X says."),
-        (3, 2, 2, None, None),
-        (4, 1, 2, None, "As X says."),
+        (4, 2, 2, None, None),
+        (5, 1, 2, None, "As X says."),
     ]
-    assert [(row[1], row[3]) for row in dumped["rejected_rows"]] == [(3, "unknown_paper")]
-    second = _load(
-        database, monkeypatch, "2", {"papers": [_paper("x")], "citations": [*citations, _citation("x", "a")]}
-    )
-    assert _counts(second) == [(1, 1, 0, 0, 0), (6, 5, 0, 4, 1)]
+    assert [row[:4] for row in dumped["pending_citations"]] == [(3, 1, "z", 3)]
+    more = [*citations, _citation("x", "a")]
+    second = _load(database, monkeypatch, "2", {"papers": [_paper("x"), _paper("z")], "citations": more})
+    assert _counts(second) == [(2, 2, 0, 0, 0), (6, 6, 0, 5, 0)]
     dumped = dump_tables(database)
-    assert len(dumped["citations"]) == 5
-    assert [(row[2], row[-1]) for row in dumped["cited_references"]] == [("b", 2), ("x", 3), ("a", 1)]
+    assert [row[:3] for row in dumped["citations"]] == [
+        (1, 1, 1),
+        (2, 1, 2),
+        (3, 4, 3),
+        (4, 2, 2),
+        (5, 1, 2),
+        (6, 3, 3),
+    ]
+    assert "pending_citations" not in dumped
+    assert [(row[2], row[-2]) for row in dumped["cited_references"]] == [("b", 2), ("x", 3), ("a", 1)]
+
+
+def test_the_mentions_of_a_paper_s_own_record_are_replaced_with_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cite(*cited: str) -> Rows:
+        rows = [{"citing_source_id": "a", "reference_key": key} for key in cited]
+        return {**_paper("a"), "citations": rows}
+
+    _load(database, monkeypatch, "1", {"papers": [cite("b", "c", "c"), _paper("b")]})
+    same = _load(database, monkeypatch, "2", {"papers": [cite("c", "b", "c"), _paper("b")]})
+    assert _counts(same) == [(2, 2, 0, 2, 0)]
+    newer = _load(database, monkeypatch, "3", {"papers": [cite("c", "d"), _paper("b")]})
+    assert _counts(newer) == [(2, 2, 1, 1, 0)]
+    with database.read() as session:
+        cited = session.rows(
+            "SELECT reference_key FROM citations INNER JOIN cited_references "
+            "ON citations.reference_id = cited_references.reference_id ORDER BY citation_id"
+        )
+    assert [row["reference_key"] for row in cited] == ["c", "d"]
 
 
 def test_a_record_may_name_several_unknown_papers_and_is_rejected_once(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [{"citing_source_id": name, "reference_key": "a"} for name in ("z", "y", "a")]
-    files = _load(database, monkeypatch, "1", {"papers": [_paper("a")], "citations": [{"citations": rows}]})
-    assert _counts(files)[1] == (1, 0, 0, 0, 1)
+    rows = [
+        {"query_id": "q", "source_id": name, "assessor": "x", "split": "test", "grade": 1}
+        for name in ("z", "y", "a")
+    ]
+    files: Files = {"papers": [_paper("a")], "judgments": [{"queries": [{"query_id": "q"}], "judgments": rows}]}
+    assert _counts(_load(database, monkeypatch, "1", files))[1] == (1, 0, 0, 0, 1)
     dumped = dump_tables(database)
-    assert "citations" not in dumped
-    assert "cited_references" not in dumped
+    assert not dumped.keys() & {"judgments", "benchmark_queries"}
     assert [row[4] for row in dumped["rejected_rows"]] == [
         "the row names a paper that the corpus does not hold: y"
     ]
+
+
+def test_a_record_that_needs_a_refused_one_is_refused_too(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grade = {"query_id": "q", "assessor": "x", "split": "test", "grade": 1}
+    records: list[Rows] = [
+        {"papers": [{"source_id": "a"}], "labels": [_label("b")]},
+        {"queries": [{"query_id": "q", "paper_source_id": "a"}]},
+        {"judgments": [{**grade, "source_id": "c"}], "mentioned_papers": [{"source_id": "c"}]},
+    ]
+    with monkeypatch.context():
+        files = _load(database, monkeypatch, "1", {"records": records})
+    assert _counts(files) == [(3, 0, 0, 0, 3)]
+    assert dump_tables(database).keys() & {"papers", "labels", "judgments", "benchmark_queries"} == set()
+
+
+def _label(source_id: str) -> dict[str, Any]:
+    return {"task": "t", "source_id": source_id, "split": "all", "label": "l", "quality": "gold"}
+
+
+def test_mentioned_papers_fill_gaps_and_replace_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: Files = {
+        "papers": [_paper("a", title="A")],
+        "mentions": [
+            {"mentioned_papers": [{"source_id": "a", "title": "Other", "abstract": "Text"}]},
+            {"mentioned_papers": [{"source_id": "b", "title": "B"}, {"source_id": "b", "year": 1999}]},
+            {"mentioned_papers": [{"source_id": "b", "title": "Not B", "abstract": "Late"}]},
+        ],
+    }
+    _load(database, monkeypatch, "1", files)
+    dumped = dump_tables(database)
+    assert [row[2:6] for row in dumped["papers"]] == [("a", "A", "Text", None), ("b", "B", "Late", 1999)]
+
+
+def test_deletions_take_papers_and_mentions_back(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    cited = {"citations": [{"citing_source_id": "b", "reference_key": "a", "source_reference_id": "c1"}]}
+    files: Files = {
+        "papers": [_paper("a", "zoe", "Law", "10.1/a"), _paper("b")],
+        "citations": [cited, _citation("b", "b")],
+        "deletions": [
+            {"deletions": [{"kind": "papers", "key": "a"}]},
+            {"deletions": [{"kind": "papers", "key": "never there"}]},
+            {"deletions": [{"kind": "citations", "key": "c1"}]},
+        ],
+    }
+    counts = _counts(_load(database, monkeypatch, "1", files))
+    assert counts[2] == (3, 3, 2, 1, 0)
+    dumped = dump_tables(database)
+    assert [row[2] for row in dumped["papers"]] == ["b"]
+    assert not dumped.keys() & {"authorships", "paper_fields", "paper_identifiers"}
+    assert [row[:3] for row in dumped["citations"]] == [(2, 2, 2)]
 
 
 def test_merging_gives_the_same_rows_on_both_databases(
@@ -150,21 +240,19 @@ def test_merging_gives_the_same_rows_on_both_databases(
         _load(database, monkeypatch, "1", files)
         dumped.append(dump_tables(database))
     assert dumped[0] == dumped[1]
-    assert [row[2] for row in dumped[0]["cited_references"]] == ["10", "9", "B", "b", "é", "a"]
+    assert [row[2] for row in dumped[0]["cited_references"]] == ["é", "b", "B", "10", "9", "a"]
 
 
-def test_a_table_that_its_role_does_not_go_with_is_a_defect_that_is_named(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(LoadError, match=r"a file of queries cannot hold .*papers; expected queries"):
-        _load(database, monkeypatch, "1", {"queries": [_paper("a")]})
-    with pytest.raises(
-        LoadError, match="no merge for the role 'sections'; known: citations, judgments, papers"
-    ):
-        _load(database, monkeypatch, "1", {"sections": [{}]})
+def test_what_hangs_on_a_paper_comes_with_the_paper(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    stray: Rows = {"fields": [{"source_id": "a", "field": "Law", "assigned_by": "toy"}]}
+    with pytest.raises(LoadError, match="stages fields of a paper that it does not stage"):
+        _load(database, monkeypatch, "1", {"papers": [stray]})
 
 
-def test_every_staged_table_has_a_role_or_hangs_on_papers() -> None:
-    from pinakes.loaders.merge import _CHILDREN, _MERGES
+def test_every_staged_table_is_merged() -> None:
+    from pinakes.loaders.merge.assessments import _KINDS
+    from pinakes.loaders.merge.children import CHILD_TABLES
 
-    assert {*_CHILDREN, *_MERGES} == set(STAGED)
+    others = {"papers", "mentioned_papers", "references", "reference_identifiers", "citations", "deletions"}
+    assert {*CHILD_TABLES, *_KINDS, *others} == set(STAGED)
+    assert {*CHILD_TABLES, "citations"} == set(PAPER_CHILDREN)

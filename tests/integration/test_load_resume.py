@@ -134,7 +134,7 @@ def test_a_chunk_is_in_whole_or_not_at_all(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(load_module, "_build_rejected", fail)  # comes after the merge, before the commit
+        patched.setattr(load_module, "build_rejected", fail)  # comes after the merge, before the commit
         with pytest.raises(KeyboardInterrupt):
             load(database, LoadRequest("beir", folder))
     assert dump_tables(database).keys() == {"schema_version", "corpora"}
@@ -178,15 +178,15 @@ def test_two_loads_of_one_file_at_once_do_not_mix(
     expected: Tables,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find_batches = load_module._find_batches
+    find_batches = load_module.plan_file
 
     def find_then_be_overtaken(*arguments: object) -> object:
         found = find_batches(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(load_module, "_find_batches", find_batches)
+        monkeypatch.setattr(load_module, "plan_file", find_batches)
         load(database, LoadRequest("beir", folder))
         return found
 
-    monkeypatch.setattr(load_module, "_find_batches", find_then_be_overtaken)
+    monkeypatch.setattr(load_module, "plan_file", find_then_be_overtaken)
     with pytest.raises(LoadError, match=r"another process is loading corpus\.jsonl into this corpus"):
         load(database, LoadRequest("beir", folder))
     assert dump_tables(database) == expected

@@ -42,6 +42,10 @@ class Backend(Protocol):
         """Take a staged name back."""
         ...
 
+    def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
+        """Insert the rows, whose columns are columns of the table."""
+        ...
+
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The whole result of a query as an Arrow table."""
         ...
@@ -131,11 +135,8 @@ class Session:
         """Insert all rows in bulk; the Arrow columns must be columns of the table. Returns their number."""
         if rows.num_rows == 0:
             return 0
-        names = list(rows.column_names)
-        source = sa.table("staged_rows", *(sa.column(name) for name in names))
-        values = [sa.cast(source.c[name], table.c[name].type) for name in names]
-        with self.staged({"staged_rows": rows}):
-            self.execute(sa.insert(table).from_select(names, sa.select(*values)))
+        with translated():
+            self.backend.append(self.connection, table, rows)
         return int(rows.num_rows)
 
 
@@ -170,6 +171,14 @@ class Database:
             self.backend.prepare_read(connection)
             yield Session(connection, self.backend)
 
+    @contextmanager
+    def rehearse(self) -> Iterator["Database"]:
+        """This database with all its transactions made one, which is rolled back at the end."""
+        with translated(), self.engine.connect() as connection:
+            self.backend.prepare_write(connection)
+            yield _Rehearsal(self, Session(connection, self.backend))
+            connection.rollback()
+
     def close(self) -> None:
         """Give the connections back; on DuckDB, release the file."""
         self.engine.dispose()
@@ -179,6 +188,24 @@ class Database:
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
+
+
+class _Rehearsal(Database):
+    """A database for `Database.rehearse`: every transaction is the same open session."""
+
+    def __init__(self, database: Database, session: Session) -> None:
+        super().__init__(database.engine, database.backend)
+        self._session = session
+
+    @contextmanager
+    def begin(self) -> Iterator[Session]:
+        """The one session; nothing is committed."""
+        yield self._session
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """The one session, with all that was written in it."""
+        yield self._session
 
 
 def _executable(statement: Statement) -> sa.Executable:

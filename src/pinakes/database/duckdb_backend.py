@@ -30,6 +30,15 @@ class DuckdbBackend:
         """Unregister the name."""
         _raw(connection).unregister(name)
 
+    def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
+        """Insert from the Arrow table in place."""
+        names = list(rows.column_names)
+        source = sa.table("staged_rows", *(sa.column(name) for name in names))
+        values = [sa.cast(source.c[name], table.c[name].type) for name in names]
+        self.stage(connection, "staged_rows", rows)
+        connection.execute(sa.insert(table).from_select(names, sa.select(*values)))
+        self.unstage(connection, "staged_rows")
+
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
         return _unify_types(_relation(connection, statement).to_arrow_table())

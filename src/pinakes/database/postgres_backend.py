@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 import psycopg
@@ -45,17 +46,25 @@ class PostgresBackend:
         table = sql.Identifier(name)
         with raw.cursor() as cursor:
             cursor.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(table, columns))
-            with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT BINARY)").format(table)) as copy:
-                copy.set_types([re.split(r"[ (]", type_)[0] for type_ in types])
-                for batch in rows.to_batches(max_chunksize=10_000):
-                    for row in zip(*(_python_values(column) for column in batch.columns), strict=True):
-                        copy.write_row(row)
+            _copy(cursor, sql.SQL("{}").format(table), rows, [re.split(r"[ (]", name)[0] for name in types])
             cursor.execute(sql.SQL("ANALYZE {}").format(table))
 
     def unstage(self, connection: sa.Connection, name: str) -> None:
         """Drop the temporary table."""
         with _raw(connection).cursor() as cursor:
             cursor.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
+
+    def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
+        """Insert by binary COPY straight into the table."""
+        raw = _raw(connection)
+        names = rows.column_names
+        types = [_name_type(table.c[name].type, connection) for name in names]
+        if "vector" in types:
+            register_vector(raw)
+        columns = sql.SQL(", ").join(sql.Identifier(name) for name in names)
+        target = sql.SQL("{} ({})").format(sql.Identifier(table.name), columns)
+        with raw.cursor() as cursor:
+            _copy(cursor, target, rows, types)
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
@@ -84,6 +93,24 @@ class PostgresBackend:
             cursor.close()
             raise InputError(f"Postgres refuses the query: {error}") from error
         return RawResult([column.name for column in cursor.description or ()], _rows(cursor))
+
+
+def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str]) -> None:
+    with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT BINARY)").format(target)) as copy:
+        copy.set_types(types)
+        for batch in rows.to_batches(max_chunksize=10_000):
+            columns = zip(batch.columns, types, strict=True)
+            for row in zip(*(_python_values(column, type_) for column, type_ in columns), strict=True):
+                copy.write_row(row)
+
+
+def _name_type(type_: Any, connection: sa.Connection) -> str:
+    """The Postgres type of a table's column, as the driver knows it.
+
+    A text's collation and a vector's length are left out.
+    """
+    name = str(type_.compile(dialect=connection.dialect)).lower()
+    return re.split(r" collate|\(", name)[0]
 
 
 def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
@@ -117,11 +144,13 @@ _POSTGRES_TYPES: Final = {
 }
 
 
-def _python_values(column: pa.Array) -> list[Any]:
+def _python_values(column: pa.Array, type_: str) -> list[Any]:
     if pa.types.is_fixed_size_list(column.type):
         matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
         return [Vector(row) for row in matrix]
     values: list[Any] = column.to_pylist()
+    if type_ == "uuid":
+        return [None if value is None else UUID(value) for value in values]
     return values
 
 

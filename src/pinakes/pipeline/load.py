@@ -1,33 +1,39 @@
 """Files into tables: chunk by chunk, each one transaction, going on where a killed load stopped.
 
-A file is known by its digest, its role, the loader and the loader's options; what is in is passed over.
-Leaves out: what the files mean (`pinakes.loaders`) and how rows are merged (`pinakes.loaders.merge`).
+Leaves out: what the files mean (`pinakes.loaders`), how rows are merged (`pinakes.loaders.merge`), what of a
+file is in (`load_batches`), and whose papers the references are (`resolve`).
 """
 
-import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import orjson
-import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database import Database, Session
-from pinakes.errors import InputError, LoadError, UnknownNameError
+from pinakes.database import Database
+from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
-from pinakes.loaders.reading import digest_file
-from pinakes.loaders.registry import find_loader
-from pinakes.loaders.staging import Chunk, Rejected
+from pinakes.loaders.parallel import read_ahead
+from pinakes.loaders.staging import Chunk, Rejected, cut_chunk
+from pinakes.pipeline.load_batches import (
+    FilePlan,
+    build_rejected,
+    identify_file,
+    plan_file,
+    refuse_second_loader,
+)
+from pinakes.pipeline.load_corpus import LoadRequest, choose_loader, register_corpus
+from pinakes.pipeline.load_quality import store_report
 from pinakes.pipeline.load_summary import FileSummary, LoadSummary, summarise_load
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.schema import corpora, load_batches, next_id, rejected_rows
+from pinakes.pipeline.resolve import resolve_corpus
+from pinakes.schema import load_batches, next_id, rejected_rows
 
-__all__ = ["Clock", "FileSummary", "LoadRequest", "LoadSummary", "load", "utc_now"]
+__all__ = ["Clock", "FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load", "utc_now"]
 
 Clock = Callable[[], datetime]
 
@@ -37,117 +43,104 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
-    """What to load: a loader, its source, and what the user says instead of the source."""
-
-    loader: str
-    source: Path | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    corpus: str | None = None
-    version: str | None = None
-    licence: str | None = None
-
-
 def load(
     database: Database, request: LoadRequest, *, progress: Progress | None = None, clock: Clock = utc_now
 ) -> LoadSummary:
     """Bring the files of a source into the tables and say what became of every record.
 
     Started again after a kill, it goes on with the first record that is not in; started again after the
-    end, it changes nothing.
+    end, it changes nothing. At its end, citations and papers that came in any order are joined.
 
     Raises:
         UnknownNameError: no such loader or option.
         InputError: the source is not what the loader reads.
-        LoadError: a file breaks off; the chunks read before that are in.
+        LoadError: a file breaks off, or a record is not accepted and `request.on_error` says to stop; the
+            chunks read before that are in.
     """
+    if request.dry_run:
+        with database.rehearse() as rehearsal:
+            return _load(rehearsal, request, progress or Silent(), clock)
+    return _load(database, request, progress or Silent(), clock)
+
+
+def _load(database: Database, request: LoadRequest, progress: Progress, clock: Clock) -> LoadSummary:
     started = time.monotonic()
+    _check(request)
     loader = choose_loader(request)
     files = loader.find_files(request.source, request.options)
     with database.begin() as session:
-        corpus_id, corpus = _register_corpus(session, loader, request)
-    task = _Task(database, loader, request.options, corpus_id, progress or Silent(), clock)
-    summaries = [_load_file(task, file) for file in files]
-    return summarise_load(database, (corpus_id, corpus), summaries, task.reasons, time.monotonic() - started)
+        corpus_id, corpus = register_corpus(session, loader, request)
+    task = _Task(database, loader, request, corpus_id, progress, clock)
+    plans = _plan(task, files)
+    summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
+    with database.begin() as session:
+        resolved = resolve_corpus(session, corpus_id)
+    summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved)
+    with database.begin() as session:
+        store_report(session, corpus_id, loader.name, [plan.identity for plan in plans], summary)
+    return summary.timed(time.monotonic() - started)
 
 
-def choose_loader(request: LoadRequest) -> Loader:
-    """The loader of a request, whose options it knows.
-
-    Raises:
-        UnknownNameError: no such loader or option.
-    """
-    loader = find_loader(request.loader)
-    unknown = sorted(set(request.options) - set(loader.options))
-    if unknown:
-        raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
-    return loader
-
-
-def _register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
-    """The id and name of the corpus; its row is made, or brought up to date with what is said of it now."""
-    described = loader.describe_corpus(request.source, request.options)
-    name = request.corpus or described.name
-    if not name:
-        raise InputError(f"the loader {loader.name} needs a corpus; name one that is loaded with --corpus.")
-    said = {"title": described.title, "version": described.version, "licence": described.licence}
-    said |= {"source": described.source}
-    given = {"version": request.version, "licence": request.licence}
-    found = session.rows(sa.select(corpora).where(corpora.c.name == name))
-    if not found:
-        if not described.name and not loader.creates_unknown(request.options):
-            _refuse_unknown_corpus(session, name)
-        corpus_id = next_id(session, corpora.c.corpus_id)
-        values = said | {key: value for key, value in given.items() if value}
-        session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
-        return corpus_id, name
-    # A loader that adds to a corpus of another loader's does not know better what the corpus is.
-    newer = {key: value for key, value in {**(said if described.name else {}), **given}.items() if value}
-    if any(found[0][key] != value for key, value in newer.items()):
-        session.execute(sa.update(corpora).where(corpora.c.name == name).values(**newer))
-    return int(found[0]["corpus_id"]), name
-
-
-def _refuse_unknown_corpus(session: Session, name: str) -> None:
-    known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
-    raise UnknownNameError("corpus", name, known, "Load its papers first.")
+def _check(request: LoadRequest) -> None:
+    for name, value in (("limit", request.limit), ("jobs", request.jobs)):
+        if value is not None and value < 1:
+            raise InputError(f"--{name} is {value}; expected a whole number from 1.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
     database: Database
     loader: Loader
-    options: Mapping[str, str]
+    request: LoadRequest
     corpus_id: int
     progress: Progress
     clock: Clock
     reasons: list[str] = field(default_factory=list)
 
-    def identity(self, file: InputFile, digest: str) -> dict[str, Any]:
-        """What makes a file's batches the same file's."""
-        options = orjson.dumps(dict(self.options), option=orjson.OPT_SORT_KEYS)
-        return {
-            "corpus_id": self.corpus_id,
-            "loader": self.loader.name,
-            "role": file.role,
-            "file_digest": digest,
-            "options_digest": hashlib.sha256(options).hexdigest(),
-        }
+
+def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
+    plans: dict[tuple[Any, ...], FilePlan] = {}
+    planned = []
+    for file in files:
+        identity = identify_file(task.corpus_id, task.loader.name, task.request.options, file)
+        key = tuple(identity.values())
+        if key in plans:
+            planned.append(FilePlan(file, plans[key].identity, [], is_repeated=True))
+        else:
+            plans[key] = plan_file(task.database, file, identity)
+            planned.append(plans[key])
+    return planned
 
 
-def _load_file(task: _Task, file: InputFile) -> FileSummary:
-    identity = task.identity(file, file.digest or digest_file(_path_of(file)))
-    known = _find_batches(task.database, identity)
-    is_complete = bool(known) and known[-1]["is_last"]
-    summary = FileSummary(file.name, file.role, is_complete).after(known)
-    if is_complete:
+def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, Iterator[Chunk]]]:
+    """Every file with its chunks, one after the other; files that are in have none."""
+    request = task.request
+    wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
+    jobs = min(request.jobs, len(wanted))
+    if jobs < 2:
+        for plan in plans:
+            chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)
+            yield plan, chunks if plan in wanted else iter(())
+        return
+    starts = [(plan.file, plan.first_row) for plan in wanted]
+    with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as ahead:
+        for plan in plans:
+            yield plan, next(ahead) if plan in wanted else iter(())
+
+
+def _is_done(plan: FilePlan, limit: int | None) -> bool:
+    return plan.is_complete or (limit is not None and plan.first_row > limit)
+
+
+def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSummary:
+    summary = FileSummary(plan.file.name, plan.file.role, plan.is_complete).after(plan.known)
+    if _is_done(plan, task.request.limit):
         return summary
-    first_row = known[-1]["last_row"] + 1 if known else 1
-    task.progress.start(f"load {file.name}", None)
+    first_row = plan.first_row
+    task.progress.start(f"load {plan.file.name}", None)
     try:
-        for chunk, is_last in _mark_last(task.loader.read_chunks(file, task.options, first_row), first_row):
-            batch = _load_chunk(task, file, identity, chunk, first_row, is_last=is_last)
+        for chunk, is_last in _mark_last(_limit(chunks, task.request.limit), first_row):
+            batch = _load_chunk(task, plan, chunk, first_row, is_last=is_last)
             summary = summary.plus(batch)
             first_row = chunk.last_row + 1
             task.progress.advance(chunk.rows_in)
@@ -156,28 +149,28 @@ def _load_file(task: _Task, file: InputFile) -> FileSummary:
     return summary
 
 
-def _path_of(file: InputFile) -> Path:
-    if file.path is None:
-        raise InputError(f"{file.name} is neither a file nor has it a digest.")
-    return file.path
+def _limit(chunks: Iterator[Chunk], limit: int | None) -> Iterator[Chunk | None]:
+    """The chunks up to the limit; None at the end where the file goes on behind it."""
+    for chunk in chunks:
+        if limit is not None and chunk.last_row > limit:
+            yield cut_chunk(chunk, limit)
+            yield None
+            return
+        yield chunk
 
 
-def _find_batches(database: Database, identity: Mapping[str, Any]) -> list[dict[str, Any]]:
-    same = [load_batches.c[name] == value for name, value in identity.items()]
-    with database.read() as session:
-        return session.rows(sa.select(load_batches).where(*same).order_by(load_batches.c.first_row))
+def _mark_last(chunks: Iterator[Chunk | None], first_row: int) -> Iterator[tuple[Chunk, bool]]:
+    """Each chunk with whether the file ends with it; an empty one where there is none.
 
-
-def _mark_last(chunks: Iterator[Chunk], first_row: int) -> Iterator[tuple[Chunk, bool]]:
-    """Each chunk with whether it is the last; an empty one where there is none.
-
-    Where the file breaks off, the chunks before it come first, none of them as the last.
+    Where the file breaks off, or goes on behind a limit, no chunk is the last.
     """
     waiting: Chunk | None = None
     try:
         for chunk in chunks:
             if waiting is not None:
                 yield waiting, False
+            if chunk is None:
+                return
             waiting = chunk
     except LoadError:
         if waiting is not None:
@@ -187,21 +180,26 @@ def _mark_last(chunks: Iterator[Chunk], first_row: int) -> Iterator[tuple[Chunk,
 
 
 def _load_chunk(
-    task: _Task, file: InputFile, identity: Mapping[str, Any], chunk: Chunk, first_row: int, *, is_last: bool
+    task: _Task, plan: FilePlan, chunk: Chunk, first_row: int, *, is_last: bool
 ) -> dict[str, Any]:
     started_at, started = task.clock(), time.monotonic()
+    loader = task.loader
     with task.database.begin() as session:
-        _refuse_second_loader(session, file, identity, first_row)
+        refuse_second_loader(session, plan, first_row)
         batch_id = next_id(session, load_batches.c.batch_id)
-        creates_unknown = task.loader.creates_unknown(task.options)
-        context = MergeContext(task.corpus_id, batch_id, file.role, identity, creates_unknown)
+        creates_unknown = loader.creates_unknown(task.request.options)
+        describes = loader.describes(plan.file.role)
+        context = MergeContext(task.corpus_id, batch_id, plan.identity, creates_unknown, describes)
         counts = merge_chunk(session, chunk, context)
+        _stop_at_rejected(task, plan, counts.rejected)
         batch = {
-            **identity,
+            **plan.identity,
             "batch_id": batch_id,
-            "file": file.name,
+            "file": plan.file.name,
             "first_row": first_row,
             "last_row": chunk.last_row,
+            "first_byte": chunk.first_byte,
+            "end_byte": chunk.end_byte,
             "is_last": is_last,
             "rows_in": chunk.rows_in,
             "rows_loaded": counts.loaded,
@@ -212,26 +210,15 @@ def _load_chunk(
             "elapsed_s": time.monotonic() - started,
         }
         session.execute(sa.insert(load_batches).values(**batch))
-        session.insert(rejected_rows, _build_rejected(batch_id, counts.rejected))
+        session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
     task.reasons.extend(row.reason for row in counts.rejected)
     return batch
 
 
-def _refuse_second_loader(
-    session: Session, file: InputFile, identity: Mapping[str, Any], first_row: int
-) -> None:
-    same = [load_batches.c[name] == value for name, value in {**identity, "first_row": first_row}.items()]
-    if session.rows(sa.select(load_batches.c.batch_id).where(*same)):
+def _stop_at_rejected(task: _Task, plan: FilePlan, rejected: list[Rejected]) -> None:
+    if rejected and task.request.on_error == "stop":
+        first = rejected[0]
         raise LoadError(
-            f"another process is loading {file.name} into this corpus. Wait for it, then start the same load "
-            "again; what is in already is passed over."
+            f"{plan.file.name}, {first.location}: {first.reason}: {first.message}. The load stops before the "
+            "batch that holds this record; mend the file, or load with --on-error reject to set it aside."
         )
-
-
-def _build_rejected(batch_id: int, rejected: list[Rejected]) -> pa.Table:
-    texts = ("location", "reason", "message", "raw")
-    columns = {name: pa.array([getattr(row, name) for row in rejected], pa.string()) for name in texts}
-    numbers = pa.array([row.row_number for row in rejected], pa.int64())
-    return pa.table(
-        {"batch_id": pa.array([batch_id] * len(rejected), pa.int64()), "row_number": numbers, **columns}
-    )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pinakes.database import Database
+from pinakes.pipeline.load_quality import count_quality
+from pinakes.pipeline.resolve import Resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,20 @@ class FileSummary:
         return replace(self, **{name: getattr(self, name) + batch[name] for name in names})
 
 
+_QUALITY: Final = (
+    "papers",
+    "papers_without_title",
+    "papers_without_abstract",
+    "papers_without_year",
+    "papers_with_odd_year",
+    "papers_in_duplicate",
+    "citations",
+    "citations_pending",
+    "citations_dangling",
+    "references_ambiguous",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LoadSummary:
     """What became of a load, file by file, and what the corpus holds after it.
@@ -59,7 +75,24 @@ class LoadSummary:
     papers: int
     papers_without_title: int
     papers_without_abstract: int
-    elapsed_s: float
+    papers_without_year: int
+    papers_with_odd_year: int
+    papers_in_duplicate: int
+    citations: int
+    citations_pending: int
+    citations_dangling: int
+    references_ambiguous: int
+    resolved: Resolved
+    elapsed_s: float = 0.0
+
+    @property
+    def quality(self) -> dict[str, int]:
+        """What the corpus holds and lacks: measure -> count."""
+        return {name: getattr(self, name) for name in _QUALITY}
+
+    def timed(self, elapsed_s: float) -> "LoadSummary":
+        """The summary with the seconds that the load took."""
+        return replace(self, elapsed_s=elapsed_s)
 
     @property
     def rows_in(self) -> int:
@@ -84,25 +117,15 @@ class LoadSummary:
         return rejected / rows_in if rows_in else 0.0
 
 
-_CORPUS_COUNTS: Final = """
-SELECT
-    COUNT(*) AS papers,
-    COUNT(*) - COUNT(title) AS papers_without_title,
-    COUNT(*) - COUNT(abstract) AS papers_without_abstract
-FROM papers
-WHERE corpus_id = :corpus_id
-"""
-
-
 def summarise_load(
     database: Database,
     corpus: tuple[int, str],
     files: list[FileSummary],
     reasons: Iterable[str],
-    elapsed_s: float,
+    resolved: Resolved,
 ) -> LoadSummary:
     """The summary of a load into the corpus (its id and its name)."""
     corpus_id, name = corpus
     with database.read() as session:
-        counts = session.rows(_CORPUS_COUNTS, {"corpus_id": corpus_id})[0]
-    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), **counts, elapsed_s=elapsed_s)
+        quality = count_quality(session, corpus_id)
+    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), **quality, resolved=resolved)

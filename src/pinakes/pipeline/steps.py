@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pinakes.database import connect, connect_read_only
     from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
     from pinakes.pipeline.compare import compare_runs
+    from pinakes.pipeline.deduplicate import deduplicate
     from pinakes.pipeline.demo import run_demo
     from pinakes.pipeline.evaluate import evaluate
     from pinakes.pipeline.export_run import export_qrels, export_run
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.init import initialise
     from pinakes.pipeline.load import LoadRequest, choose_loader, load
     from pinakes.pipeline.report import gather_report, write_report
+    from pinakes.pipeline.resolve import resolve
     from pinakes.pipeline.run import RunRequest, run
     from pinakes.pipeline.status import ask, find_orphans, read_status
     from pinakes.pipeline.systems.base import SystemOptions
@@ -45,6 +47,7 @@ __all__ = [
     "comparison_rows",
     "connect",
     "connect_read_only",
+    "deduplicate",
     "describe_coverage",
     "evaluate",
     "export_qrels",
@@ -64,6 +67,7 @@ __all__ = [
     "print_scores",
     "print_status",
     "read_status",
+    "resolve",
     "run",
     "run_demo",
     "score_rows",
@@ -76,6 +80,7 @@ _HOMES: Final = {
     "pinakes.pipeline.benchmarking": ("find_index_folder", "open_benchmark"),
     "pinakes.pipeline.demo": ("run_demo",),
     "pinakes.pipeline.compare": ("compare_runs",),
+    "pinakes.pipeline.deduplicate": ("deduplicate",),
     "pinakes.pipeline.evaluate": ("evaluate",),
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
@@ -83,6 +88,7 @@ _HOMES: Final = {
     "pinakes.pipeline.init": ("initialise",),
     "pinakes.pipeline.load": ("LoadRequest", "choose_loader", "load"),
     "pinakes.pipeline.report": ("gather_report", "write_report"),
+    "pinakes.pipeline.resolve": ("resolve",),
     "pinakes.pipeline.run": ("RunRequest", "run"),
     "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
     "pinakes.pipeline.systems.base": ("SystemOptions",),

@@ -53,10 +53,8 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
 
 def list_load_tables(summary: LoadSummary) -> list[Table]:
     """What became of a load, as tables to print."""
-    names = ("papers", "papers_without_title", "papers_without_abstract")
-    counts = {name: getattr(summary, name) for name in names}
     files = [asdict(file) for file in summary.files]
-    return load_tables(summary.corpus, files, summary.reasons, counts, summary.elapsed_s)
+    return load_tables(summary.corpus, files, summary.reasons, summary.quality, summary.elapsed_s)
 
 
 def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:

@@ -88,7 +88,7 @@ def load_tables(
         files: for each file `file`, `role`, `was_loaded_before`, `rows_in`, `rows_loaded`, `rows_updated`,
             `rows_unchanged`, `rows_rejected`.
         reasons: reason -> rejected records of the corpus.
-        counts: `papers`, `papers_without_title`, `papers_without_abstract`.
+        counts: what the corpus holds and lacks -> how many.
     """
     names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
     rows = [make_row(str(file["file"]), str(file["role"]), *_count_rows(file, names)) for file in files]

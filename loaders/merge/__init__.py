@@ -1,0 +1,12 @@
+"""Chunks into tables: checked, merged and recorded set-wise, one transaction a chunk.
+
+Ids are resolved by one lookup for each kind of key, and set in the Arrow tables; what is new is then appended
+in bulk, and SQL compares only what is there already. Ids of ours continue the greatest one, in the order of
+the source's records, so the same files give the same ids everywhere. Leaves out: which files a load has and
+where it goes on (`pinakes.pipeline.load`), and which papers references are (`pinakes.pipeline.resolve`).
+"""
+
+from pinakes.loaders.merge.context import MergeContext, MergeCounts
+from pinakes.loaders.merge.merging import merge_chunk
+
+__all__ = ["MergeContext", "MergeCounts", "merge_chunk"]

@@ -1,0 +1,127 @@
+"""One chunk into the tables, area by area. Leaves out: the areas themselves."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pinakes.database import Session
+from pinakes.errors import LoadError
+from pinakes.loaders.base import PAPER_CHILDREN
+from pinakes.loaders.merge.assessments import merge_assessments
+from pinakes.loaders.merge.citations import find_references, merge_citations
+from pinakes.loaders.merge.context import Fates, Ids, MergeContext, MergeCounts, Tables
+from pinakes.loaders.merge.deletions import delete
+from pinakes.loaders.merge.lookup import Keys, find_keys
+from pinakes.loaders.merge.mentioned import create_papers, fill_papers
+from pinakes.loaders.merge.papers import merge_papers
+from pinakes.loaders.merge.refusals import describe_refused, find_refused
+from pinakes.loaders.staging import Chunk, Rejected
+
+_PAPER_KEYS: Final = {
+    "papers": "source_id",
+    "mentioned_papers": "source_id",
+    "judgments": "source_id",
+    "labels": "source_id",
+    "pool_sources": "source_id",
+    "queries": "paper_source_id",
+    "citations": "citing_source_id",
+}
+"""staged table -> its column that names a paper, in the order in which new papers are numbered"""
+_DEFECT: Final = "the loader has a defect, please report it"
+_NAMED_ONLY: Final = ("queries", "judgments", "labels", "pool_sources")
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The papers and queries that a chunk names."""
+
+    papers: Keys
+    queries: Keys
+
+
+def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeCounts:
+    """Bring a chunk's accepted records into the tables and say what became of each.
+
+    Raises:
+        LoadError: what hangs on a paper was staged without the paper (a defect of the loader).
+    """
+    tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
+    _refuse_strays(tables, context)
+    named = _find_named(session, tables, context)
+    refused, tables = _refuse(chunk, tables, named, context)
+    accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
+    fates = Fates()
+    if accepted:
+        _merge(session, tables, named, context, fates)
+    known, updated = fates.count()
+    rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
+    return MergeCounts(accepted, updated, known - updated, rejected)
+
+
+def _refuse_strays(tables: Tables, context: MergeContext) -> None:
+    owners = [tables[name]["source_id"] for name in ("papers", "mentioned_papers") if name in tables]
+    known = pa.chunked_array([part for column in owners for part in column.chunks], pa.string())
+    for name in tables.keys() & set(PAPER_CHILDREN) - {"citations"}:
+        if not pc.all(pc.is_in(tables[name]["source_id"], value_set=known.combine_chunks())).as_py():
+            raise LoadError(f"{_DEFECT}: a record stages {name} of a paper that it does not stage.")
+        if name not in context.describes:
+            raise LoadError(f"{_DEFECT}: a file stages {name}, which its role does not describe.")
+
+
+def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Named:
+    columns = [tables[name][column] for name, column in _PAPER_KEYS.items() if name in tables]
+    asked = [tables[name]["query_id"] for name in ("queries", "judgments", "pool_sources") if name in tables]
+    return _Named(
+        find_keys(session, "papers", context.corpus_id, columns),
+        find_keys(session, "queries", context.corpus_id, asked),
+    )
+
+
+def _refuse(
+    chunk: Chunk, tables: dict[str, pa.Table], named: _Named, context: MergeContext
+) -> tuple[list[Rejected], dict[str, pa.Table]]:
+    """The records that name what is not there, and the rows of the others.
+
+    A refused record may have held what another one names: so the others are looked at again.
+    """
+    refused: list[Rejected] = []
+    while problems := find_refused(
+        tables, named.papers, named.queries, creates_unknown=context.creates_unknown
+    ):
+        refused += describe_refused(chunk, problems)
+        numbers = pa.array(sorted(problems), pa.int64())
+        kept = {
+            name: rows.filter(pc.invert(pc.is_in(rows["row_number"], value_set=numbers)))
+            for name, rows in tables.items()
+        }
+        tables = {name: rows for name, rows in kept.items() if rows.num_rows}
+    return refused, tables
+
+
+def _merge(
+    session: Session, tables: dict[str, pa.Table], named: _Named, context: MergeContext, fates: Fates
+) -> None:
+    references = find_references(session, tables, context)
+    written = merge_papers(session, tables, named.papers, references, context, fates)
+    if "mentioned_papers" in tables:
+        fill_papers(session, tables, named.papers, context, fates)
+    if context.creates_unknown:
+        columns = [tables[name][_PAPER_KEYS[name]] for name in _NAMED_ONLY if name in tables]
+        create_papers(session, columns, named.papers, context)
+    if "citations" in tables:
+        own = _find_own(tables, named.papers, context)
+        keys = (named.papers, references)
+        merge_citations(session, tables["citations"], (written, own), keys, context, fates)
+    merge_assessments(session, tables, named.papers, context, fates)
+    if "deletions" in tables:
+        delete(session, tables["deletions"], context, fates)
+
+
+def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
+    """The ids of the papers whose mentions belong to their records."""
+    if "papers" not in tables or "citations" not in context.describes:
+        return np.empty(0, dtype=np.int64)
+    return papers.find(tables["papers"]["source_id"])

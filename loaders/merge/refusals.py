@@ -1,0 +1,86 @@
+"""Records that name a paper or a query which neither the corpus nor the chunk holds.
+
+Leaves out: what a loader rejects itself.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pinakes.loaders.merge.context import UNKNOWN, Tables, number_rows
+from pinakes.loaders.merge.lookup import Keys
+from pinakes.loaders.staging import REASONS, Chunk, Reason, Rejected, show_raw
+
+Problems = dict[int, tuple[Reason, str]]
+"""record number -> why it is refused, and what it names"""
+
+_Check = tuple[str, str, Reason]
+
+_PAPERS: Final[tuple[_Check, ...]] = (
+    ("queries", "paper_source_id", "unknown_paper"),
+    ("judgments", "source_id", "unknown_paper"),
+    ("labels", "source_id", "unknown_paper"),
+    ("pool_sources", "source_id", "unknown_paper"),
+)
+_JUDGED: Final[_Check] = ("judgments", "query_id", "unknown_query")
+_POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
+
+
+def find_refused(tables: Tables, papers: Keys, queries: Keys, *, creates_unknown: bool) -> Problems:
+    """The records to refuse. Of a record's unknown names, a paper's and then the least comes first."""
+    known_papers = _list_known(papers, tables, {"papers": "source_id", "mentioned_papers": "source_id"})
+    known_queries = _list_known(queries, tables, {"queries": "query_id"})
+    problems: Problems = {}
+    for check in () if creates_unknown else _PAPERS:
+        _add_problems(problems, tables, known_papers, check)
+    for check in (_POOLED,) if creates_unknown else (_JUDGED, _POOLED):
+        _add_problems(problems, tables, known_queries, check)
+    return problems
+
+
+def _list_known(keys: Keys, tables: Tables, sources: dict[str, str]) -> pa.Array:
+    held = keys.keys.filter(pa.array(keys.ids != UNKNOWN))
+    staged = [
+        part for name, column in sources.items() if name in tables for part in tables[name][column].chunks
+    ]
+    return pa.chunked_array([held, *staged], pa.string()).combine_chunks()
+
+
+def _add_problems(problems: Problems, tables: Tables, known: pa.Array, check: _Check) -> None:
+    table, column, reason = check
+    if table not in tables:
+        return
+    names = tables[table][column]
+    unknown = pc.and_(pc.is_valid(names), pc.invert(pc.is_in(names, value_set=known)))
+    rows = tables[table].filter(unknown)
+    for number, name in sorted(zip(number_rows(rows).tolist(), rows[column].to_pylist(), strict=True)):
+        problems.setdefault(number, (reason, name))
+
+
+def describe_refused(chunk: Chunk, problems: Problems) -> Iterator[Rejected]:
+    """The refused records with where they stand and their raw text; without one, their staged rows."""
+    for number, (reason, subject) in problems.items():
+        message = f"{REASONS[reason]}: {subject}"
+        origin = chunk.origins.get(number)
+        if origin is None:
+            yield Rejected(number, f"record {number}", reason, message, _show_rows(chunk, number))
+        else:
+            yield Rejected(number, origin.location, reason, message, show_raw(origin.raw))
+
+
+def _show_rows(chunk: Chunk, number: int) -> str:
+    rows = {
+        name: table.filter(_is_record(table, number)).drop_columns("row_number").to_pylist()
+        for name, table in chunk.tables.items()
+    }
+    return orjson.dumps({name: found for name, found in rows.items() if found}).decode()
+
+
+def _is_record(table: pa.Table, number: int) -> pa.Array:
+    mask: npt.NDArray[np.bool_] = number_rows(table) == number
+    return pa.array(mask)

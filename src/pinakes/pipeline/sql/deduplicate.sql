@@ -1,0 +1,86 @@
+-- Papers and cited works of a corpus that are one work. The normalised title is that of resolve.sql.
+
+-- name: undo_papers
+DELETE FROM duplicate_papers
+WHERE paper_id IN (SELECT papers.paper_id FROM papers WHERE papers.corpus_id = :corpus_id)
+
+-- name: undo_references
+DELETE FROM duplicate_references
+WHERE reference_id IN (
+    SELECT cited_references.reference_id FROM cited_references WHERE cited_references.corpus_id = :corpus_id
+)
+
+-- name: papers
+-- The paper with an abstract stands for the others, then the one that came first.
+WITH titles AS (
+    SELECT
+        paper_id,
+        CASE WHEN abstract IS NULL THEN 1 ELSE 0 END AS lacks_abstract,
+        REGEXP_REPLACE(
+            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
+            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
+        ) AS title_key
+    FROM papers
+    WHERE corpus_id = :corpus_id AND title IS NOT NULL
+),
+grouped AS (
+    SELECT
+        paper_id,
+        FIRST_VALUE(paper_id) OVER (PARTITION BY title_key ORDER BY lacks_abstract, paper_id) AS kept_paper_id
+    FROM titles
+    WHERE LENGTH(title_key) >= :min_characters
+)
+SELECT paper_id, kept_paper_id, 'title' AS matched_by
+FROM grouped
+WHERE paper_id <> kept_paper_id
+ORDER BY paper_id
+
+-- name: shared_keys
+-- What cited works share with another one: a paper, an identifier, a title. Neither an identifier nor a
+-- title counts that stands with several papers.
+WITH works AS (
+    SELECT
+        cited_references.reference_id,
+        COALESCE(duplicate_papers.kept_paper_id, cited_references.paper_id) AS paper_id,
+        ROW_NUMBER() OVER (
+            ORDER BY
+                CASE WHEN cited_references.paper_id IS NULL THEN 1 ELSE 0 END,
+                CASE WHEN cited_references.title IS NULL THEN 1 ELSE 0 END,
+                cited_references.reference_id
+        ) AS rank,
+        REGEXP_REPLACE(
+            TRANSLATE(cited_references.title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
+            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
+        ) AS title_key
+    FROM cited_references
+    LEFT JOIN duplicate_papers ON cited_references.paper_id = duplicate_papers.paper_id
+    WHERE cited_references.corpus_id = :corpus_id
+),
+named AS (
+    SELECT reference_id, paper_id, rank, 'paper' AS kind, 'paper ' || CAST(paper_id AS TEXT) AS key
+    FROM works
+    WHERE paper_id IS NOT NULL
+    UNION ALL
+    SELECT
+        works.reference_id,
+        works.paper_id,
+        works.rank,
+        'identifier' AS kind,
+        reference_identifiers.scheme || ' ' || reference_identifiers.identifier AS key
+    FROM works
+    INNER JOIN reference_identifiers ON works.reference_id = reference_identifiers.reference_id
+    UNION ALL
+    SELECT reference_id, paper_id, rank, 'title' AS kind, 'title ' || title_key AS key
+    FROM works
+    WHERE LENGTH(title_key) >= :min_characters
+),
+shared AS (
+    SELECT kind, key
+    FROM named
+    GROUP BY kind, key
+    HAVING COUNT(*) > 1 AND COUNT(DISTINCT paper_id) <= 1
+)
+SELECT named.reference_id, named.rank, named.kind, named.key
+FROM named
+INNER JOIN shared ON named.kind = shared.kind AND named.key = shared.key
+ORDER BY named.reference_id, named.kind, named.key

@@ -1,0 +1,171 @@
+-- Which papers the cited works of a corpus are.
+
+-- name: has_references
+SELECT COUNT(*)
+FROM (SELECT reference_id FROM cited_references WHERE corpus_id = :corpus_id LIMIT 1) AS first_one
+
+-- name: has_pending
+SELECT COUNT(*)
+FROM (SELECT citation_id FROM pending_citations WHERE corpus_id = :corpus_id LIMIT 1) AS first_one
+
+-- name: insert_pending
+INSERT INTO citations
+    (
+        citation_id, citing_paper_id, reference_id, source_reference_id, context, context_start, context_end,
+        intents, is_influential, batch_id
+    )
+SELECT
+    pending_citations.citation_id,
+    papers.paper_id,
+    pending_citations.reference_id,
+    pending_citations.source_reference_id,
+    pending_citations.context,
+    pending_citations.context_start,
+    pending_citations.context_end,
+    pending_citations.intents,
+    pending_citations.is_influential,
+    pending_citations.batch_id
+FROM pending_citations
+INNER JOIN papers
+    ON papers.corpus_id = :corpus_id AND pending_citations.citing_source_id = papers.source_id
+WHERE pending_citations.corpus_id = :corpus_id
+    AND NOT EXISTS (
+        SELECT 1
+        FROM citations AS known
+        WHERE known.citing_paper_id = papers.paper_id
+            AND known.reference_id = pending_citations.reference_id
+            AND known.source_reference_id IS NOT DISTINCT FROM pending_citations.source_reference_id
+            AND known.context IS NOT DISTINCT FROM pending_citations.context
+            AND known.context_start IS NOT DISTINCT FROM pending_citations.context_start
+    )
+
+-- name: delete_pending
+DELETE FROM pending_citations
+WHERE corpus_id = :corpus_id
+    AND citing_source_id IN (SELECT source_id FROM papers WHERE papers.corpus_id = :corpus_id)
+
+-- name: by_source_id
+UPDATE cited_references
+SET paper_id = papers.paper_id, resolved_by = 'source_id'
+FROM papers
+WHERE papers.corpus_id = :corpus_id
+    AND cited_references.corpus_id = :corpus_id
+    AND cited_references.reference_key = papers.source_id
+    AND (
+        cited_references.paper_id IS DISTINCT FROM papers.paper_id
+        OR cited_references.resolved_by IS DISTINCT FROM 'source_id'
+    )
+
+-- name: has_matchable
+SELECT COUNT(*)
+FROM (
+    SELECT reference_id
+    FROM cited_references
+    WHERE corpus_id = :corpus_id
+        AND resolved_by IS DISTINCT FROM 'source_id'
+        AND (
+            title IS NOT NULL
+            OR paper_id IS NOT NULL
+            OR reference_id IN (SELECT reference_id FROM reference_identifiers)
+        )
+    LIMIT 1
+) AS first_one
+
+-- name: matches
+-- Every paper that a cited work may be, a merged paper under the one that stands for it; by title only where
+-- no identifier answers. normalise_title in pinakes.loaders.identifiers says the same as TRANSLATE and
+-- REGEXP_REPLACE here.
+WITH wanted AS (
+    SELECT reference_id, title, year
+    FROM cited_references
+    WHERE corpus_id = :corpus_id AND resolved_by IS DISTINCT FROM 'source_id'
+),
+by_identifier AS (
+    SELECT DISTINCT
+        wanted.reference_id,
+        COALESCE(duplicate_papers.kept_paper_id, papers.paper_id) AS paper_id
+    FROM wanted
+    INNER JOIN reference_identifiers ON wanted.reference_id = reference_identifiers.reference_id
+    INNER JOIN paper_identifiers
+        ON reference_identifiers.scheme = paper_identifiers.scheme
+        AND reference_identifiers.identifier = paper_identifiers.identifier
+    INNER JOIN papers ON paper_identifiers.paper_id = papers.paper_id
+    LEFT JOIN duplicate_papers ON papers.paper_id = duplicate_papers.paper_id
+    WHERE papers.corpus_id = :corpus_id
+),
+wanted_titles AS (
+    SELECT
+        reference_id,
+        year,
+        REGEXP_REPLACE(
+            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
+            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
+        ) AS title_key
+    FROM wanted
+    WHERE title IS NOT NULL AND reference_id NOT IN (SELECT by_identifier.reference_id FROM by_identifier)
+),
+paper_titles AS (
+    SELECT
+        paper_id,
+        year,
+        REGEXP_REPLACE(
+            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
+            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
+        ) AS title_key
+    FROM papers
+    WHERE corpus_id = :corpus_id AND title IS NOT NULL
+),
+by_title AS (
+    SELECT
+        wanted_titles.reference_id,
+        COALESCE(duplicate_papers.kept_paper_id, paper_titles.paper_id) AS paper_id,
+        MAX(
+            CASE
+                WHEN ABS(COALESCE(wanted_titles.year - paper_titles.year, 0)) <= :years_apart THEN 1
+                ELSE 0
+            END
+        ) AS is_compatible
+    FROM wanted_titles
+    INNER JOIN paper_titles ON wanted_titles.title_key = paper_titles.title_key
+    LEFT JOIN duplicate_papers ON paper_titles.paper_id = duplicate_papers.paper_id
+    WHERE LENGTH(wanted_titles.title_key) >= :min_characters
+    GROUP BY
+        wanted_titles.reference_id,
+        COALESCE(duplicate_papers.kept_paper_id, paper_titles.paper_id)
+),
+matches AS (
+    SELECT reference_id, paper_id, 'identifier' AS matched_by, TRUE AS is_compatible
+    FROM by_identifier
+    UNION ALL
+    SELECT reference_id, paper_id, 'title' AS matched_by, is_compatible = 1 AS is_compatible
+    FROM by_title
+)
+SELECT
+    reference_id,
+    paper_id,
+    matched_by,
+    is_compatible,
+    COUNT(*) OVER (PARTITION BY reference_id) AS papers
+FROM matches
+ORDER BY reference_id, paper_id
+
+-- name: forget
+UPDATE cited_references
+SET paper_id = NULL, resolved_by = NULL
+WHERE corpus_id = :corpus_id
+    AND resolved_by IN ('identifier', 'title')
+    AND reference_id NOT IN (SELECT staged_matches.reference_id FROM staged_matches)
+
+-- name: update
+UPDATE cited_references
+SET paper_id = staged_matches.paper_id, resolved_by = staged_matches.matched_by
+FROM staged_matches
+WHERE cited_references.reference_id = staged_matches.reference_id
+    AND (
+        cited_references.paper_id IS DISTINCT FROM staged_matches.paper_id
+        OR cited_references.resolved_by IS DISTINCT FROM staged_matches.matched_by
+    )
+
+-- name: delete_ambiguous
+DELETE FROM ambiguous_references
+WHERE reference_id IN (SELECT reference_id FROM cited_references WHERE corpus_id = :corpus_id)
