@@ -7,6 +7,7 @@ seen take about 100 bytes each. Leaves out: reading (`reading`) and the database
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -33,7 +34,9 @@ _Key = tuple[str, ...]
 def gather_chunks(
     records: Iterable[Accepted | Rejected], *, first_row: int = 1, chunk_rows: int | None = None
 ) -> Iterator[Chunk]:
-    """The records in chunks of at most `chunk_rows` (`CHUNK_ROWS`), leaving out those before `first_row`.
+    """The records in chunks, leaving out those before `first_row`.
+
+    A chunk has at most `chunk_rows` (`CHUNK_ROWS`) records, and ends with the one that fills `CHUNK_BYTES`.
 
     >>> one = Accepted(1, {"papers": [{"source_id": "a", "title": "T"}]})
     >>> two = Rejected(2, "line 2", "not_json", "no JSON", "{")
@@ -43,14 +46,16 @@ def gather_chunks(
     size = chunk_rows or staging.CHUNK_ROWS
     seen: set[_Key] = set()
     pending: list[Accepted | Rejected] = []
+    held_bytes = 0
     for record in records:
         checked = _check_record(record, seen)
         if record.row_number < first_row:
             continue
         pending.append(checked)
-        if len(pending) == size:
+        held_bytes += len(record.raw)
+        if len(pending) == size or held_bytes >= staging.CHUNK_BYTES:
             yield _build_chunk(pending)
-            pending = []
+            pending, held_bytes = [], 0
     if pending:
         yield _build_chunk(pending)
 
@@ -59,7 +64,7 @@ def _check_record(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Re
     if isinstance(record, Rejected):
         texts = (record.location, record.message, record.raw)
         location, message, raw = (show_raw(text) for text in texts)
-        return Rejected(record.row_number, location, record.reason, message, raw)
+        return replace(record, location=location, message=message, raw=raw)
     fault = _find_unstorable(record.rows)
     if fault is not None:
         return _reject(record, "invalid_value", fault)
@@ -75,7 +80,10 @@ def _check_record(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Re
 def _reject(record: Accepted, reason: staging.Reason, message: str) -> Rejected:
     location = record.location or f"record {record.row_number}"
     raw = record.raw or repr(dict(record.rows))
-    return Rejected(record.row_number, show_raw(location), reason, show_raw(message), show_raw(raw))
+    shown = [show_raw(text) for text in (location, message, raw)]
+    return Rejected(
+        record.row_number, shown[0], reason, shown[1], shown[2], record.first_byte, record.end_byte
+    )
 
 
 def _list_keys(rows: Rows) -> list[_Key]:
@@ -146,7 +154,15 @@ def _build_chunk(records: list[Accepted | Rejected]) -> Chunk:
     names = dict.fromkeys(name for record in accepted for name in record.rows)
     tables = {name: _build_table(name, accepted) for name in names}
     origins = {record.row_number: Origin(record.location, record.raw) for record in accepted if record.raw}
-    return Chunk(records[-1].row_number, len(records), tables, rejected, origins)
+    return Chunk(
+        records[-1].row_number,
+        len(records),
+        tables,
+        rejected,
+        origins,
+        records[0].first_byte,
+        records[-1].end_byte,
+    )
 
 
 def _build_table(name: str, records: list[Accepted]) -> pa.Table:

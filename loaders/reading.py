@@ -1,114 +1,72 @@
-"""Bytes to records: opening plain and gzipped files, lines, JSON lines, and the digest of a file.
+"""Bytes to records: lines, JSON lines, JSON documents and arrays of them, whole texts.
 
-Leaves out: archives (`archives`) and what a record means (each format's own module).
+Leaves out: opening and decompressing (`streams`), other tables (`tables`), XML (`xml_reading`), folders of
+documents (`documents`), and what a record means (each format's own module).
 """
 
-import codecs
-import gzip
-import hashlib
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import orjson
 
-from pinakes.errors import InputError, LoadError
-from pinakes.loaders.archives import open_member
+from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.json_members import read_json_array, read_json_members
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.streams import (
+    CutLine,
+    decode_utf8,
+    digest_file,
+    find_file,
+    open_stream,
+    read_lines_at,
+)
 
-
-def find_file(folder: Path, name: str) -> Path:
-    """The file of that name in the folder, plain or gzipped.
-
-    Raises:
-        InputError: there is none.
-    """
-    for candidate in (folder / name, folder / f"{name}.gz"):
-        if candidate.is_file():
-            return candidate
-    raise InputError(f"{folder} has no {name} and no {name}.gz; expected the files as they are published.")
-
-
-def digest_file(path: Path) -> str:
-    """The sha256 of a file's bytes, in hex.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise _explain_unreadable(path, error) from error
-
-
-def open_stream(file: InputFile) -> IO[bytes]:
-    """The file's bytes, decompressed where its name ends in `.gz` or it is an archive's entry.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the file's name ends in `.gz`, and it is empty.
-    """
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
-    if file.member is not None:
-        return open_member(file.path, file.member)
-    try:
-        if file.path.suffix != ".gz":
-            return file.path.open("rb")
-        if file.path.stat().st_size == 0:  # which gzip would take for an empty file, rightly compressed
-            raise LoadError(
-                f"{file.name} is cut short: it is empty, and should be compressed. Fetch it again."
-            )
-        return cast(IO[bytes], gzip.open(file.path, "rb"))
-    except OSError as error:
-        raise _explain_unreadable(file.path, error) from error
-
-
-def _explain_unreadable(path: Path, error: OSError) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"there is no file {path}.")
-    return InputError(f"{path} cannot be read: {error.strerror or error}.")
+__all__ = [
+    "clean_text",
+    "decode_utf8",
+    "digest_file",
+    "find_file",
+    "open_stream",
+    "parse_json_object",
+    "read_json",
+    "read_json_array",
+    "read_json_lines",
+    "read_json_members",
+    "read_lines",
+    "read_lines_at",
+    "read_text",
+]
 
 
 def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers from 1, without line ends and byte order mark.
 
-    Empty lines are left out.
+    Empty lines are left out. A line that is too large comes cut, and `decode_utf8` rejects it.
 
     Raises:
         InputError: there is no such file, or it cannot be read.
         LoadError: the compressed stream ends too early or is damaged.
     """
-    number = 0
-    try:
-        with open_stream(file) as stream:
-            for number, line in enumerate(stream, start=1):
-                stripped = line.rstrip(b"\r\n")
-                if number == 1:
-                    stripped = stripped.removeprefix(codecs.BOM_UTF8)
-                if stripped.strip():
-                    yield number, stripped
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise LoadError(
-            f"{file.name} is damaged or cut short: its compressed stream breaks off after line {number}. "
-            "Fetch the file again and start the same load; what is in already stays."
-        ) from error
+    for number, _, line in read_lines_at(file):
+        yield number, line
 
 
 def read_text(file: InputFile) -> str:
     """The whole file as text, for formats that are one small document.
 
     Raises:
-        InputError: the bytes are not UTF-8.
+        InputError: the bytes are not UTF-8, or a line is too large.
         LoadError: the compressed stream ends too early.
     """
-    content = b"\n".join(line for _, line in read_lines(file))
+    lines = []
+    for number, line in read_lines(file):
+        if isinstance(line, CutLine):
+            raise InputError(f"{file.name}: line {number} is too large; expected a small document.")
+        lines.append(line)
     try:
-        return content.decode("utf-8")
+        return b"\n".join(lines).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{file.name} is not UTF-8 (byte {error.start}); expected UTF-8.") from error
 
@@ -132,31 +90,29 @@ def read_json_lines(
     file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
     """The records of a JSON Lines file: what `parse` makes of each object; anything else is rejected."""
-    for number, line in read_lines(file):
-        yield take_record(number, f"line {number}", line, partial(_parse_json_line, line, parse))
+    for number, first_byte, line in read_lines_at(file):
+        parse_line = partial(_parse_json_line, line, parse)
+        yield take_record(number, f"line {number}", line, parse_line, first_byte)
 
 
 def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
-    decode_utf8(line)
+    return parse(parse_json_object(line))
+
+
+def parse_json_object(raw: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes are.
+
+    Raises:
+        RecordError: they are not UTF-8, not JSON, or no object.
+    """
+    decode_utf8(raw)
     try:
-        value = orjson.loads(line)
+        value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise RecordError("not_json", str(error)) from error
     if not isinstance(value, dict):
         raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
-    return parse(value)
-
-
-def decode_utf8(raw: bytes) -> str:
-    """The bytes as text.
-
-    Raises:
-        RecordError: they are not UTF-8.
-    """
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RecordError("invalid_utf8", f"byte {error.start + 1} is not UTF-8") from error
+    return value
 
 
 def clean_text(value: object) -> str | None:

@@ -166,7 +166,9 @@ their gaps filled, but nothing of them replaced. `intents` are the source's word
 `kind` is `papers` (the key is a source_id) or `citations` (the key is a source_reference_id).
 """
 
-CHUNK_ROWS: Final = 20_000
+CHUNK_ROWS: Final = 100_000
+CHUNK_BYTES: Final = 64 << 20
+"""A chunk ends with either of these: so many records, or so many bytes of raw text."""
 
 Rows = Mapping[str, list[dict[str, Any]]]
 """What one source record says: staged table -> rows, without `row_number`."""
@@ -191,6 +193,12 @@ class Accepted:
     rows: Rows
     location: str = ""
     raw: bytes | str = ""
+    first_byte: int | None = None
+
+    @property
+    def end_byte(self) -> int | None:
+        """Where the record ends in the decompressed file; None where its beginning is not known."""
+        return None if self.first_byte is None else self.first_byte + len(self.raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +210,8 @@ class Rejected:
     reason: Reason
     message: str
     raw: str
+    first_byte: int | None = None
+    end_byte: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +253,11 @@ def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:
 
 
 def take_record(
-    number: int, location: str, raw: bytes | str, parse: Callable[[], Rows]
+    number: int,
+    location: str,
+    raw: bytes | str,
+    parse: Callable[[], Rows],
+    first_byte: int | None = None,
 ) -> Accepted | Rejected:
     """The record accepted with the rows that `parse` gives, or rejected with the error that it raises.
 
@@ -251,9 +265,10 @@ def take_record(
     7
     """
     try:
-        return Accepted(number, parse(), location, raw)
+        return Accepted(number, parse(), location, raw, first_byte)
     except RecordError as error:
-        return Rejected(number, location, error.reason, str(error), show_raw(raw))
+        end_byte = None if first_byte is None else first_byte + len(raw)
+        return Rejected(number, location, error.reason, str(error), show_raw(raw), first_byte, end_byte)
 
 
 def show_raw(raw: bytes | str) -> str:

@@ -36,13 +36,14 @@ load_batches = sa.Table(
     optional(
         "first_byte", sa.BigInteger, "where the batch begins in the decompressed file, from 0; if known"
     ),
-    optional("end_byte", sa.BigInteger, "where the next one begins"),
+    optional("end_byte", sa.BigInteger, "where its last record ends, without the line end"),
     required("is_last", sa.Boolean, "whether the file ends with this batch"),
     required("rows_in", sa.BigInteger, "records read = loaded + rejected"),
     required("rows_loaded", sa.BigInteger, "records accepted: new + updated + unchanged"),
     required("rows_updated", sa.BigInteger, "of those, records that replaced an older version"),
     required("rows_unchanged", sa.BigInteger, "of those, records that were there already"),
     required("rows_rejected", sa.BigInteger, "records in rejected_rows"),
+    required("citations", sa.BigInteger, "mentions that the batch brought"),
     required("started_at", sa.DateTime(timezone=True), "when the batch began"),
     required("elapsed_s", sa.Double, "seconds that it took"),
     sa.UniqueConstraint(

@@ -26,6 +26,7 @@ from pinakes.loaders.merge.lookup import Keys, find_keys, find_last_id
 _OTHER_FILES: Final = """
 SELECT COUNT(*) FROM load_batches
 WHERE corpus_id = :corpus_id
+    AND citations > 0
     AND NOT (
         loader = :loader AND role = :role AND file_digest = :file_digest
         AND options_digest = :options_digest AND round = :round
@@ -85,8 +86,8 @@ def merge_citations(
     keys: tuple[Keys, Keys],
     context: MergeContext,
     fates: Fates,
-) -> None:
-    """Append mentions.
+) -> int:
+    """Append mentions and say how many.
 
     Args:
         rows: the staged mentions.
@@ -107,7 +108,7 @@ def merge_citations(
         keep[~is_own] = ~_find_repeated(session, others, context, fates)
     else:
         keep |= ~is_own
-    _append(session, rows.filter(pa.array(keep)), context)
+    return _append(session, rows.filter(pa.array(keep)), context)
 
 
 def _may_exist(session: Session, context: MergeContext) -> bool:
@@ -136,7 +137,7 @@ def _find_repeated(
     return repeated
 
 
-def _append(session: Session, rows: pa.Table, context: MergeContext) -> None:
+def _append(session: Session, rows: pa.Table, context: MergeContext) -> int:
     last_id = find_last_id(session, "citations")
     rows = rows.append_column("citation_id", pa.array(last_id + 1 + np.arange(rows.num_rows)))
     rows = rows.append_column("batch_id", repeat_value(context.batch_id, rows, pa.int64()))
@@ -146,3 +147,4 @@ def _append(session: Session, rows: pa.Table, context: MergeContext) -> None:
     corpus = repeat_value(context.corpus_id, pending, pa.int32())
     pending = pending.append_column("corpus_id", corpus)
     session.insert(schema.pending_citations, fit_table(schema.pending_citations, pending))
+    return int(rows.num_rows)

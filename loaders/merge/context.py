@@ -40,12 +40,16 @@ class MergeContext:
 
 @dataclass(frozen=True, slots=True)
 class MergeCounts:
-    """What became of the records of a chunk; `loaded` = new + `updated` + `unchanged`."""
+    """What became of the records of a chunk; `loaded` = new + `updated` + `unchanged`.
+
+    `citations` counts the mentions that are new.
+    """
 
     loaded: int
     updated: int
     unchanged: int
     rejected: list[Rejected]
+    citations: int = 0
 
 
 @dataclass(slots=True)
@@ -58,6 +62,8 @@ class Fates:
     def count(self) -> tuple[int, int]:
         """How many records were known, and how many of those changed."""
         known = _unite(self.known)
+        if not len(known):
+            return 0, 0
         return len(known), len(np.intersect1d(known, _unite(self.changed), assume_unique=True))
 
 

@@ -54,11 +54,10 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     refused, tables = _refuse(chunk, tables, named, context)
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
     fates = Fates()
-    if accepted:
-        _merge(session, tables, named, context, fates)
+    citations = _merge(session, tables, named, context, fates) if accepted else 0
     known, updated = fates.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
-    return MergeCounts(accepted, updated, known - updated, rejected)
+    return MergeCounts(accepted, updated, known - updated, rejected, citations)
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:
@@ -103,7 +102,9 @@ def _refuse(
 
 def _merge(
     session: Session, tables: dict[str, pa.Table], named: _Named, context: MergeContext, fates: Fates
-) -> None:
+) -> int:
+    """Merge all areas in the order in which they need each other; the number of new mentions."""
+    citations = 0
     references = find_references(session, tables, context)
     written = merge_papers(session, tables, named.papers, references, context, fates)
     if "mentioned_papers" in tables:
@@ -114,10 +115,11 @@ def _merge(
     if "citations" in tables:
         own = _find_own(tables, named.papers, context)
         keys = (named.papers, references)
-        merge_citations(session, tables["citations"], (written, own), keys, context, fates)
+        citations = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
     merge_assessments(session, tables, named.papers, context, fates)
     if "deletions" in tables:
         delete(session, tables["deletions"], context, fates)
+    return citations
 
 
 def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:

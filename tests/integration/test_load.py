@@ -113,7 +113,7 @@ def test_a_beir_folder_gives_these_rows(database: Database) -> None:
     ]
     size = (DATA / "beir" / "corpus.jsonl").stat().st_size
     assert dumped["load_batches"][0][1:9] == (1, "beir", "corpus.jsonl", "papers", 1, 1, 6, 0)
-    assert dumped["load_batches"][0][9:] == (size, True, 5, 5, 0, 0, 0)
+    assert dumped["load_batches"][0][9:] == (size, True, 5, 5, 0, 0, 0, 0)
 
 
 def test_csfcubes_pools_and_judgments_make_the_papers_that_it_lacks(database: Database) -> None:

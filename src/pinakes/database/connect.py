@@ -15,6 +15,8 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.settings import read_settings
 
 _POLL_S = 0.2
+_CHECKPOINT = "512MB"
+"""Size of DuckDB's log at which it is folded into the file: each time, every index is written anew."""
 
 
 def connect(
@@ -96,7 +98,7 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
 
 def _duckdb_arguments(_url: sa.URL, *, read_only: bool) -> dict[str, Any]:
     if not read_only:
-        return {}
+        return {"config": {"checkpoint_threshold": _CHECKPOINT}}
     return {"read_only": True, "config": {"enable_external_access": "false", "lock_configuration": "true"}}
 
 

@@ -206,6 +206,7 @@ def _load_chunk(
             "rows_updated": counts.updated,
             "rows_unchanged": counts.unchanged,
             "rows_rejected": len(counts.rejected),
+            "citations": counts.citations,
             "started_at": started_at,
             "elapsed_s": time.monotonic() - started,
         }
