@@ -1,36 +1,47 @@
-"""BEIR folders: corpus.jsonl, queries.jsonl, qrels/*.tsv (Thakur et al. 2021), plain or gzipped.
+"""BEIR folders: corpus.jsonl, queries.jsonl, qrels/*.tsv (Thakur et al. 2021), also compressed or as archive.
 
-The corpus is named after the folder. A qrels file's name is its split. Leaves out: fields of a record
-beyond `_id`, `title`, `text` and a `year` in `metadata`.
+The corpus is named after the folder or archive. A qrels file's name is its split. Leaves out: fields of a
+record beyond `_id`, `title`, `text` and a `year` in `metadata`.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from pinakes.errors import InputError
+from pinakes.loaders.archives import digest_member, is_archive, list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.columnar import Layout, read_columnar
+from pinakes.loaders.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
+from pinakes.loaders.compression import strip_compression
 from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, find_file, read_json_lines
+from pinakes.loaders.reading import clean_text, digest_file, find_file, read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 
 def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
     """The corpus that a BEIR folder makes, named after it."""
     name = "" if source is None else source.resolve().name
+    if source is not None and source.is_file():
+        name = name.split(".")[0]
     return CorpusDescription(name=name, title=name, source="BEIR folder")
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The corpus, the queries and every qrels file of the folder, in that order."""
+    """The corpus, the queries and every qrels file of the folder or archive, in that order."""
+    if source is not None and source.is_file() and is_archive(source):
+        return _find_members(source)
     if source is None or not source.is_dir():
         raise InputError(
             f"{source} is not a folder; expected one with corpus.jsonl, queries.jsonl and qrels/."
         )
     papers = find_file(source, "corpus.jsonl")
     queries = find_file(source, "queries.jsonl")
-    qrels = sorted(path for path in source.glob("qrels/*") if path.name.removesuffix(".gz").endswith(".tsv"))
+    qrels = sorted(path for path in source.glob("qrels/*") if strip_compression(path.name).endswith(".tsv"))
     return [
         InputFile(papers, papers.name, "papers"),
         InputFile(queries, queries.name, "queries"),
@@ -38,8 +49,29 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     ]
 
 
+def _find_members(source: Path) -> list[InputFile]:
+    digest = digest_file(source)
+    found: dict[str, list[InputFile]] = {"papers": [], "queries": [], "judgments": []}
+    for member in sorted(list_members(source)):
+        path = PurePosixPath(member)
+        plain = strip_compression(path.name)
+        role = {"corpus.jsonl": "papers", "queries.jsonl": "queries"}.get(plain)
+        name = path.name
+        if path.parent.name == "qrels" and plain.endswith(".tsv"):
+            role, name = "judgments", f"qrels/{path.name}"
+        if role is not None:
+            found[role].append(InputFile(source, name, role, member, digest=digest_member(digest, member)))
+    if (len(found["papers"]), len(found["queries"])) != (1, 1):
+        raise InputError(
+            f"{source} is no BEIR archive; expected one corpus.jsonl, one queries.jsonl and qrels/."
+        )
+    return [file for files in found.values() for file in files]
+
+
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of one of the folder's files."""
+    if file.role == "papers":
+        return read_columnar(file, first_row, _PAPERS)
     return gather_chunks(_READERS[file.role](file), first_row=first_row)
 
 
@@ -61,16 +93,32 @@ def _parse_year(metadata: object) -> int | None:
     return int(year) if year.isdecimal() else None
 
 
+def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
+    papers = {
+        "row_number": numbers,
+        "source_id": clean_ids(columns["_id"]),
+        "title": clean_texts(columns["title"]),
+        "abstract": clean_texts(columns["text"]),
+        "year": _project_years(pc.struct_field(columns["metadata"], "year")),
+    }
+    return {"papers": build_table("papers", papers)}
+
+
+def _project_years(years: pa.Array) -> pa.Array:
+    if pa.types.is_string(years.type):
+        if not pc.all(pc.string_is_ascii(years)).as_py() and len(years) > years.null_count:
+            raise NotPlainError("a year may be of digits that are not ASCII")
+        is_year = pc.match_substring_regex(years, "^[0-9]+$")
+        years = pc.cast(pc.if_else(is_year, years, None), pa.int64())
+    return clean_counts(pc.if_else(pc.less(years, 0), None, years))
+
+
 def _parse_query(record: dict[str, Any]) -> Rows:
     query_id = clean_text(record.get("_id"))
     text = clean_text(record.get("text"))
     if query_id is None or text is None:
         raise RecordError("missing_field", "no _id or no text")
     return {"queries": [{"query_id": query_id, "text": text}]}
-
-
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_lines(file, _parse_paper)
 
 
 def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -82,11 +130,25 @@ def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     return read_qrels(file, columns=("query_id", "source_id", "grade"), split=split, has_header=True)
 
 
-_READERS: Final = {"papers": _read_papers, "queries": _read_queries, "judgments": _read_judgments}
+_PAPERS: Final = Layout(
+    tuple(
+        pa.schema(
+            [
+                *((name, pa.string()) for name in ("_id", "title", "text")),
+                ("metadata", pa.struct([("year", year)])),
+            ]
+        )
+        for year in (pa.int64(), pa.string())
+    ),
+    _project_papers,
+    _parse_paper,
+)
+
+_READERS: Final = {"queries": _read_queries, "judgments": _read_judgments}
 
 LOADER: Final = Loader(
     name="beir",
-    summary="a BEIR folder: corpus.jsonl, queries.jsonl, qrels/*.tsv",
+    summary="a BEIR folder or archive: corpus.jsonl, queries.jsonl, qrels/*.tsv",
     describe_corpus=describe_corpus,
     find_files=find_files,
     read_chunks=read_chunks,

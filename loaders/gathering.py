@@ -52,7 +52,7 @@ def gather_chunks(
         if record.row_number < first_row:
             continue
         pending.append(checked)
-        held_bytes += len(record.raw)
+        held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
         if len(pending) == size or held_bytes >= staging.CHUNK_BYTES:
             yield _build_chunk(pending)
             pending, held_bytes = [], 0

@@ -52,7 +52,7 @@ def normalise_identifier(scheme: str, identifier: object) -> str | None:
 
 
 def normalise_title(title: str) -> str:
-    """A title as two spellings of it are compared: ASCII letters lowered, ASCII punctuation and space dropped.
+    """A title as spellings of it are compared: ASCII letters lowered, ASCII punctuation and space dropped.
 
     Letters beyond ASCII stay as they are, so that Python, DuckDB and Postgres agree on every title
     (`pipeline/sql/resolve.sql` says the same in SQL).

@@ -7,11 +7,36 @@ from pinakes.errors import UnknownNameError
 from pinakes.loaders.base import Loader
 
 LOADERS: Final = {
+    "aan": "pinakes.loaders.aan:LOADER",
+    "acl-anthology": "pinakes.loaders.acl_anthology:LOADER",
+    "arxiv": "pinakes.loaders.arxiv:LOADER",
     "beir": "pinakes.loaders.beir:LOADER",
     "csfcube": "pinakes.loaders.csfcube:LOADER",
+    "drsm": "pinakes.loaders.drsm:LOADER",
+    "grobid": "pinakes.loaders.grobid:LOADER",
+    "jats": "pinakes.loaders.jats:LOADER",
+    "mdcr": "pinakes.loaders.mdcr:LOADER",
+    "multicite": "pinakes.loaders.multicite:LOADER",
+    "openalex": "pinakes.loaders.openalex:LOADER",
+    "openreview": "pinakes.loaders.openreview:LOADER",
+    "paperlists": "pinakes.loaders.paperlists:LOADER",
+    "petal": "pinakes.loaders.petal:LOADER",
+    "pubmed": "pinakes.loaders.pubmed:LOADER",
+    "relish": "pinakes.loaders.relish:LOADER",
+    "s2and": "pinakes.loaders.s2and:LOADER",
+    "s2orc": "pinakes.loaders.s2orc:LOADER",
+    "s2orc-json": "pinakes.loaders.s2orc_json:LOADER",
+    "scidocs": "pinakes.loaders.scidocs:LOADER",
+    "science-parse": "pinakes.loaders.science_parse:LOADER",
+    "scirepeval": "pinakes.loaders.scirepeval:LOADER",
+    "scisumm": "pinakes.loaders.scisumm:LOADER",
     "smart": "pinakes.loaders.smart:LOADER",
+    "specter": "pinakes.loaders.specter:LOADER",
     "synthetic": "pinakes.loaders.synthetic:LOADER",
     "trec": "pinakes.loaders.trec:LOADER",
+    "trec-covid": "pinakes.loaders.trec_covid:LOADER",
+    "tweetpap": "pinakes.loaders.tweetpap:LOADER",
+    "unarxive": "pinakes.loaders.unarxive:LOADER",
 }
 
 

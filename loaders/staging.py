@@ -186,7 +186,8 @@ class RecordError(Exception):
 class Accepted:
     """One source record that was understood: its rows, where it stands, and its raw text.
 
-    Without a raw text, a record that the database refuses is shown as its staged rows.
+    Without a raw text, a record that the database refuses is shown as its staged rows. `size` is that of the
+    whole record in bytes, where `raw` is only its beginning.
     """
 
     row_number: int
@@ -194,6 +195,7 @@ class Accepted:
     location: str = ""
     raw: bytes | str = ""
     first_byte: int | None = None
+    size: int = 0
 
     @property
     def end_byte(self) -> int | None:

@@ -87,7 +87,29 @@ def deduplicate(
         steps.print_records([asdict(merged)], as_json=json)
 
 
-_COMMANDS: Final[tuple[Callable[..., None], ...]] = (load, resolve, deduplicate)
+def fetch(
+    dataset: Annotated[
+        str | None, typer.Argument(help="A known dataset. Without one, all are listed.", show_default=False)
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Folder for the files. Default: the dataset's name.", show_default=False),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Bring a known dataset's published files here, going on where it stopped, and check them."""
+    if dataset is None:
+        steps.print_records(steps.source_rows(), as_json=json)
+        return
+    source = steps.find_source(dataset)
+    if not quiet:
+        typer.echo(f"{source.title}. Licence: {source.licence}. {source.page}", err=True)
+    summary = steps.fetch(dataset, to or Path(dataset), progress=steps.show_progress(quiet=quiet))
+    steps.print_records(steps.fetched_rows(summary), as_json=json)
+
+
+_COMMANDS: Final[tuple[Callable[..., None], ...]] = (load, resolve, deduplicate, fetch)
 
 
 def add_loading_commands(app: typer.Typer) -> None:

@@ -1,54 +1,16 @@
 """What hangs on a paper, and citations: replaced, resolved and counted, the same on both databases."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pinakes.database import Database
 from pinakes.errors import LoadError
-from pinakes.loaders.base import PAPER_CHILDREN, CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.staging import STAGED, Accepted, Chunk, Rows
-from pinakes.pipeline import load as load_module
-from pinakes.pipeline.load import FileSummary, LoadRequest, load
+from pinakes.loaders.base import PAPER_CHILDREN
+from pinakes.loaders.staging import STAGED, Rows
+from pinakes.pipeline.load import FileSummary
+from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
-
-Files = dict[str, list[Rows]]
-"""role -> records"""
-
-
-def _load(
-    database: Database, monkeypatch: pytest.MonkeyPatch, digest: str, files: Files
-) -> list[FileSummary]:
-    """Load records that are at hand, as files of that digest."""
-
-    def find_files(_source: object, _options: Options) -> list[InputFile]:
-        return [InputFile(None, role, role, digest=digest) for role in files]
-
-    def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-        records = [Accepted(number, rows) for number, rows in enumerate(files[file.role], start=1)]
-        return gather_chunks(records, first_row=first_row, chunk_rows=2)
-
-    loader = Loader("toy", "", lambda _source, _options: CorpusDescription("toy"), find_files, read_chunks)
-    monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
-    return load(database, LoadRequest("toy")).files
-
-
-def _paper(source_id: str, authors: str = "", fields: str = "", dois: str = "", **columns: Any) -> Rows:
-    return {
-        "papers": [{"source_id": source_id, **columns}],
-        "authorships": [
-            {"source_id": source_id, "position": n, "author_source_id": name, "author_name": name.title()}
-            for n, name in enumerate(authors.split(), start=1)
-        ],
-        "fields": [{"source_id": source_id, "field": name, "assigned_by": "toy"} for name in fields.split()],
-        "identifiers": [{"source_id": source_id, "scheme": "doi", "identifier": doi} for doi in dois.split()],
-    }
-
-
-def _citation(citing: str, cited: str, context: str | None = None) -> Rows:
-    return {"citations": [{"citing_source_id": citing, "reference_key": cited, "context": context}]}
 
 
 def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
@@ -58,14 +20,18 @@ def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
 def test_what_hangs_on_a_paper_is_replaced_where_it_changed(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    papers = [_paper("a", "zoe ann", "Law Art", "10.1/a"), _paper("b", "ann"), _paper("c", "bob", "Law")]
-    assert _counts(_load(database, monkeypatch, "1", {"papers": papers})) == [(3, 3, 0, 0, 0)]
-    newer = [
-        _paper("c", "bob", "Law"),
-        _paper("a", "ann zoe eve", "Law", "10.1/a"),
-        _paper("b", "ann", dois="10.1/b"),
+    papers = [
+        toy_paper("a", "zoe ann", "Law Art", "10.1/a"),
+        toy_paper("b", "ann"),
+        toy_paper("c", "bob", "Law"),
     ]
-    assert _counts(_load(database, monkeypatch, "2", {"papers": newer})) == [(3, 3, 2, 1, 0)]
+    assert _counts(load_records(database, monkeypatch, "1", {"papers": papers})) == [(3, 3, 0, 0, 0)]
+    newer = [
+        toy_paper("c", "bob", "Law"),
+        toy_paper("a", "ann zoe eve", "Law", "10.1/a"),
+        toy_paper("b", "ann", dois="10.1/b"),
+    ]
+    assert _counts(load_records(database, monkeypatch, "2", {"papers": newer})) == [(3, 3, 2, 1, 0)]
     dumped = dump_tables(database)
     assert [(row[0], row[2], row[-1]) for row in dumped["papers"]] == [
         (1, "a", 3),
@@ -93,13 +59,15 @@ def test_citations_are_kept_once_and_resolved_when_the_papers_come(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     citations = [
-        _citation("a", "b"),
-        _citation("a", "x", "As X says."),
-        _citation("z", "a"),
-        _citation("b", "x"),
-        _citation("a", "x", "As X says."),
+        cite("a", "b"),
+        cite("a", "x", "As X says."),
+        cite("z", "a"),
+        cite("b", "x"),
+        cite("a", "x", "As X says."),
     ]
-    first = _load(database, monkeypatch, "1", {"papers": [_paper("a"), _paper("b")], "citations": citations})
+    first = load_records(
+        database, monkeypatch, "1", {"papers": [toy_paper("a"), toy_paper("b")], "citations": citations}
+    )
     assert _counts(first) == [(2, 2, 0, 0, 0), (5, 5, 0, 0, 0)]
     dumped = dump_tables(database)
     assert dumped["cited_references"] == [
@@ -114,8 +82,10 @@ def test_citations_are_kept_once_and_resolved_when_the_papers_come(
         (5, 1, 2, None, "As X says."),
     ]
     assert [row[:4] for row in dumped["pending_citations"]] == [(3, 1, "z", 3)]
-    more = [*citations, _citation("x", "a")]
-    second = _load(database, monkeypatch, "2", {"papers": [_paper("x"), _paper("z")], "citations": more})
+    more = [*citations, cite("x", "a")]
+    second = load_records(
+        database, monkeypatch, "2", {"papers": [toy_paper("x"), toy_paper("z")], "citations": more}
+    )
     assert _counts(second) == [(2, 2, 0, 0, 0), (6, 6, 0, 5, 0)]
     dumped = dump_tables(database)
     assert [row[:3] for row in dumped["citations"]] == [
@@ -135,12 +105,12 @@ def test_the_mentions_of_a_paper_s_own_record_are_replaced_with_it(
 ) -> None:
     def cite(*cited: str) -> Rows:
         rows = [{"citing_source_id": "a", "reference_key": key} for key in cited]
-        return {**_paper("a"), "citations": rows}
+        return {**toy_paper("a"), "citations": rows}
 
-    _load(database, monkeypatch, "1", {"papers": [cite("b", "c", "c"), _paper("b")]})
-    same = _load(database, monkeypatch, "2", {"papers": [cite("c", "b", "c"), _paper("b")]})
+    load_records(database, monkeypatch, "1", {"papers": [cite("b", "c", "c"), toy_paper("b")]})
+    same = load_records(database, monkeypatch, "2", {"papers": [cite("c", "b", "c"), toy_paper("b")]})
     assert _counts(same) == [(2, 2, 0, 2, 0)]
-    newer = _load(database, monkeypatch, "3", {"papers": [cite("c", "d"), _paper("b")]})
+    newer = load_records(database, monkeypatch, "3", {"papers": [cite("c", "d"), toy_paper("b")]})
     assert _counts(newer) == [(2, 2, 1, 1, 0)]
     with database.read() as session:
         cited = session.rows(
@@ -157,8 +127,11 @@ def test_a_record_may_name_several_unknown_papers_and_is_rejected_once(
         {"query_id": "q", "source_id": name, "assessor": "x", "split": "test", "grade": 1}
         for name in ("z", "y", "a")
     ]
-    files: Files = {"papers": [_paper("a")], "judgments": [{"queries": [{"query_id": "q"}], "judgments": rows}]}
-    assert _counts(_load(database, monkeypatch, "1", files))[1] == (1, 0, 0, 0, 1)
+    files: Files = {
+        "papers": [toy_paper("a")],
+        "judgments": [{"queries": [{"query_id": "q"}], "judgments": rows}],
+    }
+    assert _counts(load_records(database, monkeypatch, "1", files))[1] == (1, 0, 0, 0, 1)
     dumped = dump_tables(database)
     assert not dumped.keys() & {"judgments", "benchmark_queries"}
     assert [row[4] for row in dumped["rejected_rows"]] == [
@@ -176,7 +149,7 @@ def test_a_record_that_needs_a_refused_one_is_refused_too(
         {"judgments": [{**grade, "source_id": "c"}], "mentioned_papers": [{"source_id": "c"}]},
     ]
     with monkeypatch.context():
-        files = _load(database, monkeypatch, "1", {"records": records})
+        files = load_records(database, monkeypatch, "1", {"records": records})
     assert _counts(files) == [(3, 0, 0, 0, 3)]
     assert dump_tables(database).keys() & {"papers", "labels", "judgments", "benchmark_queries"} == set()
 
@@ -189,14 +162,14 @@ def test_mentioned_papers_fill_gaps_and_replace_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files: Files = {
-        "papers": [_paper("a", title="A")],
+        "papers": [toy_paper("a", title="A")],
         "mentions": [
             {"mentioned_papers": [{"source_id": "a", "title": "Other", "abstract": "Text"}]},
             {"mentioned_papers": [{"source_id": "b", "title": "B"}, {"source_id": "b", "year": 1999}]},
             {"mentioned_papers": [{"source_id": "b", "title": "Not B", "abstract": "Late"}]},
         ],
     }
-    _load(database, monkeypatch, "1", files)
+    load_records(database, monkeypatch, "1", files)
     dumped = dump_tables(database)
     assert [row[2:6] for row in dumped["papers"]] == [("a", "A", "Text", None), ("b", "B", "Late", 1999)]
 
@@ -204,15 +177,15 @@ def test_mentioned_papers_fill_gaps_and_replace_nothing(
 def test_deletions_take_papers_and_mentions_back(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     cited = {"citations": [{"citing_source_id": "b", "reference_key": "a", "source_reference_id": "c1"}]}
     files: Files = {
-        "papers": [_paper("a", "zoe", "Law", "10.1/a"), _paper("b")],
-        "citations": [cited, _citation("b", "b")],
+        "papers": [toy_paper("a", "zoe", "Law", "10.1/a"), toy_paper("b")],
+        "citations": [cited, cite("b", "b")],
         "deletions": [
             {"deletions": [{"kind": "papers", "key": "a"}]},
             {"deletions": [{"kind": "papers", "key": "never there"}]},
             {"deletions": [{"kind": "citations", "key": "c1"}]},
         ],
     }
-    counts = _counts(_load(database, monkeypatch, "1", files))
+    counts = _counts(load_records(database, monkeypatch, "1", files))
     assert counts[2] == (3, 3, 2, 1, 0)
     dumped = dump_tables(database)
     assert [row[2] for row in dumped["papers"]] == ["b"]
@@ -224,29 +197,31 @@ def test_merging_gives_the_same_rows_on_both_databases(
     both_databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files: Files = {
-        "papers": [_paper("é", "Zoe ann Ärni", "b B a"), _paper("B", "b B", "x"), _paper("a")],
+        "papers": [toy_paper("é", "Zoe ann Ärni", "b B a"), toy_paper("B", "b B", "x"), toy_paper("a")],
         "citations": [
             {
                 "citations": [
                     {"citing_source_id": "a", "reference_key": name} for name in ("é", "b", "B", "10", "9")
                 ]
             },
-            _citation("B", "a", "one"),
+            cite("B", "a", "one"),
         ],
         "queries": [{"queries": [{"query_id": name, "paper_source_id": "a"}]} for name in ("é", "b", "B")],
     }
     dumped = []
     for database in both_databases:
-        _load(database, monkeypatch, "1", files)
+        load_records(database, monkeypatch, "1", files)
         dumped.append(dump_tables(database))
     assert dumped[0] == dumped[1]
     assert [row[2] for row in dumped[0]["cited_references"]] == ["é", "b", "B", "10", "9", "a"]
 
 
-def test_what_hangs_on_a_paper_comes_with_the_paper(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hangs_on_a_paper_comes_with_the_paper(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stray: Rows = {"fields": [{"source_id": "a", "field": "Law", "assigned_by": "toy"}]}
     with pytest.raises(LoadError, match="stages fields of a paper that it does not stage"):
-        _load(database, monkeypatch, "1", {"papers": [stray]})
+        load_records(database, monkeypatch, "1", {"papers": [stray]})
 
 
 def test_every_staged_table_is_merged() -> None:

@@ -82,7 +82,7 @@ def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> di
         same = [load_batches.c[name] == value for name, value in identity.items()]
         sums = [sa.func.coalesce(sa.func.sum(load_batches.c[name]), 0).label(name) for name in _COUNTS]
         row = session.rows(sa.select(*sums).where(*same))[0]
-        total = {name: total[name] + int(row[name]) for name in _COUNTS}
+        total |= {name: total[name] + int(row[name]) for name in _COUNTS}
         reasons = (
             sa.select(rejected_rows.c.reason, sa.func.count().label("rows"))
             .join(load_batches, load_batches.c.batch_id == rejected_rows.c.batch_id)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.demo import run_demo
     from pinakes.pipeline.evaluate import evaluate
     from pinakes.pipeline.export_run import export_qrels, export_run
+    from pinakes.pipeline.fetch import fetch, find_source
     from pinakes.pipeline.import_run import ImportRequest, import_run
     from pinakes.pipeline.index import index
     from pinakes.pipeline.init import initialise
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.telling import (
         comparison_rows,
         describe_coverage,
+        fetched_rows,
         print_load,
         print_records,
         print_report,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
         print_status,
         score_rows,
         show_progress,
+        source_rows,
     )
 
 __all__ = [
@@ -52,8 +55,11 @@ __all__ = [
     "evaluate",
     "export_qrels",
     "export_run",
+    "fetch",
+    "fetched_rows",
     "find_index_folder",
     "find_orphans",
+    "find_source",
     "gather_report",
     "import_run",
     "index",
@@ -72,6 +78,7 @@ __all__ = [
     "run_demo",
     "score_rows",
     "show_progress",
+    "source_rows",
     "write_report",
 ]
 
@@ -83,6 +90,7 @@ _HOMES: Final = {
     "pinakes.pipeline.deduplicate": ("deduplicate",),
     "pinakes.pipeline.evaluate": ("evaluate",),
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
+    "pinakes.pipeline.fetch": ("fetch", "find_source"),
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
     "pinakes.pipeline.index": ("index",),
     "pinakes.pipeline.init": ("initialise",),
@@ -95,6 +103,7 @@ _HOMES: Final = {
     "pinakes.pipeline.telling": (
         "comparison_rows",
         "describe_coverage",
+        "fetched_rows",
         "print_load",
         "print_records",
         "print_report",
@@ -103,6 +112,7 @@ _HOMES: Final = {
         "print_status",
         "score_rows",
         "show_progress",
+        "source_rows",
     ),
 }
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from pinakes.pipeline.fetch import FetchSummary
 from pinakes.pipeline.load_summary import LoadSummary
 from pinakes.pipeline.progress import Progress, Silent
+from pinakes.pipeline.sources import list_sources
 from pinakes.records import Score
 from pinakes.report.formatting import format_field, format_value
 from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # these import scipy, which takes seconds
 __all__ = [
     "comparison_rows",
     "describe_coverage",
+    "fetched_rows",
     "print_load",
     "print_records",
     "print_report",
@@ -35,6 +38,7 @@ __all__ = [
     "print_status",
     "score_rows",
     "show_progress",
+    "source_rows",
 ]
 
 
@@ -55,6 +59,34 @@ def list_load_tables(summary: LoadSummary) -> list[Table]:
     """What became of a load, as tables to print."""
     files = [asdict(file) for file in summary.files]
     return load_tables(summary.corpus, files, summary.reasons, summary.quality, summary.elapsed_s)
+
+
+def source_rows() -> list[dict[str, Any]]:
+    """The known datasets as rows."""
+    return [
+        {
+            "dataset": source.name,
+            "loader": source.loader,
+            "licence": source.licence,
+            "fetched by": "hand" if source.manual else "pinakes fetch",
+            "page": source.page,
+        }
+        for source in list_sources()
+    ]
+
+
+def fetched_rows(summary: FetchSummary) -> list[dict[str, Any]]:
+    """What became of a dataset's files, as rows; a digest that nobody publishes is told with its file."""
+    return [
+        {
+            "file": str(file.path),
+            "bytes": file.size,
+            "was there": "yes" if file.was_there else "no",
+            "checked against": "what is published" if file.is_vouched else "the first fetch",
+            "sha256": file.sha256,
+        }
+        for file in summary.files
+    ]
 
 
 def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:

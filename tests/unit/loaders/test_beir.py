@@ -1,11 +1,15 @@
 """BEIR folders: what every record becomes."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
+from tests.fuzzing import check_never_lost, mutations
 from tests.loading import DATA, paper, stage_all, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -54,6 +58,29 @@ def test_a_folder_becomes_these_rows() -> None:
             ]
         },
     }
+
+
+@pytest.mark.parametrize("top", ["", "beir/"])
+def test_an_archive_becomes_the_rows_of_its_folder(tmp_path: Path, top: str) -> None:
+    path = tmp_path / "beir.zip"
+    names = sorted(file.relative_to(DATA / "beir").as_posix() for file in (DATA / "beir").rglob("*.*"))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.write(DATA / "beir" / name, f"{top}{name}")
+    assert stage_all("beir", path) == stage_all("beir", DATA / "beir")
+    assert find_loader("beir").describe_corpus(path, {}).name == "beir"
+
+
+@pytest.mark.parametrize(
+    "names", [(), ("corpus.jsonl",), ("a/corpus.jsonl", "b/corpus.jsonl", "queries.jsonl")]
+)
+def test_an_archive_that_is_no_single_corpus_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+    path = tmp_path / "beir.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, "")
+    with pytest.raises(InputError, match="is no BEIR archive; expected one corpus"):
+        find_loader("beir").find_files(path, {})
 
 
 def _judgment(row_number: int, query_id: str, source_id: str, grade: int, split: str) -> dict[str, object]:
@@ -168,3 +195,29 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     (write_beir(tmp_path, []) / name).unlink()
     with pytest.raises(InputError, match=f"has no {name} and no {name}.gz"):
         find_loader("beir").find_files(tmp_path, {})
+
+
+def _zip_folder(path: Path) -> bytes:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted((DATA / "beir").rglob("*.*")):
+            archive.write(file, file.relative_to(DATA).as_posix())
+    return path.read_bytes()
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_of_a_damaged_archive_nothing_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("damaged") / "beir.zip"
+    path.write_bytes(data.draw(mutations(_zip_folder(path))))
+    check_never_lost("beir", path)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(data=mutations((DATA / "beir" / "corpus.jsonl").read_bytes()))
+def test_of_a_damaged_corpus_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    folder = write_beir(tmp_path_factory.mktemp("damaged"), [])
+    (folder / "corpus.jsonl").write_bytes(data)
+    rows_in, accepted, rejected = check_never_lost("beir", folder)
+    assert rows_in == accepted + rejected == sum(1 for line in data.split(b"\n") if line.strip()) + 1

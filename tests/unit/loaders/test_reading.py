@@ -1,14 +1,31 @@
 """Bytes to lines and records: what is passed over, what is rejected, what is refused."""
 
+import bz2
 import gzip
 import hashlib
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
 
 from pinakes.errors import InputError, LoadError
+from pinakes.loaders import streams
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import digest_file, find_file, read_json, read_lines, read_text
+from pinakes.loaders.reading import (
+    digest_file,
+    find_file,
+    read_json,
+    read_json_lines,
+    read_lines,
+    read_lines_at,
+    read_text,
+)
+from pinakes.loaders.staging import Accepted, Rejected
+from pinakes.loaders.streams import CutLine
+from tests.fuzzing import mutations
 
 
 def _file(path: Path, content: bytes) -> InputFile:
@@ -115,3 +132,90 @@ def test_a_document_that_is_no_json_object_is_refused(tmp_path: Path, content: b
 
 def test_a_text_is_the_files_lines(tmp_path: Path) -> None:
     assert read_text(_file(tmp_path / "a", b"Z\xc3\xbcrich\r\n\nB\n")) == "Zürich\nB"
+
+
+@pytest.mark.parametrize("packed", [None, ".gz", ".bz2", ".xz", ".zst"])
+def test_every_compression_gives_the_same_lines(tmp_path: Path, packed: str | None) -> None:
+    compress: dict[str | None, Callable[[bytes], bytes]] = {None: bytes}
+    compress |= {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": _compress_zst}
+    content = b"one\ntwo\n"
+    file = _file(tmp_path / f"a{packed or ''}", compress[packed](content))
+    assert list(read_lines_at(file)) == [(1, 0, b"one"), (2, 4, b"two")]
+    assert find_file(tmp_path, "a") == file.path
+
+
+def _compress_zst(data: bytes) -> bytes:
+    compressed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
+    return compressed
+
+
+def test_offsets_count_every_byte_of_the_content(tmp_path: Path) -> None:
+    content = b"\xef\xbb\xbfone\r\n\n  \ntwo\rstill two\n\x00\nlast"
+    file = _file(tmp_path / "a", content)
+    lines = list(read_lines_at(file))
+    assert lines == [(1, 0, b"one"), (4, 12, b"two\rstill two"), (5, 26, b"\x00"), (6, 28, b"last")]
+    assert all(content[offset:].removeprefix(b"\xef\xbb\xbf").startswith(line) for _, offset, line in lines)
+
+
+def test_a_line_that_is_too_large_is_cut_and_the_next_one_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 2_000)
+    exact, long, last = b"a" * 1_999 + b"\n", b"b" * 5_000 + b"\n", b"c" * 2_000
+    lines = list(read_lines_at(_file(tmp_path / "a", exact + long + b"next\n" + last)))
+    assert [(number, offset, len(line)) for number, offset, line in lines] == [
+        (1, 0, 1_999),
+        (2, 2_000, 1_000),
+        (3, 7_001, 4),
+        (4, 7_006, 1_000),
+    ]
+    assert [type(line) for _, _, line in lines] == [bytes, CutLine, bytes, CutLine]
+
+
+def test_a_line_that_is_too_large_is_rejected_with_its_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 2_000)
+    file = _file(tmp_path / "a", b'{"a": 1}\n{"a": "' + b"b" * 5_000 + b'"}\n{"a": 2}\n')
+    records = list(read_json_lines(file, lambda record: {"papers": [record]}))
+    assert [type(record) for record in records] == [Accepted, Rejected, Accepted]
+    rejected = records[1]
+    assert isinstance(rejected, Rejected)
+    message = "the line has more than 2000 bytes"
+    assert rejected == Rejected(2, "line 2", "too_large", message, '{"a": "' + "b" * 993, 9, 1009)
+    with pytest.raises(InputError, match="a: line 2 is too large; expected a small document"):
+        read_text(file)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "not_json"),
+        (b"[1]", "not_an_object"),
+        (b'{"a": "\xff"}', "invalid_utf8"),
+        (b'{"a": "\xed\xa0\x80"}', "invalid_utf8"),
+        (b'{"a": NaN}', "not_json"),
+        (b'{"a": "\x00"}', "not_json"),
+        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "not_json"),
+        (b'{"a": 1}{"a": 2}', "not_json"),
+    ],
+)
+def test_a_line_that_is_no_json_object_is_rejected_and_the_next_one_read(
+    tmp_path: Path, line: bytes, reason: str
+) -> None:
+    file = _file(tmp_path / "a", line + b'\n{"a": 1}\n')
+    first, second = read_json_lines(file, lambda record: {"papers": [record]})
+    assert isinstance(first, Rejected)
+    assert (first.reason, first.location) == (reason, "line 1")
+    assert second == Accepted(2, {"papers": [{"a": 1}]}, "line 2", b'{"a": 1}', len(line) + 1)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(data=mutations(b"".join(b'{"_id": "%d", "title": "T %d"}\n' % (n, n) for n in range(20))))
+def test_every_line_of_a_damaged_file_is_accepted_or_rejected(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    file = _file(tmp_path_factory.mktemp("damaged") / "a", data)
+    records = list(read_json_lines(file, lambda record: {"papers": [record]}))
+    owed = [n for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    assert [record.row_number for record in records] == owed

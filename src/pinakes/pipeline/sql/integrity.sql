@@ -34,6 +34,44 @@ WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
 SELECT COUNT(*) FROM paper_variants AS child
 WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
 
+-- name: review_scores.paper_id
+SELECT COUNT(*) FROM review_scores AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: duplicate_papers.paper_id
+SELECT COUNT(*) FROM duplicate_papers AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: duplicate_papers.kept_paper_id
+SELECT COUNT(*) FROM duplicate_papers AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.kept_paper_id)
+
+-- name: duplicate_references.reference_id
+SELECT COUNT(*) FROM duplicate_references AS child
+WHERE NOT EXISTS (SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.reference_id)
+
+-- name: duplicate_references.kept_reference_id
+SELECT COUNT(*) FROM duplicate_references AS child
+WHERE NOT EXISTS (
+    SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.kept_reference_id
+)
+
+-- name: reference_identifiers.reference_id
+SELECT COUNT(*) FROM reference_identifiers AS child
+WHERE NOT EXISTS (SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.reference_id)
+
+-- name: ambiguous_references.reference_id
+SELECT COUNT(*) FROM ambiguous_references AS child
+WHERE NOT EXISTS (SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.reference_id)
+
+-- name: ambiguous_references.paper_id
+SELECT COUNT(*) FROM ambiguous_references AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: pending_citations.reference_id
+SELECT COUNT(*) FROM pending_citations AS child
+WHERE NOT EXISTS (SELECT 1 FROM cited_references WHERE cited_references.reference_id = child.reference_id)
+
 -- name: labels.paper_id
 SELECT COUNT(*) FROM labels AS child
 WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)

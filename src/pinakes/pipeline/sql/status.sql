@@ -45,7 +45,8 @@ GROUP BY
     load_batches.file,
     load_batches.role,
     load_batches.file_digest,
-    load_batches.options_digest
+    load_batches.options_digest,
+    load_batches.round
 ORDER BY MIN(load_batches.batch_id)
 
 -- name: encoders

@@ -1,0 +1,154 @@
+"""What `load.py` measures, each in a process of its own: prints the seconds it took, and what is in, as JSON.
+
+    python benchmarks/_load_jobs.py NAME ARGUMENTS-AS-JSON
+
+Imports, and making empty tables, are not timed. Leaves out: choosing and comparing (`load.py`).
+"""
+
+import gzip
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+AUTHORS = 'STRUCT("first" VARCHAR, middle VARCHAR[], "last" VARCHAR, suffix VARCHAR)[]'
+PAPER_COLUMNS = {
+    "paper_id": "VARCHAR",
+    "title": "VARCHAR",
+    "authors": AUTHORS,
+    "abstract": "VARCHAR",
+    "year": "INTEGER",
+    **dict.fromkeys(("arxiv_id", "acl_id", "pmc_id", "pubmed_id", "doi"), "VARCHAR"),
+    **dict.fromkeys(("venue", "journal", "mag_id"), "VARCHAR"),
+    "mag_field_of_study": "VARCHAR[]",
+}
+"""the columns of S2ORC's metadata that the loader keeps, without citations, in DuckDB's types"""
+PANDAS_CHUNK = 10_000
+
+
+def list_columns(citations: bool) -> dict[str, str]:
+    """The columns that are compared, with the citations or without."""
+    return {**PAPER_COLUMNS, **({"outbound_citations": "VARCHAR[]"} if citations else {})}
+
+
+def write(folder: str, papers: int, seed: int, layout: str, shards: int, jobs: int) -> dict[str, Any]:
+    """The release, compressed as it is published."""
+    from pinakes.loaders.synthetic.citations import count_citations
+    from pinakes.loaders.synthetic.release import write_release
+    from pinakes.loaders.synthetic.world import World
+
+    world = World(papers, seed)
+    started = time.perf_counter()
+    paths = write_release(Path(folder), world, layout=layout, shards=shards, jobs=jobs)
+    seconds = time.perf_counter() - started
+    packed = sum(path.stat().st_size for path in paths)
+    return {
+        "seconds": seconds,
+        "papers": papers,
+        "mentions": count_citations(world),
+        "packed_mb": packed / 1e6,
+    }
+
+
+def copy(folder: str, target: str) -> dict[str, Any]:
+    """The same records in files of another digest: one empty line is added to each."""
+    started = time.perf_counter()
+    for path in sorted(Path(folder).rglob("*.gz")):
+        copied = Path(target) / path.relative_to(folder)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.write_bytes(path.read_bytes() + gzip.compress(b"\n", mtime=0))
+    return {"seconds": time.perf_counter() - started}
+
+
+def measure_size(folder: str) -> dict[str, Any]:
+    """The bytes of JSON, unpacked."""
+    started, size = time.perf_counter(), 0
+    for path in Path(folder).rglob("*.gz"):
+        with gzip.open(path, "rb") as stream:
+            while part := stream.read(1 << 24):
+                size += len(part)
+    return {"seconds": time.perf_counter() - started, "bytes": size}
+
+
+def bare(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any]:
+    """DuckDB alone: `CREATE TABLE AS SELECT … FROM read_json` into a file of its own."""
+    import duckdb
+
+    columns = list_columns(citations)
+    described = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
+    names = ", ".join(f'"{name}"' for name in columns)
+    source = f"read_json('{folder}/metadata/*.gz', format = 'newline_delimited', columns = {{{described}}})"
+    started = time.perf_counter()
+    with duckdb.connect(file, config={"threads": threads}) as connection:
+        connection.execute(f"CREATE TABLE papers AS SELECT {names} FROM {source}")
+    seconds = time.perf_counter() - started
+    with duckdb.connect(file) as connection:
+        papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]
+    return {"seconds": seconds, "papers": papers}
+
+
+def pinakes(
+    folder: str, url: str, threads: int, jobs: int, loader: str, options: dict[str, str]
+) -> dict[str, Any]:
+    """`pinakes load` into a database that is there, empty or not."""
+    from pinakes.database import connect
+    from pinakes.pipeline.init import initialise
+    from pinakes.pipeline.load import LoadRequest, load
+
+    with connect(url) as database:
+        initialise(database)
+    started = time.perf_counter()
+    with connect(url) as database:
+        if database.name == "duckdb":
+            with database.begin() as session:
+                session.execute(f"SET threads = {threads}")
+        summary = load(database, LoadRequest(loader, Path(folder), options, corpus="bench", jobs=jobs))
+    seconds = time.perf_counter() - started
+    files = summary.files
+    counted = {
+        name: sum(getattr(file, f"rows_{name}") for file in files) for name in ("updated", "unchanged")
+    }
+    with connect(url) as database, database.read() as session:
+        citations = session.scalar("SELECT COUNT(*) FROM citations")
+    known = {"rows_in": summary.rows_in, "rejected": summary.rows_rejected, **counted, "citations": citations}
+    return {"seconds": seconds, "papers": summary.papers, **known}
+
+
+def pandas(folder: str, url: str, rows: int, citations: bool) -> dict[str, Any]:
+    """A loop of `read_json` and `to_sql` over the first `rows` records: the columns of `bare`, in one table.
+
+    `to_sql` takes no lists, so they become texts of JSON.
+    """
+    import pandas as pd
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(url)
+    columns = list_columns(citations)
+    lists = [name for name, kind in columns.items() if kind.endswith("[]")]
+    loaded, started = 0, time.perf_counter()
+    for chunk in _read_chunks(pd, Path(folder), min(rows, PANDAS_CHUNK)):
+        part = chunk[list(columns)].head(rows - loaded).copy()
+        for name in lists:
+            part[name] = part[name].map(json.dumps)
+        part.to_sql("papers", engine, if_exists="append", index=False)
+        loaded += len(part)
+        if loaded >= rows:
+            break
+    engine.dispose()
+    return {"seconds": time.perf_counter() - started, "papers": loaded}
+
+
+def _read_chunks(pd: Any, folder: Path, chunk: int) -> Iterator[Any]:
+    for path in sorted(folder.rglob("*.gz")):
+        with pd.read_json(path, lines=True, chunksize=chunk, dtype=False) as reader:
+            yield from reader
+
+
+JOBS = {job.__name__: job for job in (write, copy, measure_size, bare, pinakes, pandas)}
+
+if __name__ == "__main__":
+    done = JOBS[sys.argv[1]](**json.loads(sys.argv[2]))
+    print(json.dumps({**done, "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))

@@ -1,0 +1,138 @@
+"""The DRSM corpus (Chan Zuckerberg Initiative): states of research on rare diseases, labelled by curators.
+
+Read are the tab-separated files, told apart by their columns: version 1's gold standard (papers with their
+categories) and raw data (a curator's word on a paper a row), and version 2's labels of quality of life.
+Papers are called by their PMID. Tasks are `primary_category`, `secondary_category` and `disease`; of the raw
+data `primary_category:<curator>` and so on, and `relevance:<curator>` where it says IRRELEVANT; and
+`quality_of_life`. An empty category is no label. No split is published: it is `all`. `TRIMMED_ABSTRACT`,
+title and abstract cut for a model, is the variant `drsm_trimmed`. Raw data and version 2 have no texts.
+
+Leaves out: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a model.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import Row, list_identifiers, make_label, take_id
+from pinakes.loaders.reading import read_lines
+from pinakes.loaders.scalars import take_text
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.tables import read_table
+from pinakes.loaders.task_files import find_roles
+
+_CATEGORIES: Final = {"PRIMARY_CATEGORY": "primary_category", "SECONDARY_CATEGORY": "secondary_category"}
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus drsm."""
+    return CorpusDescription(
+        name="drsm",
+        title="DRSM corpus",
+        licence="CC0 1.0",
+        source="https://github.com/chanzuckerberg/DRSM-corpus",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The tab-separated files below the source, gold before raw.
+
+    Raises:
+        InputError: there is none, or one has the columns of no file of the corpus.
+    """
+    found = find_roles(source, _find_suffix, "the .tsv files of the DRSM corpus", ("table",))
+    files = [InputFile(file.path, file.name, _find_role(file)) for file in found]
+    return sorted(files, key=lambda file: (list(_LAYOUTS).index(file.role), file.name))
+
+
+def _find_suffix(name: str) -> str | None:
+    return "table" if name.endswith(".tsv") else None
+
+
+def _find_role(file: InputFile) -> str:
+    first = next(read_lines(file), (0, b""))[1]
+    columns = set(first.decode("utf-8", "replace").split("\t"))
+    for role, (required, _) in _LAYOUTS.items():
+        if columns.issuperset(required):
+            return role
+    raise InputError(
+        f"{file.name} has the columns of no file of the DRSM corpus: {', '.join(columns)[:200]}."
+    )
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file: a row each."""
+    required, parse = _LAYOUTS[file.role]
+    return gather_chunks(read_table(file, parse, quoted=True, required=required), first_row=first_row)
+
+
+def _parse_gold(row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "ID_PAPER")
+    trimmed = take_text(row, "TRIMMED_ABSTRACT")
+    return {
+        "papers": [
+            {
+                "source_id": source_id,
+                "title": take_text(row, "TITLE"),
+                "abstract": take_text(row, "ABSTRACT"),
+            }
+        ],
+        "identifiers": list_identifiers(source_id, {"pubmed": source_id}),
+        "variants": [
+            {"source_id": source_id, "code": "drsm_trimmed", "abstract": trimmed}
+            for _ in range(bool(trimmed))
+        ],
+        "labels": _list_labels(source_id, row, ""),
+    }
+
+
+def _list_labels(source_id: str, row: dict[str, str], suffix: str) -> list[Row]:
+    named = {f"{task}{suffix}": take_text(row, column) for column, task in _CATEGORIES.items()}
+    named["disease"] = take_text(row, "DISEASE_NAME")
+    return [make_label(task, source_id, "all", label) for task, label in named.items() if label]
+
+
+def _parse_raw(row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "ID_PAPER")
+    suffix = f":{take_id(row, 'CURATOR')}"
+    irrelevant = row["IRRELEVANT"].strip()
+    if irrelevant not in ("", "True", "False"):
+        raise RecordError("invalid_value", f"IRRELEVANT: expected True or nothing, found {irrelevant!r:.80}")
+    labels = _list_labels(source_id, row, suffix)
+    if irrelevant == "True":
+        labels.append(make_label(f"relevance{suffix}", source_id, "all", "IRRELEVANT"))
+    return _mention(source_id) | {"labels": labels}
+
+
+def _parse_quality_of_life(row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "PMID")
+    label = take_id(row, "Correct_Label").removeprefix("'").removesuffix("'")
+    quality = "gold" if row["Labeling_State"].strip() == "Gold Standard" else "silver"
+    return _mention(source_id) | {
+        "labels": [make_label("quality_of_life", source_id, "all", label, quality=quality)]
+    }
+
+
+def _mention(source_id: str) -> dict[str, list[Row]]:
+    identifiers = list_identifiers(source_id, {"pubmed": source_id})
+    return {"mentioned_papers": [{"source_id": source_id}], "identifiers": identifiers}
+
+
+_LAYOUTS: Final[dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], Rows]]]] = {
+    "gold": (("ID_PAPER", "TITLE", "ABSTRACT", "DISEASE_NAME", *_CATEGORIES), _parse_gold),
+    "raw": (("ID_PAPER", "IRRELEVANT", "CURATOR", "DISEASE_NAME", *_CATEGORIES), _parse_raw),
+    "quality_of_life": (("PMID", "Labeling_State", "Correct_Label"), _parse_quality_of_life),
+}
+"""role -> the columns that its file must have, and what makes rows of a row"""
+
+LOADER: Final = Loader(
+    name="drsm",
+    summary="DRSM corpus: categories of research on rare diseases, gold and raw",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=lambda _role: frozenset({"title", "abstract", "identifiers", "variants"}),
+)

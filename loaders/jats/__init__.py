@@ -1,0 +1,100 @@
+"""JATS articles, as PubMed Central publishes them (.nxml, .xml), one document a paper.
+
+| module | reads |
+|---|---|
+| `front` | identifiers, title, abstract, year, journal, authors, subjects and keywords |
+| `body` | sections, bibliography and the mentions of it |
+
+A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The
+year is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly
+the electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive
+that holds `.nxml` those alone are read. Left out: sub-articles (reviews, responses, translations), figures,
+tables, supplements, affiliations, and formulas' TeX beside their MathML.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.articles import name_corpus
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.compression import strip_compression
+from pinakes.loaders.documents import find_documents, read_documents
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.jats.body import parse_body
+from pinakes.loaders.jats.front import list_article_ids, parse_front
+from pinakes.loaders.running_text import Element, list_children, list_descendants, name_element, name_entities
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.xml_reading import parse_xml
+
+_PREFIXES: Final = {"pmc": "PMC", "pubmed": "PMID:", "doi": "doi:"}
+"""Scheme, the best first -> what stands before the identifier in a paper's id."""
+
+
+def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus that a folder, an archive or a document makes, named after it."""
+    name = name_corpus(source, "jats")
+    return CorpusDescription(name=name, title=name, source="JATS articles")
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The articles of a folder or an archive, or the one article."""
+    try:
+        return find_documents(source, suffixes=(".nxml",))
+    except InputError:
+        return find_documents(source, suffixes=(".xml",))
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """One record a document."""
+    return gather_chunks(read_documents(file, parse_document), first_row=first_row)
+
+
+def parse_document(raw: bytes, name: str) -> Rows:
+    """The rows of one article.
+
+    Raises:
+        RecordError: the document is not XML, or not one article with its metadata.
+    """
+    root = parse_xml(raw)
+    name_entities(root)
+    article = _find_article(root)
+    meta = [
+        found
+        for front in list_children(article, "front")
+        for found in list_descendants(front, "article-meta")
+    ]
+    if not meta:
+        raise RecordError("missing_field", "the article has no article-meta")
+    source_id = _name_paper(meta[0], name)
+    return {**parse_front(article, meta[0], source_id), **parse_body(article, source_id)}
+
+
+def _find_article(root: Element) -> Element:
+    """The article that the document is, or the only one in its envelope (`pmc-articleset`, an OAI record)."""
+    if name_element(root) == "article":
+        return root
+    articles = list_descendants(root, "article")
+    if len(articles) != 1:
+        raise RecordError(
+            "missing_field", f"expected one article, <{name_element(root)}> has {len(articles)}"
+        )
+    return articles[0]
+
+
+def _name_paper(meta: Element, name: str) -> str:
+    identifiers = dict(list_article_ids(meta))
+    for scheme, prefix in _PREFIXES.items():
+        if scheme in identifiers:
+            return f"{prefix}{identifiers[scheme]}"
+    return PurePosixPath(strip_compression(name)).stem
+
+
+LOADER: Final = Loader(
+    name="jats",
+    summary="articles in JATS, as PubMed Central publishes them",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+)

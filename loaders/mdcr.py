@@ -1,0 +1,105 @@
+"""MDCR, multi-domain citation recommendation (Medić and Šnajder 2022): pools and texts.
+
+Read are `mdcr_val.json` and `mdcr_test.json`, {MAG field: {query: {candidate type: [papers]}}}, and
+`mdcr_val_data.jsonl` and `mdcr_test_data.jsonl`, a paper a line. A type says what put a candidate into the
+pool; `true`, the papers that the query cites, is called `cited` here. A candidate of several types is graded
+1 if it is cited and else 0, as `evaluate.py` does. A query paper that stands under several fields is a query
+of each, named `<paper>_<field>` then. Leaves out: scores (`*scores*.json`, for `pinakes import-run`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import Row, describe_paper, make_judgment, take_id
+from pinakes.loaders.reading import read_json, read_json_lines
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.task_files import find_roles, name_split
+
+_CITED: Final = "true"
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus mdcr."""
+    return CorpusDescription(
+        name="mdcr",
+        title="MDCR: multi-domain citation recommendation",
+        source="https://github.com/zoranmedic/mdcr",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The texts, then the pools: one file, or all of a folder."""
+    return find_roles(source, _find_role, "mdcr_test_data.jsonl and mdcr_test.json", ("papers", "queries"))
+
+
+def _find_role(name: str) -> str | None:
+    if name.endswith(".jsonl"):
+        return "papers"
+    return "queries" if name.endswith(".json") and "scores" not in name else None
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file: a paper each, or a query with its candidates each."""
+    records = read_json_lines(file, _parse_paper) if file.role == "papers" else _read_pools(file)
+    return gather_chunks(records, first_row=first_row)
+
+
+def _parse_paper(record: dict[str, Any]) -> Rows:
+    return {"papers": [describe_paper(take_id(record, "paper_id"), record)]}
+
+
+def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
+    document = read_json(file)
+    split = name_split(file.name, "test")
+    asked = Counter(paper for pools in document.values() if isinstance(pools, dict) for paper in pools)
+    number = 0
+    for field, pools in document.items():
+        entries = pools.items() if isinstance(pools, dict) else [("", pools)]
+        for paper, types in entries:
+            number += 1
+            query_id = paper if asked[paper] == 1 else f"{paper}_{field}"
+            query = {"query_id": query_id, "paper_source_id": paper, "field": field, "fold": split}
+            parse = partial(_parse_pool, query, types)
+            yield take_record(number, f".{field}.{paper}", orjson.dumps(types), parse)
+
+
+def _parse_pool(query: Row, types: object) -> Rows:
+    if not isinstance(types, dict) or not query["paper_source_id"]:
+        raise RecordError("not_an_object", "expected an object of candidate types for each query")
+    if _CITED not in types:
+        raise RecordError("missing_field", "no candidates of the type true: what the query cites")
+    pool = {type_: _take_candidates(type_, candidates) for type_, candidates in types.items()}
+    cited = set(pool[_CITED])
+    candidates = dict.fromkeys(candidate for members in pool.values() for candidate in members)
+    query_id, split = query["query_id"], query["fold"]
+    sources = [
+        {"query_id": query_id, "source_id": candidate, "source": "cited" if type_ == _CITED else type_}
+        for type_, members in pool.items()
+        for candidate in members
+    ]
+    grades = [make_judgment(query_id, candidate, int(candidate in cited), split) for candidate in candidates]
+    return {"queries": [query], "judgments": grades, "pool_sources": sources}
+
+
+def _take_candidates(type_: str, candidates: object) -> list[str]:
+    if not isinstance(candidates, list):
+        raise RecordError("invalid_value", f"{type_}: expected a list of papers, found {candidates!r:.80}")
+    return list(dict.fromkeys(take_id({type_: candidate}, type_) for candidate in candidates))
+
+
+LOADER: Final = Loader(
+    name="mdcr",
+    summary="MDCR: candidate pools by field of study, and the papers' texts",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    creates_unknown=lambda _options: True,
+    describes=lambda _role: frozenset({"title", "abstract", "year", "venue"}),
+)

@@ -1,0 +1,233 @@
+"""The paper lists of Paper Copilot (papercopilot/paperlists): machine-learning and NLP venues, year by year.
+
+Read are the published `<venue>/<venue><year>.json` (one array) and the same records as JSON Lines with
+`venue` and `year` in them; where a record has neither, the file's name says them (`acl2022.json`).
+
+Ids are unique only within a venue and a year (ICML 2019 and NeurIPS 2013 both number papers from 3734, and
+every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`.
+A record without id has that of its page in the ACL Anthology.
+
+Scores (`rating` = "5;6;8") become a row a review. The lists sort the reviews of a paper by rating and number
+none: review 1 is the lowest, and no reviewer. The status is the label `decision`, an award the label `award`
+(its absence is not told from its being unknown, and is none), the track the label `track`. `gs_citation` is
+Google Scholar's count, -1 where it was not found. DOIs are those of the BibTeX entries.
+Leaves out: affiliations, word counts of reviews, averages, links to PDFs, code and videos.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.identifiers import normalise_identifier
+from pinakes.loaders.reading import read_json_array, read_json_lines
+from pinakes.loaders.scalars import take_int, take_text, take_year
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+
+_SUFFIXES: Final = (".jsonl", ".ndjson", ".json")
+_COMPRESSIONS: Final = (".gz", ".zst", ".bz2")
+_VENUE_AND_YEAR: Final = re.compile(r"([a-z]+)((?:19|20)\d\d)(?!\d)")
+_PLACES: Final = ("openreview", "site", "pdf", "arxiv")
+_FORUM: Final = re.compile(r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)")
+_ANTHOLOGY: Final = re.compile(r"aclanthology\.org/([\w.-]+?)(?:\.pdf)?/?$", re.MULTILINE)
+_ARXIV: Final = re.compile(r"arxiv\.org/(?:abs|pdf)/([\w./-]+)")
+_BIBTEX_DOI: Final = re.compile(r'\bdoi\s*=\s*["{]\s*([^"}\s]+)\s*["}]')
+
+_ASPECTS: Final = (
+    "rating",
+    "recommendation",
+    "overall_recommendation",
+    "confidence",
+    "soundness",
+    "contribution",
+    "presentation",
+    "correctness",
+    "novelty",
+    "technical_novelty",
+    "empirical_novelty",
+    "quality",
+    "clarity",
+    "significance",
+    "originality",
+)
+"""Fields that hold a score a review, joined by semicolons."""
+
+_SCORE: Final = re.compile(r"[+-]?\d{1,6}(?:\.\d+)?")
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus paperlists."""
+    return CorpusDescription(
+        name="paperlists",
+        title="Paper Copilot's paper lists",
+        source="https://github.com/papercopilot/paperlists",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """One list, or all lists in a folder and its folders, by name."""
+    if source is None or not source.exists():
+        raise InputError(f"{source} is no file or folder; expected lists such as acl2022.json.")
+    if source.is_file():
+        return [InputFile(source, source.name, "papers")]
+    paths = sorted(path for path in source.rglob("*") if path.is_file() and _is_list(path.name))
+    if not paths:
+        raise InputError(f"{source} has no file that ends in {', '.join(_SUFFIXES)}, plain or compressed.")
+    return [InputFile(path, path.relative_to(source).as_posix(), "papers") for path in paths]
+
+
+def _is_list(name: str) -> bool:
+    return _strip_compression(name).endswith(_SUFFIXES)
+
+
+def _strip_compression(name: str) -> str:
+    return next((name.removesuffix(end) for end in _COMPRESSIONS if name.endswith(end)), name)
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The papers of one list."""
+    return gather_chunks(_read_papers(file), first_row=first_row)
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    name = _strip_compression(file.name.rsplit("/", 1)[-1])
+    found = _VENUE_AND_YEAR.search(name)
+    named: tuple[str | None, str | None] = (None, None) if found is None else (found[1], found[2])
+    parse = partial(_parse_paper, named)
+    is_array = name.endswith(".json")
+    return read_json_array(file, parse) if is_array else read_json_lines(file, parse)
+
+
+def _parse_paper(named: tuple[str | None, str | None], record: dict[str, Any]) -> Rows:
+    venue = take_text(record, "venue") or named[0]
+    year = take_year(record.get("year")) or take_year(named[1])
+    identifier = take_text(record, "id") or _search(_ANTHOLOGY, take_text(record, "site") or "")
+    source_id = _name_paper(identifier, venue, year)
+    paper = {
+        "source_id": source_id,
+        "title": take_text(record, "title"),
+        "abstract": take_text(record, "abstract"),
+        "year": year,
+        "venue": venue,
+        "citation_count": _take_count(record.get("gs_citation")),
+    }
+    return {
+        "papers": [paper],
+        "identifiers": _list_identifiers(source_id, venue, record),
+        "fields": _list_fields(source_id, record),
+        "authorships": _list_authorships(source_id, record),
+        "review_scores": _list_scores(source_id, record),
+        "labels": _list_labels(source_id, record),
+    }
+
+
+def _name_paper(identifier: str | None, venue: str | None, year: int | None) -> str:
+    if identifier is None:
+        raise RecordError("missing_field", "no id")
+    return f"{venue or ''}{year or ''}/{identifier}" if venue or year else identifier
+
+
+def _take_count(value: object) -> int | None:
+    count = take_int(value, "gs_citation")
+    return None if count is None or count < 0 else count
+
+
+def _list_identifiers(source_id: str, venue: str | None, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    places = "\n".join(take_text(record, name) or "" for name in _PLACES if name in record)
+    forum = _search(_FORUM, places)
+    if forum is None and venue == "iclr":
+        # Its site may be the conference's own; only the newest lists number the papers instead.
+        identifier = take_text(record, "id") or ""
+        forum = None if identifier.isdecimal() else identifier
+    found = {
+        "openreview": forum,
+        "acl": _search(_ANTHOLOGY, places),
+        "arxiv": _search(_ARXIV, places),
+        "doi": take_text(record, "doi") or _search(_BIBTEX_DOI, take_text(record, "bibtex") or ""),
+    }
+    spelled = {scheme: normalise_identifier(scheme, identifier) for scheme, identifier in found.items()}
+    return [
+        {"source_id": source_id, "scheme": scheme, "identifier": identifier}
+        for scheme, identifier in spelled.items()
+        if identifier is not None
+    ]
+
+
+def _search(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.search(text)
+    return None if found is None else found[1]
+
+
+def _list_fields(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    keywords = dict.fromkeys(_split(take_text(record, "keywords")))
+    area = take_text(record, "primary_area")
+    named = [(name, "paperlists") for name in keywords] + ([(area, "paperlists_area")] if area else [])
+    return [
+        {"source_id": source_id, "field": name, "assigned_by": assigned_by} for name, assigned_by in named
+    ]
+
+
+def _split(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(";") if part.strip()]
+
+
+def _list_authorships(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    names, ids = _split(take_text(record, "author")), _split(take_text(record, "authorids"))
+    if len(ids) != len(names):
+        ids = [f"name:{name}" for name in names]
+    return [
+        {"source_id": source_id, "position": position, "author_source_id": author_id, "author_name": name}
+        for position, (name, author_id) in enumerate(zip(names, ids, strict=True), start=1)
+    ]
+
+
+def _list_scores(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "source_id": source_id,
+            "review_id": str(number),
+            "aspect": aspect,
+            "score": _take_score(aspect, text),
+        }
+        for aspect in _ASPECTS
+        if aspect in record
+        for number, text in enumerate((take_text(record, aspect) or "").split(";"), start=1)
+        if text.strip()
+    ]
+
+
+def _take_score(aspect: str, text: str) -> float:
+    if _SCORE.fullmatch(text.strip()) is None:
+        raise RecordError(
+            "invalid_value", f"{aspect}: expected numbers joined by semicolons, found {text!r:.80}"
+        )
+    return float(text)
+
+
+def _list_labels(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    award = record.get("award")
+    if not (award is None or isinstance(award, bool | str)):
+        raise RecordError("invalid_value", f"award: expected true, false or a text, found {award!r:.80}")
+    labels = {
+        "decision": take_text(record, "status"),
+        "track": take_text(record, "track"),
+        "award": "yes" if award is True else take_text({"award": award or None}, "award"),
+    }
+    return [
+        {"task": task, "source_id": source_id, "split": "all", "label": label, "quality": "gold"}
+        for task, label in labels.items()
+        if label is not None
+    ]
+
+
+LOADER: Final = Loader(
+    name="paperlists",
+    summary="Paper Copilot's lists of papers, ratings and citation counts of venues",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+)

@@ -1,0 +1,107 @@
+"""PeTaL's golden.json: papers labelled with the functions of living things that they describe (biomimicry).
+
+One JSON array. A paper is called by its `petalID`; its MAG id (`paper`) and DOI are identifiers. Titles and
+abstracts are published as words without stop words and endings of sentences: they are those words, joined
+by spaces, and read as no sentence does. The labels' tasks are `petal_level1`, `petal_level2` and
+`petal_level3`. References are MAG ids, authors too: the id is the author's name. The venue is MAG's, or else
+the first that the record lists. Leaves out: addresses, open access.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.identifiers import make_reference_key
+from pinakes.loaders.proximity import Row, list_identifiers, make_label, take_id, take_members
+from pinakes.loaders.reading import read_json_array
+from pinakes.loaders.scalars import take_text
+from pinakes.loaders.staging import Chunk, Rows
+from pinakes.loaders.task_files import find_roles
+
+_LEVELS: Final = ("level1", "level2", "level3")
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus petal."""
+    return CorpusDescription(
+        name="petal",
+        title="PeTaL biomimicry labels",
+        licence="Unlicense",
+        source="https://github.com/nasa-petal/data-collection-and-prep",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """golden.json, or the other arrays of its kind below the source."""
+    return find_roles(source, _find_role, "golden.json", ("papers",))
+
+
+def _find_role(name: str) -> str | None:
+    return "papers" if name.endswith(".json") else None
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The papers of the array."""
+    return gather_chunks(read_json_array(file, _parse_paper), first_row=first_row)
+
+
+def _parse_paper(record: dict[str, Any]) -> Rows:
+    source_id = take_id(record, "petalID")
+    venues = [*_take_texts(record, "venue_mag"), *_take_texts(record, "venue")]
+    paper = {
+        "source_id": source_id,
+        "title": " ".join(_take_texts(record, "title")) or None,
+        "abstract": " ".join(_take_texts(record, "abstract")) or None,
+        "venue": venues[0] if venues else None,
+    }
+    names = {"mag": take_text(record, "paper"), "doi": take_text(record, "doi")}
+    fields = dict.fromkeys(_take_texts(record, "mag"))
+    return {
+        "papers": [paper],
+        "identifiers": list_identifiers(source_id, names),
+        "fields": [{"source_id": source_id, "field": name, "assigned_by": "mag"} for name in fields],
+        "authorships": [
+            {
+                "source_id": source_id,
+                "position": position,
+                "author_source_id": author,
+                "author_name": author,
+            }
+            for position, author in enumerate(_take_texts(record, "author"), start=1)
+        ],
+        "labels": [
+            make_label(f"petal_{level}", source_id, "all", label)
+            for level in _LEVELS
+            for label in dict.fromkeys(_take_texts(record, level))
+        ],
+    } | _list_references(source_id, _take_texts(record, "reference"))
+
+
+def _take_texts(record: dict[str, Any], name: str) -> list[str]:
+    found = [take_text({name: value}, name) for value in take_members(record, name)]
+    return [text for text in found if text is not None]
+
+
+def _list_references(source_id: str, cited: list[str]) -> dict[str, list[Row]]:
+    keys = {make_reference_key(identifiers=[("mag", work)]): work for work in cited}
+    return {
+        "references": [{"reference_key": key} for key in keys],
+        "reference_identifiers": [
+            {"reference_key": key, "scheme": "mag", "identifier": work} for key, work in keys.items()
+        ],
+        "citations": [{"citing_source_id": source_id, "reference_key": key} for key in keys],
+    }
+
+
+LOADER: Final = Loader(
+    name="petal",
+    summary="PeTaL: papers with three levels of biomimicry labels (golden.json)",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=lambda _role: frozenset(
+        {"title", "abstract", "venue", "identifiers", "fields", "authorships", "citations"}
+    ),
+)

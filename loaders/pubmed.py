@@ -1,0 +1,248 @@
+"""PubMed's XML: the baseline and update files, and what its search exports; streamed, of any size.
+
+Read are `PubmedArticle`, `PubmedBookArticle`, and `MedlineCitation` of the older `MedlineCitationSet`; the
+ids in `DeleteCitation` and `DeleteDocument` become deletions. A paper's id is its PMID, whatever its version.
+
+The year is that of the journal's issue (of a book, of the book), from a `MedlineDate` ("1998 Dec-1999 Jan")
+its first; without one that of the electronic date. A structured abstract is its parts in a row, each with its
+label and a colon before it. MeSH headings are fields: "Asthma" and "Asthma/drug therapy", assigned by `mesh`;
+what is a major topic also by `mesh_major`, a descriptor also where one of its qualifiers is, as in a search
+for `[majr]`. Keywords are assigned by `author` (owner NOTNLM) or their owner. Cited works are those with and
+without a PMID in the reference lists, and those that older records list as comments of type Cites.
+
+Left out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types, and
+the text of a reference without an id, which is no title. "[Not Available]." is no title either.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.archives import is_archive, list_members
+from pinakes.loaders.articles import (
+    Bibliography,
+    CitedWork,
+    find_year,
+    list_authorships,
+    list_fields,
+    list_identifiers,
+)
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.line_files import find_line_files
+from pinakes.loaders.running_text import Element
+from pinakes.loaders.scalars import take_year
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.streams import open_stream
+from pinakes.loaders.xml_reading import element_text, read_elements
+
+_RECORDS: Final = {
+    b"PubmedArticleSet": ("PubmedArticle", "PubmedBookArticle", "DeleteCitation", "DeleteDocument"),
+    b"PubmedBookArticleSet": ("PubmedBookArticle",),
+    b"MedlineCitationSet": ("MedlineCitation", "DeleteCitation"),
+    b"PubmedArticle": ("PubmedArticle",),
+    b"PubmedBookArticle": ("PubmedBookArticle",),
+    b"MedlineCitation": ("MedlineCitation",),
+}
+"""Name of a file's root -> the elements that are its records."""
+
+_ROOT: Final = re.compile(rb"<(" + b"|".join(_RECORDS) + rb")[\s>/]")
+_HEAD_BYTES: Final = 1 << 16
+_SCHEMES: Final = {"pubmed": "pubmed", "doi": "doi", "pmc": "pmc", "pmcid": "pmc"}
+_NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Available"})
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus pubmed."""
+    return CorpusDescription(
+        name="pubmed",
+        title="PubMed",
+        licence="NLM's terms and conditions",
+        source="https://ftp.ncbi.nlm.nih.gov/pubmed/",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The XML files of a folder or an archive in the order of their names, which is that of the updates."""
+    files: list[InputFile] = []
+    for file in find_line_files(source, suffixes=(".xml",)):
+        if file.path is None or not is_archive(file.path):
+            files.append(file)
+            continue
+        members = sorted(name for name in list_members(file.path) if ".xml" in name.lower())
+        files += [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in members]
+    return files
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """One record a citation; one for each list of deletions."""
+    tags = _RECORDS[_find_root(file)]
+    return gather_chunks(read_elements(file, tags, parse_element), first_row=first_row)
+
+
+def _find_root(file: InputFile) -> bytes:
+    with open_stream(file) as stream:
+        found = _ROOT.search(stream.read(_HEAD_BYTES))
+    if found is None:
+        known = ", ".join(name.decode() for name in _RECORDS)
+        raise InputError(f"{file.name} is not PubMed's XML; expected a document of {known}.")
+    return found[1]
+
+
+def parse_element(element: Element) -> Rows:
+    """The rows of one record.
+
+    Raises:
+        RecordError: a citation has no PMID, or a year that is none.
+    """
+    if element.tag in ("DeleteCitation", "DeleteDocument"):
+        keys = [element_text(deleted) for deleted in element.iter("PMID")]
+        return {"deletions": [{"kind": "papers", "key": key} for key in keys if key]}
+    citation = element if element.tag == "MedlineCitation" else element.find("MedlineCitation")
+    book = element.find("BookDocument")
+    described = citation.find("Article") if citation is not None else book
+    holder = citation if citation is not None else book
+    source_id = element_text(holder.find("PMID")) if holder is not None else None
+    if source_id is None or holder is None or described is None:
+        raise RecordError("missing_field", "no PMID, or nothing that it describes")
+    if not source_id.isascii() or not source_id.isdecimal():
+        raise RecordError("invalid_value", f"PMID: expected digits, found {source_id!r:.80}")
+    data = element.find("PubmedData" if book is None else "PubmedBookData")
+    bibliography = Bibliography(source_id, _list_works(holder, data))
+    return {
+        "papers": [_parse_paper(source_id, described, holder)],
+        "identifiers": list_identifiers(source_id, _list_ids(source_id, described, holder, data)),
+        "fields": _list_fields(source_id, holder),
+        "authorships": list_authorships(source_id, _list_authors(described)),
+        **bibliography.build_rows(),
+    }
+
+
+def _parse_paper(source_id: str, described: Element, holder: Element) -> dict[str, object]:
+    titles = [
+        element_text(described.find(path)) for path in ("ArticleTitle", "VernacularTitle", "Book/BookTitle")
+    ]
+    venues = [element_text(described.find(path)) for path in ("Journal/Title", "Book/BookTitle")]
+    venues.append(element_text(holder.find("MedlineJournalInfo/MedlineTA")))
+    return {
+        "source_id": source_id,
+        "title": next((title for title in titles if title and title not in _NO_TITLE), None),
+        "abstract": _read_abstract(described.find("Abstract")),
+        "year": _find_year(described),
+        "venue": next(filter(None, venues), None),
+    }
+
+
+def _read_abstract(abstract: Element | None) -> str | None:
+    parts = []
+    for part in [] if abstract is None else abstract.findall("AbstractText"):
+        label, text = (part.get("Label") or "").strip(" :."), element_text(part)
+        if text is not None:
+            parts.append(f"{label}: {text}" if label and label.upper() != "UNLABELLED" else text)
+    return " ".join(parts) or None
+
+
+def _find_year(described: Element) -> int | None:
+    """The year of the issue, else of the electronic date.
+
+    Raises:
+        RecordError: what stands there is no year.
+    """
+    dated = ("Journal/JournalIssue/PubDate", "Book/PubDate")
+    for date in [found for path in dated for found in described.findall(path)]:
+        year = take_year(element_text(date.find("Year"))) or find_year(element_text(date.find("MedlineDate")))
+        if year is not None:
+            return year
+    return take_year(element_text(described.find("ArticleDate/Year")))
+
+
+def _list_ids(
+    source_id: str, described: Element, holder: Element, data: Element | None
+) -> list[tuple[str, object]]:
+    """The record's own ids; those of the works that it cites stand deeper, in its reference lists."""
+    ids: list[tuple[str, object]] = [("pubmed", source_id)]
+    for found in (data, described):
+        for element in [] if found is None else found.findall("ArticleIdList/ArticleId"):
+            ids += [(scheme, element_text(element)) for scheme in _name_scheme(element)]
+    for element in described.findall("ELocationID"):
+        if element.get("EIdType") == "doi" and element.get("ValidYN") != "N":
+            ids.append(("doi", element_text(element)))
+    others = (element_text(element) or "" for element in holder.findall("OtherID"))
+    return ids + [("pmc", other.split()[0]) for other in others if other.startswith("PMC")]
+
+
+def _name_scheme(element: Element) -> list[str]:
+    return [_SCHEMES[kind] for kind in [element.get("IdType", "")] if kind in _SCHEMES]
+
+
+def _list_fields(source_id: str, holder: Element) -> list[dict[str, object]]:
+    topics: list[str] = []
+    majors: list[str] = []
+    for heading in holder.findall("MeshHeadingList/MeshHeading"):
+        descriptor = element_text(heading.find("DescriptorName"))
+        if descriptor is None:
+            continue
+        marked = {descriptor: any(part.get("MajorTopicYN") == "Y" for part in heading)}
+        for qualifier in heading.findall("QualifierName"):
+            marked[f"{descriptor}/{element_text(qualifier)}"] = qualifier.get("MajorTopicYN") == "Y"
+        topics += marked
+        majors += [name for name, is_major in marked.items() if is_major]
+    rows = list_fields(source_id, topics, "mesh") + list_fields(source_id, majors, "mesh_major")
+    for keywords in holder.findall("KeywordList"):
+        owner = (keywords.get("Owner") or "NOTNLM").lower()
+        names = [element_text(keyword) for keyword in keywords.findall("Keyword")]
+        rows += list_fields(source_id, names, "author" if owner == "notnlm" else owner)
+    return rows
+
+
+def _list_authors(described: Element) -> list[tuple[str | None, str]]:
+    authors = []
+    for written in described.findall("AuthorList"):
+        if written.get("Type") == "editors":
+            continue
+        for author in written.findall("Author"):
+            parts = [
+                element_text(author.find(kind))
+                for kind in ("ForeName", "LastName", "Suffix", "CollectiveName")
+            ]
+            name = " ".join(part for part in parts if part)
+            if name and author.get("ValidYN") != "N":
+                authors.append((_find_orcid(author), name))
+    return authors
+
+
+def _find_orcid(author: Element) -> str | None:
+    for identifier in author.findall("Identifier"):
+        if identifier.get("Source") == "ORCID":
+            return (element_text(identifier) or "").rstrip("/").rpartition("/")[2] or None
+    return None
+
+
+def _list_works(holder: Element, data: Element | None) -> Iterator[CitedWork]:
+    cited: set[str] = set()
+    references = [] if data is None else data.iter("Reference")
+    for number, reference in enumerate(references, start=1):
+        ids = [
+            (scheme, element_text(element))
+            for element in reference.findall("ArticleIdList/ArticleId")
+            for scheme in _name_scheme(element)
+        ]
+        pmid = next((text for scheme, text in ids if scheme == "pubmed" and text), None)
+        cited.update({pmid} if pmid else ())
+        yield CitedWork(str(number), identifiers=ids, source_id=pmid)
+    for comment in holder.findall("CommentsCorrectionsList/CommentsCorrections"):
+        pmid = element_text(comment.find("PMID"))
+        if comment.get("RefType") == "Cites" and pmid is not None and pmid not in cited:
+            cited.add(pmid)
+            yield CitedWork(f"PMID:{pmid}", identifiers=[("pubmed", pmid)], source_id=pmid)
+
+
+LOADER: Final = Loader(
+    name="pubmed",
+    summary="PubMed's XML: baseline and update files, search exports",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+)

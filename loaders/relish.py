@@ -1,0 +1,104 @@
+"""RELISH (Brown et al. 2019): judgments of authors on PubMed papers like theirs, and the papers' texts.
+
+Read are the judgments, a JSON array of {uid, pmid, response: {relevant, partial, irrelevant}}, graded 2, 1
+and 0, and tab-separated texts (PMID, title, abstract). A query is a paper, called by its PMID; several
+assessors, called by their uid, may have judged for it. No split is published: it is `all`. Most papers have
+no text here. Leaves out: each assessor's experience and anonymity.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import (
+    Row,
+    describe_paper,
+    list_identifiers,
+    make_judgment,
+    take_id,
+    take_members,
+)
+from pinakes.loaders.reading import read_json_array
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.tables import read_table
+from pinakes.loaders.task_files import find_roles
+
+_GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus relish."""
+    return CorpusDescription(name="relish", title="RELISH", source="https://relishdb.ict.griffith.edu.au")
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The texts (`.tsv`), then the judgments (`.json`)."""
+    expected = "RELISH_v1.json and a table of PMID, title and abstract"
+    return find_roles(source, _find_role, expected, ("papers", "judgments"))
+
+
+def _find_role(name: str) -> str | None:
+    if name.endswith(".tsv"):
+        return "papers"
+    return "judgments" if name.endswith(".json") else None
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file: a text each, or an assessor's answer each."""
+    read = _read_papers if file.role == "papers" else _read_answers
+    return gather_chunks(read(file), first_row=first_row)
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    return read_table(file, _parse_paper, required=("PMID", "title", "abstract"))
+
+
+def _parse_paper(row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "PMID")
+    identifiers = list_identifiers(source_id, {"pubmed": source_id})
+    return {"papers": [describe_paper(source_id, row)], "identifiers": identifiers}
+
+
+def _read_answers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    asked: set[str] = set()
+
+    def parse(record: dict[str, Any]) -> Rows:
+        return _parse_answer(asked, record)
+
+    return read_json_array(file, parse)
+
+
+def _parse_answer(asked: set[str], record: dict[str, Any]) -> Rows:
+    query_id, assessor = take_id(record, "pmid"), take_id(record, "uid")
+    response = record.get("response")
+    if not isinstance(response, dict) or not response.keys() <= _GRADES.keys():
+        raise RecordError("invalid_value", f"response: expected lists of {', '.join(_GRADES)}")
+    graded = [
+        (take_id({answer: paper}, answer), _GRADES[answer])
+        for answer in response
+        for paper in take_members(response, answer)
+    ]
+    if len({paper for paper, _ in graded}) < len(graded):
+        raise RecordError("invalid_value", "response: a paper stands twice")
+    rows: dict[str, list[Row]] = {
+        "judgments": [
+            make_judgment(query_id, paper, grade, "all", assessor=assessor) for paper, grade in graded
+        ]
+    }
+    if query_id not in asked:
+        asked.add(query_id)
+        rows["queries"] = [{"query_id": query_id, "paper_source_id": query_id}]
+    return rows
+
+
+LOADER: Final = Loader(
+    name="relish",
+    summary="RELISH: judgments by PMID and assessor, and texts",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    creates_unknown=lambda _options: True,
+    describes=lambda _role: frozenset({"title", "abstract", "identifiers"}),
+)

@@ -1,0 +1,212 @@
+"""S2AND (Subramanian et al. 2021): signatures of authors on papers, their clusters, and the papers.
+
+Read are `papers.json`, `signatures.json` and `clusters.json`, also with a dataset's name before
+(`aminer_signatures.json`), of one dataset or of several in folders. A signature is an authorship: its author
+is its cluster, or `signature:<id>` where no cluster holds it. Authors of `papers.json` without a signature
+are known by their name. Papers that `papers.json` lacks, or all where it is not published, have authors only.
+Where datasets lie in folders, an author is `<folder>/<cluster>`, since clusters are numbered anew in each;
+but a paper of two datasets gets the authors of the later, so load each as a corpus of its own.
+
+Positions begin with 0 in the files and with 1 here. A second signature at the same place of a paper is
+rejected. Leaves out: e-mails, affiliations, estimated ethnicity and gender, `cluster_seeds.json`, splits.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import orjson
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import Row, describe_paper, take_id, take_ids, take_members
+from pinakes.loaders.reading import digest_file, read_json_members
+from pinakes.loaders.scalars import take_int, take_object, take_text
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.streams import find_file
+from pinakes.loaders.task_files import find_roles
+
+_NAME_PARTS: Final = ("first", "middle", "last", "suffix")
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus s2and."""
+    return CorpusDescription(
+        name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The papers, then the signatures, below the source."""
+    expected = "signatures.json, clusters.json and papers.json"
+    files = find_roles(source, _find_role, expected, ("papers", "authorships"))
+    return [_digest_with_siblings(file) if file.role == "authorships" else file for file in files]
+
+
+def _find_role(name: str) -> str | None:
+    if name.endswith("papers.json"):
+        return "papers"
+    return "authorships" if name.endswith("signatures.json") else None
+
+
+def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
+    """The dataset's file of another kind; None where it is not published."""
+    if file.path is None:
+        raise InputError(f"{file.name} is not a file on disk.")
+    own = file.path.name
+    start = own.lower().rindex("signatures")
+    try:
+        path = find_file(file.path.parent, f"{own[:start]}{kind}.json")
+    except InputError:
+        return None
+    return InputFile(path, path.name, kind)
+
+
+def _digest_with_siblings(file: InputFile) -> InputFile:
+    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"))
+    joined = ":".join(digest_file(part.path) for part in parts if part is not None and part.path is not None)
+    return replace(file, digest=hashlib.sha256(joined.encode()).hexdigest())
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file: a paper each, or all signatures of a paper each."""
+    read = _read_papers if file.role == "papers" else _read_authorships
+    return gather_chunks(read(file), first_row=first_row)
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    return read_json_members(file, _parse_paper)
+
+
+def _take_object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
+    return value
+
+
+def _parse_paper(key: str, value: Any) -> Rows:
+    record = _take_object(value)
+    source_id = take_id({"paper_id": key} | record, "paper_id")
+    paper = describe_paper(source_id, record)
+    paper["venue"] = paper["venue"] or take_text(record, "journal_name")
+    fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
+    _list_authors(record)
+    return {
+        "papers": [paper],
+        "fields": [{"source_id": source_id, "field": name, "assigned_by": "mag"} for name in fields],
+        "citations": [{"citing_source_id": source_id, "reference_key": key} for key in cited],
+    }
+
+
+def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
+    """Rejected signatures first, then each paper with its authors, in the order of first mention."""
+    prefix = f"{PurePosixPath(file.name).parent.name}/".removeprefix("/")
+    clusters = _read_clusters(_find_sibling(file, "clusters"))
+    placed: dict[str, dict[int, Row]] = {}
+    numbers = count(1)
+    for record in read_json_members(file, partial(_parse_signature, clusters, placed, prefix)):
+        if isinstance(record, Rejected):
+            yield replace(record, row_number=next(numbers))
+    papers = _find_sibling(file, "papers")
+    for source_id, position, name in _read_authors(papers):
+        author = f"name:{name}"
+        placed.setdefault(source_id, {}).setdefault(position, _make_row(source_id, position, author, name))
+    for source_id, rows in placed.items():
+        own = [rows[position] for position in sorted(rows)]
+        staged: Rows = {"papers": [{"source_id": source_id}], "authorships": own}
+        yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps(own))
+
+
+def _read_clusters(file: InputFile | None) -> dict[str, str]:
+    """Signature -> cluster.
+
+    Raises:
+        InputError: an entry is no cluster.
+    """
+    clusters: dict[str, str] = {}
+
+    def collect(key: str, value: Any) -> Rows:
+        record = _take_object(value)
+        cluster = take_id({"cluster_id": key} | record, "cluster_id")
+        clusters.update(dict.fromkeys(take_ids(record, "signature_ids"), cluster))
+        return {}
+
+    for read in () if file is None else read_json_members(file, collect):
+        if isinstance(read, Rejected):
+            raise InputError(f"{read.location} of the clusters is none: {read.message}.")
+    return clusters
+
+
+def _parse_signature(
+    clusters: dict[str, str], placed: dict[str, dict[int, Row]], prefix: str, key: str, value: Any
+) -> Rows:
+    record = _take_object(value)
+    signature = take_id({"signature_id": key} | record, "signature_id")
+    source_id = take_id(record, "paper_id")
+    about = take_object(record, "author_info") or {}
+    position = take_int(about.get("position"), "position")
+    name = " ".join(part for part in (take_text(about, name) for name in _NAME_PARTS) if part)
+    name = name or take_text(about, "given_name") or take_text(record, "given_name") or ""
+    if position is None or not name:
+        raise RecordError("missing_field", "a signature without a position or without a name")
+    cluster = clusters.get(signature)
+    author = prefix + (f"signature:{signature}" if cluster is None else cluster)
+    rows = placed.setdefault(source_id, {})
+    if position in rows:
+        raise RecordError("duplicate_id", f"paper {source_id} has a signature at position {position} already")
+    rows[position] = _make_row(source_id, position, author, name) | {"block": take_text(about, "block")}
+    return {}
+
+
+def _make_row(source_id: str, position: int, author: str, name: str) -> Row:
+    return {
+        "source_id": source_id,
+        "position": position + 1,
+        "author_source_id": author,
+        "author_name": name,
+    }
+
+
+def _read_authors(file: InputFile | None) -> Iterator[tuple[str, int, str]]:
+    """Paper, position and name of the authors in `papers.json`; what is rejected there is passed over."""
+    for record in () if file is None else read_json_members(file, _parse_authors):
+        if isinstance(record, Accepted):
+            for row in record.rows["authors"]:
+                yield row["paper"], row["position"], row["name"]
+
+
+def _parse_authors(key: str, value: Any) -> Rows:
+    record = _take_object(value)
+    source_id = take_id({"paper_id": key} | record, "paper_id")
+    return {"authors": [{"paper": source_id, **author} for author in _list_authors(record)]}
+
+
+def _list_authors(record: dict[str, Any]) -> list[Row]:
+    authors = []
+    for value in take_members(record, "authors"):
+        author = _take_object(value)
+        position, name = take_int(author.get("position"), "position"), take_text(author, "author_name")
+        if position is None or name is None:
+            raise RecordError("missing_field", "an author without a position or without a name")
+        authors.append({"position": position, "name": name})
+    return authors
+
+
+_DESCRIBED: Final = {
+    "papers": frozenset({"title", "abstract", "year", "venue", "fields", "citations"}),
+    "authorships": frozenset({"authorships"}),
+}
+
+LOADER: Final = Loader(
+    name="s2and",
+    summary="S2AND: signatures, clusters and papers of author disambiguation",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=_DESCRIBED.__getitem__,
+)

@@ -1,0 +1,195 @@
+"""S2ORC's JSON, one document a paper, in the schema variants that s2orc-doc2json reads and writes.
+
+| variant | paper | text |
+|---|---|---|
+| 20190928 | `metadata` | `grobid_parse` and `latex_parse`, either may be null |
+| 20200705 | nowhere: an id alone | at the top level |
+| 20210101 | `metadata` | at the top level |
+| release (now) | at the top level | `pdf_parse`, `latex_parse` or `jats_parse` |
+
+Of several parses the one from LaTeX is taken, as the cleanest. Variants of 2019 and 2020 are named by S2's
+corpus ids and link their bibliographies by them; the id of the others is whatever the caller chose, often
+the hash of the PDF, and names nothing. Sections are the body's, then the back matter's. A mention that the
+parser could not link (`ref_id` null) is left out, as is an author without a name. Leaves out: figures,
+tables, equations, affiliations, e-mail addresses, and a cited work's authors and venue.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.loaders.articles import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.cite_spans import (
+    Paragraph,
+    group_sections,
+    list_citations,
+    parse_paragraph,
+    take_entries,
+    take_objects,
+)
+from pinakes.loaders.documents import find_documents, read_documents
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.identifiers import make_reference_key
+from pinakes.loaders.reading import clean_text, parse_json_object
+from pinakes.loaders.scalars import take_list, take_object, take_text, take_year
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+
+_COLUMNS: Final = frozenset(
+    {"title", "abstract", "year", "venue", "identifiers", "authorships", "sections", "citations"}
+)
+_PARSES: Final = ("latex_parse", "jats_parse", "pdf_parse", "grobid_parse")
+_SCHEMES: Final = {
+    "doi": "doi",
+    "arxiv": "arxiv",
+    "arxiv_id": "arxiv",
+    "arxivid": "arxiv",
+    "acl": "acl",
+    "acl_id": "acl",
+    "pubmed_id": "pubmed",
+    "pubmed": "pubmed",
+    "pmid": "pubmed",
+    "pmc_id": "pmc",
+    "pmcid": "pmc",
+    "pmc": "pmc",
+    "mag_id": "mag",
+    "mag": "mag",
+}
+"""Name of an identifier, in small letters -> scheme; names of another kind are passed over."""
+_DATE: Final = re.compile(r"(\d{4})(?:-\d{1,2}){1,2}(?:T.*)?")
+
+
+def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
+    """A corpus named after the file or folder."""
+    name = "" if source is None else source.resolve().name.split(".")[0]
+    return CorpusDescription(name=name, title=name, source="s2orc-doc2json")
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The JSON documents of a folder or an archive, or the one that the source is."""
+    return find_documents(source, suffixes=(".json",))
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The papers of one bundle of documents."""
+    return gather_chunks(read_documents(file, _parse_document), first_row=first_row)
+
+
+def _parse_document(raw: bytes, _name: str) -> Rows:
+    return parse_paper(parse_json_object(raw))
+
+
+def parse_paper(record: Mapping[str, Any]) -> Rows:
+    """What a document says: the paper, its sections, its bibliography and every mention of it."""
+    source_id = take_text(record, "paper_id")
+    if source_id is None:
+        raise RecordError("missing_field", "no paper_id")
+    parse = next(filter(None, (take_object(record, name) for name in _PARSES)), record)
+    metadata = take_object(record, "metadata") or record
+    parts = {
+        part: [parse_paragraph(paragraph) for paragraph in _take_part(parse, part)]
+        for part in ("abstract", "body_text", "back_matter")
+    }
+    references, identifiers, keys = _parse_bibliography(source_id, take_entries(parse, "bib_entries"))
+    return {
+        "papers": [_parse_paper_row(source_id, metadata, parts["abstract"])],
+        "identifiers": _list_identifiers(source_id, record, metadata),
+        "authorships": list_authorships(source_id, _list_authors(metadata)),
+        "sections": group_sections(source_id, parts["body_text"] + parts["back_matter"]),
+        "references": references,
+        "reference_identifiers": identifiers,
+        "citations": list_citations(source_id, list(chain.from_iterable(parts.values())), keys),
+    }
+
+
+def _take_part(parse: Mapping[str, Any], part: str) -> list[dict[str, Any]]:
+    # A release without any parse prints its abstract as a text at the same place.
+    return [] if isinstance(parse.get(part), str) else take_objects(parse, part)
+
+
+def _parse_paper_row(
+    source_id: str, metadata: Mapping[str, Any], abstract: list[Paragraph]
+) -> dict[str, Any]:
+    printed = metadata.get("abstract")
+    joined = "\n\n".join(filter(None, (paragraph.text.strip() for paragraph in abstract)))
+    return {
+        "source_id": source_id,
+        "title": take_text(metadata, "title"),
+        "abstract": (clean_text(printed) if not isinstance(printed, list) else None) or joined or None,
+        "year": _parse_year(metadata.get("year")),
+        "venue": take_text(metadata, "venue") or take_text(metadata, "journal"),
+    }
+
+
+def _parse_year(value: object) -> int | None:
+    """The year of a year or a date.
+
+    >>> _parse_year("2011-11"), _parse_year("2017"), _parse_year("")
+    (2011, 2017, None)
+    """
+    found = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return take_year(found[1] if found else value)
+
+
+def _list_identifiers(
+    source_id: str, record: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    named = {**metadata, **(take_object(metadata, "identifiers") or {})}
+    is_release = "s2_pdf_hash" in record or "_pdf_hash" in record
+    return list_identifiers(
+        source_id, [*_take_identifiers(named), *([("corpus", source_id)] if is_release else [])]
+    )
+
+
+def _take_identifiers(named: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
+    """The (scheme, id) pairs among the values; a value may be a list of ids."""
+    for name, values in named.items():
+        scheme = _SCHEMES.get(name.lower())
+        if scheme is not None:
+            for value in values if isinstance(values, list) else [values]:
+                yield scheme, clean_text(value)
+
+
+def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
+    for author in take_objects(metadata, "authors"):
+        name = _join_name(author)
+        if name:
+            yield None, name
+
+
+def _join_name(author: Mapping[str, Any]) -> str:
+    middle = [clean_text(part) for part in take_list(author, "middle") or []]
+    parts = (take_text(author, "first"), *middle, take_text(author, "last"), take_text(author, "suffix"))
+    return " ".join(filter(None, parts))
+
+
+def _parse_bibliography(
+    source_id: str, entries: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]]:
+    """The rows of `references` and `reference_identifiers`, and entry -> reference key."""
+    references, identifiers, keys = [], [], {}
+    for name, entry in entries.items():
+        link = take_text(entry, "links") or take_text(entry, "link")
+        title = take_text(entry, "title")
+        found = normalise_identifiers(_take_identifiers(take_object(entry, "other_ids") or {}))
+        keys[name] = key = make_reference_key(
+            source_id=link, identifiers=found, title=title, mention=(source_id, name)
+        )
+        references.append({"reference_key": key, "title": title, "year": _parse_year(entry.get("year"))})
+        identifiers += [
+            {"reference_key": key, "scheme": scheme, "identifier": identifier}
+            for scheme, identifier in (*([("corpus", link)] if link else []), *found)
+        ]
+    return references, identifiers, keys
+
+
+LOADER: Final = Loader(
+    name="s2orc-json",
+    summary="S2ORC's JSON documents as s2orc-doc2json writes them, in four schema variants",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=lambda _role: _COLUMNS,
+)

@@ -1,0 +1,233 @@
+"""The records of SciRepEval, told apart by their fields, and the rows that each becomes.
+
+| a record with | is |
+|---|---|
+| query, candidates | a paper or a text with graded candidates: search, same author, influential citations |
+| query, pos, neg | a training triplet: the grades 1 and 0 for the query's paper |
+| query_id, cand_id, score | a grade; of reviewer matching, the candidate is a reviewer |
+| r_id, papers | a reviewer: label `r_id` on each paper, under the task `<task>:reviewers` |
+| paper_id, label | a class, several, or a number |
+| references, cited_by | a paper of SciDocs (`pinakes.loaders.scidocs`) |
+| doc_id or corpus_id | a paper; with it, the labels that training files hold |
+
+A query that stands in several records with candidates is a query each time (`<task>:7`, `<task>:7.2`); one of
+several triplets is one query. A paper judged twice alike for a query counts once; otherwise the record is
+rejected. Candidates' descriptions fill gaps and overwrite nothing. Leaves out: `n_key_citations`, `user_id`,
+indexes of labels (`labels`, where `labels_text` names them), the dataset of a same-author query, and ratings,
+h-indexes and tweets in metadata, of which the tasks' numbers are made.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pinakes.loaders import scidocs
+from pinakes.loaders.proximity import (
+    Row,
+    judge_of_task,
+    make_judgment,
+    make_label,
+    take_grade,
+    take_id,
+    take_ids,
+    take_members,
+)
+from pinakes.loaders.scalars import take_number, take_object, take_text
+from pinakes.loaders.scirepeval.papers import IDS, describe, mention
+from pinakes.loaders.staging import RecordError, Rows
+
+_TEXT_TASKS: Final = frozenset({"search", "nfcorpus", "trec_covid", "feeds_title"})
+_NUMBER_TASKS: Final = frozenset(
+    {
+        "cite_count",
+        "citation_count",
+        "pub_year",
+        "publication_year",
+        "tweet_mentions",
+        "peer_review_score",
+        "hindex",
+        "max_hindex",
+    }
+)
+_TARGETS: Final = ("log_citations", "scaled_year")
+"""what `tasks_config.json` trains regression on"""
+
+
+class TaskFile:
+    """One file of a task: makes rows of its records, and remembers what they named already.
+
+    Args:
+        task: the task's name.
+        split: the split that the file's name says; empty where it says none.
+        graded_split: the split of graded candidates where the file's name says none.
+        assessor: who judged.
+    """
+
+    def __init__(self, task: str, split: str, graded_split: str, assessor: str) -> None:
+        self._task = task
+        self._kind = re.sub(r"\W+", "_", task.lower())
+        self._split = split
+        self._graded_split = split or graded_split
+        self._assessor = assessor
+        self._queries: set[str] = set()
+        self._times: Counter[str] = Counter()
+        self._grades: dict[tuple[str, str], int] = {}
+
+    def parse(self, record: Mapping[str, Any]) -> Rows:
+        """The rows of one record.
+
+        Raises:
+            RecordError: its fields are those of no layout, or hold what they must not.
+        """
+        layouts = (
+            (("query", "candidates"), self._parse_ranked),
+            (("query", "pos", "neg"), self._parse_triplet),
+            (("query_id", "cand_id"), self._parse_judged),
+            (("r_id", "papers"), self._parse_reviewer),
+            (("references", "cited_by"), self._parse_scidocs),
+        )
+        for names, parse in layouts:
+            if all(name in record for name in names):
+                return parse(record)
+        if "label" in record and not {"title", "doc_id", "corpus_id"} & record.keys():
+            return self._parse_labelled(record)
+        return self._parse_paper(record)
+
+    def _parse_ranked(self, record: Mapping[str, Any]) -> Rows:
+        asked = record["query"]
+        candidates = [_take_member(candidate) for candidate in take_members(record, "candidates")]
+        graded = [candidate for candidate in candidates if candidate.get("score") is not None]
+        papers = [*([asked] if isinstance(asked, dict) else []), *candidates]
+        grades: dict[str, int] = {}
+        for candidate in graded:
+            _grade_once(grades, take_id(candidate, *IDS), take_grade(candidate["score"]))
+        mentioned = mention(papers)
+        query = self._name_query(record, asked)
+        judgments = [
+            make_judgment(query["query_id"], paper, grade, self._graded_split, assessor=self._assessor)
+            for paper, grade in grades.items()
+        ]
+        pool = {take_id(candidate, *IDS) for candidate in candidates} - grades.keys()
+        sources = [
+            {"query_id": query["query_id"], "source_id": paper, "source": "candidates"}
+            for paper in sorted(pool)
+        ]
+        return {"queries": [query], "judgments": judgments, "pool_sources": sources} | mentioned
+
+    def _name_query(self, record: Mapping[str, Any], asked: object) -> Row:
+        """The query of a record with candidates, under a name that no earlier one has."""
+        query: Row = {"field": self._task, "fold": self._graded_split}
+        if isinstance(asked, dict):
+            query["paper_source_id"] = asked_id = take_id(asked, *IDS)
+        else:
+            query["text"] = take_text(record, "query")
+            if query["text"] is None:
+                raise RecordError("missing_field", "an empty query")
+            asked_id = take_id(record, "doc_id", "query_id", "session_id")
+        self._times[asked_id] += 1
+        times = self._times[asked_id]
+        query["query_id"] = f"{self._task}:{asked_id}" + (f".{times}" if times > 1 else "")
+        return query
+
+    def _parse_triplet(self, record: Mapping[str, Any]) -> Rows:
+        query, positive, negative = (take_object(record, name) or {} for name in ("query", "pos", "neg"))
+        asked = take_id(query, *IDS)
+        query_id = f"{self._task}:{asked}"
+        split = self._split or "train"
+        grades: dict[str, int] = {}
+        for paper, grade in ((positive, 1), (negative, 0)):
+            _grade_once(grades, take_id(paper, *IDS), grade)
+        for judged, grade in grades.items():
+            if self._grades.get((asked, judged), grade) != grade:
+                raise RecordError(
+                    "invalid_value", f"{judged} is cited in one triplet of {asked}, not in another"
+                )
+        new = {judged: grade for judged, grade in grades.items() if (asked, judged) not in self._grades}
+        rows = {
+            "judgments": [make_judgment(query_id, judged, grade, split) for judged, grade in new.items()],
+            "queries": [
+                {"query_id": query_id, "paper_source_id": asked, "field": self._task, "fold": split}
+                for _ in range(asked not in self._queries)
+            ],
+        } | mention([query, positive, negative])
+        self._queries.add(asked)
+        self._grades |= {(asked, judged): grade for judged, grade in new.items()}
+        return rows
+
+    def _parse_judged(self, record: Mapping[str, Any]) -> Rows:
+        asked, candidate = take_id(record, "query_id"), take_id(record, "cand_id")
+        grade = take_grade(record.get("score"))
+        judgment = make_judgment(asked, candidate, grade, self._graded_split, assessor=self._assessor)
+        asks_papers = self._kind not in _TEXT_TASKS
+        return judge_of_task(self._task, self._graded_split, judgment, self._queries, asks_papers=asks_papers)
+
+    def _parse_reviewer(self, record: Mapping[str, Any]) -> Rows:
+        reviewer = take_id(record, "r_id")
+        task = f"{self._task}:reviewers"
+        return {"labels": [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]}
+
+    def _parse_labelled(self, record: Mapping[str, Any]) -> Rows:
+        labels = self._list_labels(take_id(record, "paper_id"), record["label"])
+        if not labels and not isinstance(record["label"], list):
+            raise RecordError("missing_field", "an empty label")
+        return {"labels": labels}
+
+    def _parse_scidocs(self, record: Mapping[str, Any]) -> Rows:
+        source_id = take_id(record, *IDS)
+        rows = scidocs.parse_paper(source_id, {**record, "paper_id": source_id})
+        return {**describe(source_id, record), **rows}
+
+    def _parse_paper(self, record: Mapping[str, Any]) -> Rows:
+        source_id = take_id(record, *IDS)
+        rows = describe(source_id, record)
+        descriptor, qualifier = take_text(record, "descriptor"), take_text(record, "qualifier")
+        named = [
+            name for name in (descriptor, descriptor and qualifier and f"{descriptor}/{qualifier}") if name
+        ]
+        classes = [*take_members(record, "labels_text"), *([descriptor] if descriptor else [])]
+        labels = self._list_labels(source_id, classes or record.get("label"))
+        labels += [
+            self._make_number(source_id, value)
+            for name in _TARGETS
+            if (value := record.get(name)) is not None
+        ]
+        return rows | {
+            "fields": [{"source_id": source_id, "field": name, "assigned_by": "mesh"} for name in named],
+            "labels": labels,
+        }
+
+    def _list_labels(self, source_id: str, label: object) -> list[Row]:
+        """The labels that a value says: a class, a list of classes, a number of a regression, or none."""
+        if label is None or label == "":
+            return []
+        if not isinstance(label, list) and (
+            self._kind in _NUMBER_TASKS or (isinstance(label, float) and not label.is_integer())
+        ):
+            return [self._make_number(source_id, label)]
+        classes = [
+            take_id({"label": name}, "label") for name in (label if isinstance(label, list) else [label])
+        ]
+        # Table 1 of the paper marks the training labels of fields of study as silver, the test's as gold.
+        quality = "silver" if self._kind == "fos" and self._split in ("train", "dev") else "gold"
+        split = self._split or "all"
+        return [
+            make_label(self._task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)
+        ]
+
+    def _make_number(self, source_id: str, value: object) -> Row:
+        number = take_number(value, "label")
+        if number is None:
+            raise RecordError("missing_field", "an empty label")
+        return make_label(self._task, source_id, self._split or "all", "value", value=number)
+
+
+def _take_member(candidate: object) -> dict[str, Any]:
+    if not isinstance(candidate, dict):
+        raise RecordError("invalid_value", f"candidates: expected objects, found {candidate!r:.80}")
+    return candidate
+
+
+def _grade_once(grades: dict[str, int], paper: str, grade: int) -> None:
+    if grades.setdefault(paper, grade) != grade:
+        raise RecordError("invalid_value", f"{paper} is judged {grades[paper]} and {grade}")

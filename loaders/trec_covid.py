@@ -1,0 +1,178 @@
+"""TREC-COVID: CORD-19's metadata.csv, the topics and the qrels of the rounds.
+
+The headers of all releases are read (`mag_id` was `Microsoft Academic Paper ID`). One cord_uid on several
+rows is known to occur: they describe one paper from several sources, so they are merged, not rejected. The
+first row is the paper and has the identifiers of all its rows; the later ones fill its gaps and overwrite
+nothing. `sha` are the hashes of the paper's PDF files, several of
+them separated by semicolons; their scheme is `pdf_sha1`, and none is an id of Semantic Scholar, whose
+CorpusID is `s2_id`.
+
+The iteration of a judgment is the round of judging (0.5, 1, … 5); it becomes the pool source `round 4.5`.
+Judged papers that the metadata lacks become papers without a text, or rejected rows with `unknown=reject`.
+Leaves out: full texts, licences, addresses, `source_x`.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders import trec
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import Row, list_authorships, list_identifiers, take_id
+from pinakes.loaders.qrels import read_qrels
+from pinakes.loaders.scalars import take_text, take_year
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
+from pinakes.loaders.tables import read_table
+from pinakes.loaders.task_files import find_roles
+
+_SCHEMES: Final = {
+    "doi": "doi",
+    "pmcid": "pmc",
+    "pubmed_id": "pubmed",
+    "mag_id": "mag",
+    "Microsoft Academic Paper ID": "mag",
+    "arxiv_id": "arxiv",
+    "who_covidence_id": "who_covidence",
+    "WHO #Covidence": "who_covidence",
+    "s2_id": "corpus",
+}
+"""column -> scheme of the identifier that it holds"""
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus trec-covid."""
+    return CorpusDescription(
+        name="trec-covid",
+        title="TREC-COVID on CORD-19",
+        source="https://ir.nist.gov/trec-covid/",
+    )
+
+
+def find_files(source: Path | None, options: Options) -> list[InputFile]:
+    """The metadata, then the topics, then the qrels; topics are told by the suffix `.xml`."""
+    if options.get("unknown", "create") not in ("reject", "create"):
+        raise InputError(f"unknown={options['unknown']!r}: expected reject or create.")
+    order = ("papers", "queries", "judgments")
+    return find_roles(source, _find_role, "metadata.csv, topics (.xml) and qrels (.txt)", order)
+
+
+def _find_role(name: str) -> str | None:
+    if name.endswith(".csv"):
+        return "papers"
+    if name.endswith(".xml"):
+        return "queries"
+    return "judgments" if re.search(r"qrels?[^/]*$", name) else None
+
+
+def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file: a row of the metadata, a topic or a judgment each."""
+    if file.role == "queries":
+        return trec.read_chunks(file, options, first_row)
+    records = _read_papers(file) if file.role == "papers" else _read_judgments(file, options)
+    return gather_chunks(records, first_row=first_row)
+
+
+def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
+    columns = ("query_id", "iteration", "source_id", "grade")
+    found = read_qrels(file, columns=columns, split=options.get("split", "test"))
+    for number, record in enumerate(found, start=1):
+        if isinstance(record, Rejected):
+            yield replace(record, row_number=number)
+        else:
+            (judgment,) = record.rows["judgments"]
+            judged_in = show_raw(record.raw).split()[1]
+            pooled = {
+                "query_id": judgment["query_id"],
+                "source_id": judgment["source_id"],
+                "source": f"round {judged_in}",
+            }
+            rows = {"judgments": [judgment], "pool_sources": [pooled]}
+            yield replace(record, row_number=number, rows=rows)
+
+
+def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+    repeated = _find_repeated(file)
+    seen: set[str] = set()
+    return _read_metadata(file, partial(_parse_paper, repeated, seen))
+
+
+def _read_metadata(file: InputFile, parse: Callable[[dict[str, str]], Rows]) -> Iterator[Accepted | Rejected]:
+    return read_table(file, parse, delimiter=",", quoted=True, required=("cord_uid", "title"))
+
+
+def _find_repeated(file: InputFile) -> dict[str, list[Row]]:
+    """Each cord_uid that stands on several rows -> the identifiers of the rows after its first."""
+    seen: set[str] = set()
+    found: dict[str, list[Row]] = {}
+
+    def collect(row: dict[str, str]) -> Rows:
+        source_id = row["cord_uid"].strip()
+        if source_id in seen:
+            found.setdefault(source_id, []).extend(_list_identifiers(source_id, row))
+        seen.add(source_id)
+        return {}
+
+    for _ in _read_metadata(file, collect):
+        pass
+    return found
+
+
+def _parse_paper(repeated: dict[str, list[Row]], seen: set[str], row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "cord_uid")
+    paper = {
+        "source_id": source_id,
+        "title": take_text(row, "title"),
+        "abstract": take_text(row, "abstract"),
+        "year": _take_year(row.get("publish_time", "")),
+        "venue": take_text(row, "journal"),
+    }
+    if source_id in seen:
+        return {"mentioned_papers": [paper]}
+    names = row.get("authors", "").split(";")
+    rows = {
+        "papers": [paper],
+        "identifiers": [*_list_identifiers(source_id, row), *repeated.get(source_id, [])],
+        "authorships": list_authorships(source_id, list(names)),
+    }
+    seen.add(source_id)
+    return rows
+
+
+def _take_year(published: str) -> int | None:
+    """The year of a date.
+
+    >>> _take_year("2020-03-11"), _take_year("2020"), _take_year("")
+    (2020, 2020, None)
+    """
+    found = re.fullmatch(r"([0-9]{4})?(?:-[0-9]{2}(?:-[0-9]{2})?)?", published.strip())
+    if found is None:
+        raise RecordError("invalid_value", f"publish_time: expected a date, found {published!r:.80}")
+    return take_year(found[1])
+
+
+def _list_identifiers(source_id: str, row: dict[str, str]) -> list[Row]:
+    named = {scheme: row[column] for column, scheme in _SCHEMES.items() if row.get(column, "").strip()}
+    hashes = [part.strip() for part in row.get("sha", "").split(";")]
+    return list_identifiers(source_id, named) + [
+        {"source_id": source_id, "scheme": "pdf_sha1", "identifier": part} for part in hashes if part
+    ]
+
+
+LOADER: Final = Loader(
+    name="trec-covid",
+    summary="TREC-COVID: CORD-19's metadata.csv, topics and qrels",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    options={
+        "split": "split that the judgments belong to (test)",
+        "unknown": "what becomes of papers that only qrels name: create (default) or reject",
+    },
+    creates_unknown=lambda options: options.get("unknown", "create") == "create",
+    describes=lambda _role: frozenset({"title", "abstract", "year", "venue", "identifiers", "authorships"}),
+)

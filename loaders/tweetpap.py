@@ -1,0 +1,91 @@
+"""TweetPap: arXiv papers with the retweets and favourites of the tweet that names them.
+
+Read is `papers.csv`, plain, compressed or in its zip archive. The numbers of a paper's tweet are the labels
+`tweetpap_retweets` and `tweetpap_favorites`; `cite` is the citation count. Papers are called by their arXiv
+id; a few of the published ids are none ("2041-8205"): they stay as source ids, without an arXiv identifier.
+Leaves out: the tweet's id, which the file holds as a rounded number, its sender and year, and `abs_pdf`.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.archives import is_archive, list_members
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.proximity import list_identifiers, make_label, take_id
+from pinakes.loaders.scalars import take_int, take_year
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.tables import read_table
+from pinakes.loaders.task_files import find_roles
+
+_COUNTS: Final = ("retweets", "favorites")
+_ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus tweetpap."""
+    return CorpusDescription(
+        name="tweetpap", title="TweetPap", licence="MIT", source="https://github.com/lingo-iitgn/TweetPap"
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """papers.csv, or the entry of that name in each archive."""
+    found = find_roles(source, _find_role, "papers.csv or papers.csv.zip", ("papers",))
+    return [entry for file in found for entry in _open_archive(file)]
+
+
+def _find_role(name: str) -> str | None:
+    return "papers" if name.endswith((".csv", ".zip")) else None
+
+
+def _open_archive(file: InputFile) -> list[InputFile]:
+    if file.path is None or not is_archive(file.path):
+        return [file]
+    members = [name for name in list_members(file.path) if name.endswith(".csv")]
+    if not members:
+        raise InputError(f"{file.name} has no entry that ends in .csv.")
+    return [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in members]
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The papers of the table."""
+    required = ("Arxiv_id", "cite", "publish_year", *_COUNTS)
+    records = read_table(file, _parse_paper, delimiter=",", quoted=True, required=required)
+    return gather_chunks(records, first_row=first_row)
+
+
+def _parse_paper(row: dict[str, str]) -> Rows:
+    source_id = take_id(row, "Arxiv_id")
+    paper = {
+        "source_id": source_id,
+        "year": take_year(row["publish_year"]),
+        "citation_count": take_int(row["cite"], "cite"),
+    }
+    counts = {name: take_int(row[name], name) for name in _COUNTS}
+    if None in counts.values():
+        raise RecordError("missing_field", "no count of retweets or favourites")
+    return {
+        "papers": [paper],
+        "identifiers": list_identifiers(
+            source_id, {"arxiv": source_id if _ARXIV_ID.fullmatch(source_id) else None}
+        ),
+        "labels": [
+            make_label(f"tweetpap_{name}", source_id, "all", "value", value=float(value))
+            for name, value in counts.items()
+            if value is not None
+        ],
+    }
+
+
+LOADER: Final = Loader(
+    name="tweetpap",
+    summary="TweetPap: retweets and favourites of arXiv papers (papers.csv)",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),
+)

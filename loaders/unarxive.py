@@ -1,0 +1,150 @@
+"""unarXive (Saier, Krause and Färber 2023; Besrour et al. 2024): arXiv's full texts with linked citations.
+
+2022 prints the text as a list of paragraphs (`body_text`), 2024 as an object of sections; both carry arXiv's
+own metadata. The arXiv id is the `source_id`, so that a cited arXiv paper is found in the corpus at once.
+`{{cite:…}}` and `{{formula:…}}` in a text are the format's markers and stay; the former are the mentions.
+2024 joins paragraphs without a blank, and leaves some offsets behind their markers: the marker decides.
+
+A bibliography entry is a printed line without a title, so a cited work has identifiers or nothing. Of the
+arXiv ids in an entry's line one is taken only when it is the only one. Leaves out: those lines and their
+links, figures, tables, formulas, and the language that 2024 guesses.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.loaders.articles import normalise_identifiers
+from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.cite_spans import (
+    Paragraph,
+    group_sections,
+    list_citations,
+    parse_paragraph,
+    take_entries,
+    take_objects,
+)
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.identifiers import make_reference_key
+from pinakes.loaders.line_files import find_line_files, read_json_line_files
+from pinakes.loaders.scalars import take_int, take_object, take_text
+from pinakes.loaders.staging import Chunk, RecordError, Rows
+
+_COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}
+_SUFFIXES: Final = (".jsonl",)
+_SCHEMES: Final = {
+    "doi": "doi",
+    "open_alex_id": "openalex",
+    "sem_open_alex_id": "openalex",
+    "arxiv_id": "arxiv",
+    "pubmed_id": "pubmed",
+    "pmc_id": "pmc",
+}
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """The corpus unarxive."""
+    return CorpusDescription(
+        name="unarxive",
+        title="unarXive",
+        licence="CC BY-SA 4.0",
+        source="https://github.com/IllDepence/unarXive",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The release: its archive, a folder of its JSON lines, or one of them."""
+    return find_line_files(source, suffixes=_SUFFIXES)
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The papers of one file or archive."""
+    records = read_json_line_files(file, parse_paper, suffixes=_SUFFIXES)
+    return gather_chunks(records, first_row=first_row)
+
+
+def parse_paper(record: Mapping[str, Any]) -> Rows:
+    """What a record says: the paper, its sections, its bibliography and every mention of it."""
+    source_id = take_text(record, "paper_id")
+    if source_id is None:
+        raise RecordError("missing_field", "no paper_id")
+    metadata = take_object(record, "metadata") or {}
+    rows = parse_metadata(metadata, source_id)
+    paper = rows["papers"][0]
+    abstract = _take_abstract(record)
+    paper["abstract"] = paper["abstract"] or " ".join((abstract.text if abstract else "").split()) or None
+    paper["citation_count"] = take_int(metadata.get("cited_by_count", metadata.get("citation_count")))
+    discipline = take_text(metadata, "discipline") or take_text(record, "discipline")
+    if discipline:
+        rows["fields"].append({"source_id": source_id, "field": discipline, "assigned_by": "unarxive"})
+    paragraphs = _take_paragraphs(record)
+    references, identifiers, keys = _parse_bibliography(source_id, take_entries(record, "bib_entries"))
+    mentioning = [*([abstract] if abstract else []), *paragraphs]
+    return {
+        **rows,
+        "sections": group_sections(source_id, paragraphs),
+        "references": references,
+        "reference_identifiers": identifiers,
+        "citations": list_citations(source_id, mentioning, keys),
+    }
+
+
+def _take_abstract(record: Mapping[str, Any]) -> Paragraph | None:
+    abstract = record.get("abstract")
+    if isinstance(abstract, dict):
+        return parse_paragraph(abstract)
+    return parse_paragraph({"text": abstract}) if abstract is not None else None
+
+
+def _take_paragraphs(record: Mapping[str, Any]) -> list[Paragraph]:
+    paragraphs = [
+        parse_paragraph(paragraph, number_key="sec_number") for paragraph in take_objects(record, "body_text")
+    ]
+    sections = take_entries(record, "sections")
+    return paragraphs + [parse_paragraph(section, title=title or None) for title, section in sections.items()]
+
+
+def _parse_bibliography(
+    source_id: str, entries: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]]:
+    """The rows of `references` and `reference_identifiers`, and entry -> reference key."""
+    references: dict[str, dict[str, Any]] = {}
+    identifiers: dict[tuple[str, str], dict[str, Any]] = {}
+    keys = {}
+    for name, entry in entries.items():
+        found = _list_identifiers(entry)
+        arxiv_id = dict(found).get("arxiv")
+        key = make_reference_key(source_id=arxiv_id, identifiers=found, mention=(source_id, name))
+        keys[name] = key
+        references.setdefault(key, {"reference_key": key})
+        for scheme, identifier in found:
+            row = {"reference_key": key, "scheme": scheme, "identifier": identifier}
+            identifiers.setdefault((key, f"{scheme}:{identifier}"), row)
+    return list(references.values()), list(identifiers.values()), keys
+
+
+def _list_identifiers(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The (scheme, id) pairs of the cited work."""
+    ids = take_object(entry, "ids") or {}
+    values = {name: take_text(ids, name) for name in _SCHEMES}
+    # SemOpenAlex has OpenAlex's ids under an address of its own.
+    values["sem_open_alex_id"] = (values["sem_open_alex_id"] or "").rpartition("/")[2]
+    found = normalise_identifiers((scheme, values[name]) for name, scheme in _SCHEMES.items())
+    arxiv_id = dict(found).get("arxiv") or _find_linked_id(entry, dict(found).get("doi", ""))
+    return normalise_identifiers([*found, ("arxiv", arxiv_id)])
+
+
+def _find_linked_id(entry: Mapping[str, Any], doi: str) -> str | None:
+    linked = {take_text(link, "id") for link in take_objects(entry, "contained_arXiv_ids")}
+    return find_arxiv_id(doi) or (linked.pop() if len(linked) == 1 else None)
+
+
+LOADER: Final = Loader(
+    name="unarxive",
+    summary="unarXive 2022 and 2024: JSON lines, plain, compressed or in the release's archive",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    describes=lambda _role: _COLUMNS,
+)

@@ -1,0 +1,115 @@
+"""Damaged input for every loader, and what a loader owes whatever it is given: no traceback, nothing lost."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from pinakes.errors import InputError, LoadError
+from pinakes.loaders.base import Loader
+from pinakes.loaders.registry import find_loader
+from pinakes.loaders.staging import STAGED, Chunk
+
+_WRONG_VALUES = (
+    b"null",
+    b"true",
+    b"-1",
+    b"1e999",
+    b'""',
+    b'"x"',
+    b"[]",
+    b"{}",
+    b"[[]]",
+    b'{"a": [{}]}',
+    b"\x00",
+)
+_VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"(?!\s*:)|-?\d[\d.]*|\b(?:null|true|false)\b|(?<=>)[^<]+|[^\t\n,"]+')
+_DEEP = 3_000
+_HUGE = 300_000
+
+
+def check_never_lost(
+    loader: str | Loader, path: Path, options: Mapping[str, str] | None = None
+) -> tuple[int, int, int]:
+    """Records read, accepted and rejected, of all files, as far as the source could be read.
+
+    Nothing but `InputError` and `LoadError` leaves the loader, and each chunk is as `check_chunk` says.
+    """
+    found = find_loader(loader) if isinstance(loader, str) else loader
+    given = dict(options or {})
+    rows_in = rejected = 0
+    try:
+        for file in found.find_files(path, given):
+            following = 1
+            for chunk in found.read_chunks(file, given, 1):
+                check_chunk(chunk, following)
+                following = chunk.last_row + 1
+                rows_in += chunk.rows_in
+                rejected += len(chunk.rejected)
+    except (InputError, LoadError):
+        pass
+    return rows_in, rows_in - rejected, rejected
+
+
+def check_chunk(chunk: Chunk, first_row: int) -> None:
+    """Every record of the chunk is accepted or rejected, and only an accepted one has staged rows.
+
+    Records are numbered from `first_row` on; numbers of blank lines are left out.
+    """
+    assert first_row + chunk.rows_in - 1 <= chunk.last_row, "more records than numbers"
+    rejected = {row.row_number for row in chunk.rejected}
+    assert len(rejected) == len(chunk.rejected), "a record is rejected twice"
+    assert all(row.location and row.message for row in chunk.rejected), (
+        "a rejected record says not where or why"
+    )
+    staged: set[int] = set()
+    for name, table in chunk.tables.items():
+        assert table.schema == STAGED[name]
+        staged |= set(table.column("row_number").to_pylist())
+    assert not staged & rejected, "a rejected record has staged rows"
+    assert len(staged) <= chunk.rows_in - len(rejected), "more records than were read"
+    assert all(first_row <= number <= chunk.last_row for number in staged | rejected)
+
+
+def mutations(data: bytes) -> st.SearchStrategy[bytes]:
+    """The data truncated, bit-flipped, spliced, with wrongly typed values, deep nesting or huge fields."""
+    place = st.integers(0, len(data))
+    return st.one_of(
+        place.map(lambda end: data[:end]),
+        st.lists(st.tuples(place, st.integers(0, 7)), min_size=1, max_size=8).map(
+            lambda flips: _flip_bits(data, flips)
+        ),
+        st.tuples(place, place, place).map(lambda cut: data[: cut[0]] + data[min(cut[1:]) : max(cut[1:])]),
+        st.tuples(place, st.binary(min_size=1, max_size=20)).map(lambda put: _insert(data, *put)),
+        st.tuples(st.integers(0, 200), st.sampled_from(_WRONG_VALUES)).map(
+            lambda wrong: _replace_value(data, *wrong)
+        ),
+        st.tuples(st.integers(0, 200), st.sampled_from((b"[", b'{"a":', b"<a>", b'"'))).map(
+            lambda deep: _replace_value(data, deep[0], deep[1] * _DEEP)
+        ),
+        st.tuples(st.integers(0, 200), st.sampled_from((b"9", b"x", b"\t", b"&"))).map(
+            lambda huge: _replace_value(data, huge[0], huge[1] * _HUGE)
+        ),
+    )
+
+
+def _flip_bits(data: bytes, flips: list[tuple[int, int]]) -> bytes:
+    damaged = bytearray(data)
+    for place, bit in flips:
+        if place < len(damaged):
+            damaged[place] ^= 1 << bit
+    return bytes(damaged)
+
+
+def _insert(data: bytes, place: int, inserted: bytes) -> bytes:
+    return data[:place] + inserted + data[place:]
+
+
+def _replace_value(data: bytes, index: int, value: bytes) -> bytes:
+    """The data with one of its values replaced, as JSON, XML or a table delimits them."""
+    found = list(_VALUE.finditer(data))
+    if not found:
+        return data + value
+    chosen = found[index % len(found)]
+    return data[: chosen.start()] + value + data[chosen.end() :]

@@ -1,0 +1,89 @@
+"""Paragraphs with citation spans: sections, mentions with their sentences, entries that nothing mentions."""
+
+from typing import Any
+
+import pytest
+
+from pinakes.loaders.cite_spans import group_sections, list_citations, parse_paragraph
+from pinakes.loaders.staging import RecordError
+
+
+def _span(start: int, end: int, text: str | None, name: str | None) -> dict[str, Any]:
+    return {"start": start, "end": end, "text": text, "ref_id": name}
+
+
+def test_paragraphs_of_a_heading_are_one_section_until_another_stands_between() -> None:
+    records: list[dict[str, Any]] = [
+        {"text": " One.", "section": "Introduction", "sec_num": "1"},
+        {"text": "Two.", "section": "Introduction", "sec_num": "1"},
+        {"text": "Three.", "section": "Methods", "sec_num": 2},
+        {"text": "Four.", "section": "Introduction", "sec_num": "1"},
+        {"text": "  ", "section": "Empty"},
+        {"text": "Five.", "section": None},
+    ]
+    rows = group_sections("p", map(parse_paragraph, records))
+    assert rows == [
+        {"source_id": "p", "section_number": 1, "title": "Introduction", "text": "One.\n\nTwo."},
+        {"source_id": "p", "section_number": 2, "title": "Methods", "text": "Three."},
+        {"source_id": "p", "section_number": 3, "title": "Introduction", "text": "Four."},
+        {"source_id": "p", "section_number": 4, "title": None, "text": "Five."},
+    ]
+
+
+def test_a_mention_has_its_sentence_and_an_unmentioned_entry_a_row() -> None:
+    text = "First this. We follow Lee (2019) [3] here. Then that."
+    record = {"text": text, "cite_spans": [_span(22, 32, "Lee (2019)", "b1"), _span(33, 36, "[3]", "b3")]}
+    rows = list_citations("p", [parse_paragraph(record)], {"b0": "k0", "b1": "k1", "b3": "k3"})
+    context = "We follow Lee (2019) [3] here."
+    assert rows == [
+        _citation("k1", "b1") | {"context": context, "context_start": 10, "context_end": 20},
+        _citation("k3", "b3") | {"context": context, "context_start": 21, "context_end": 24},
+        _citation("k0", "b0"),
+    ]
+
+
+def _citation(key: str, name: str) -> dict[str, Any]:
+    return {"citing_source_id": "p", "reference_key": key, "source_reference_id": name}
+
+
+def test_offsets_behind_their_marker_give_way_to_it() -> None:
+    # What joining paragraphs after cutting three blanks off does to the offsets of the second one.
+    text = "A first {{cite:a}} one.Then {{cite:b}} and {{cite:a}}."
+    spans = [
+        _span(8, 18, "{{cite:a}}", "a"),
+        _span(31, 41, "{{cite:b}}", "b"),
+        _span(46, 56, "{{cite:a}}", "a"),
+    ]
+    rows = list_citations("p", [parse_paragraph({"text": text, "cite_spans": spans})], {"a": "ka", "b": "kb"})
+    found = [(row["reference_key"], row["context_start"]) for row in rows]
+    assert found == [("ka", 8), ("kb", 28), ("ka", 43)]
+    assert all(text[start : start + 10] == f"{{{{cite:{key[1]}}}}}" for key, start in found)
+
+
+def test_a_mention_whose_words_stand_nowhere_has_no_context() -> None:
+    spans = [_span(0, 3, "[9]", "b9"), _span(50, 53, None, "b8")]
+    rows = list_citations("p", [parse_paragraph({"text": "No mention.", "cite_spans": spans})], {"b9": "k9"})
+    assert rows == [_citation("k9", "b9"), _citation("mention:p#b8", "b8")]
+
+
+def test_a_span_that_names_no_entry_is_left_out() -> None:
+    paragraph = parse_paragraph({"text": "See [4].", "cite_spans": [_span(4, 7, "[4]", None)]})
+    assert list_citations("p", [paragraph], {}) == []
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": 7},
+        {"text": "x", "cite_spans": {}},
+        {"text": "x", "cite_spans": ["b1"]},
+        {"text": "x", "cite_spans": [_span(3, 1, "x", "b1")]},
+        {"text": "x", "cite_spans": [_span(-1, 1, "x", "b1")]},
+        {"text": "x", "cite_spans": [{"ref_id": "b1"}]},
+        {"text": "x", "section": ["Introduction"]},
+    ],
+)
+def test_a_wrong_paragraph_is_an_invalid_value(record: dict[str, Any]) -> None:
+    with pytest.raises(RecordError) as caught:
+        parse_paragraph(record)
+    assert caught.value.reason == "invalid_value"

@@ -1,0 +1,171 @@
+"""The DRSM corpus: gold, raw and quality-of-life files, told apart by their columns."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from pinakes.errors import InputError
+from pinakes.loaders.registry import find_loader
+from tests.fuzzing import check_never_lost, mutations
+from tests.loading import stage_all
+from tests.real_data import REAL_DATA, needs_real_data
+
+GOLD = (
+    b"ID_PAPER\tTITLE\tABSTRACT\tDISEASE_NAME\tPRIMARY_CATEGORY\tSECONDARY_CATEGORY\tword_count\tTRIMMED_ABSTRACT\n"
+    b'1\tOne\t"A1\n""quoted"""\tCF\t1.1. X\t2.1. Y\t3\tOne. A1\n'
+    b"2\tTwo\t\tCF\t\t\t1\t\n"
+)
+RAW = (
+    b"ID_PAPER\tIRRELEVANT\tCOMMENTS\tTIMESTAMP\tCURATOR\tDISEASE_NAME\tSECONDARY_CHECK\tPRIMARY_CATEGORY"
+    b"\tSECONDARY_CATEGORY\n"
+    b'1\t\t"two\nlines"\t\tcurator1\tCF\t\t1.1. X\t\n'
+    b"1\tTrue\t\t\tcurator2\tCF\t\t\t\n"
+)
+QOL = (
+    b"PMID\tLabeling_State\tCorrect_Label\tAgreement\tvector\tpredicted\ttrue_cats\n"
+    b"7\tGold Standard\t'2 - the study's own'\t0.3\t[0.6, 0.7]\t1\t2\n"
+    b"8\tUnreviewed\t'0 - none'\t0.3\t[]\t0\t0\n"
+)
+
+
+def _write(folder: Path, **contents: bytes) -> Path:
+    for name, content in contents.items():
+        (folder / f"{name}.tsv").write_bytes(content)
+    return folder
+
+
+def _label(row_number: int, task: str, source_id: str, label: str, quality: str = "gold") -> dict[str, Any]:
+    return {
+        "row_number": row_number,
+        "task": task,
+        "source_id": source_id,
+        "split": "all",
+        "label": label,
+        "quality": quality,
+    }
+
+
+def _identifier(row_number: int, source_id: str) -> dict[str, Any]:
+    return {"row_number": row_number, "source_id": source_id, "scheme": "pubmed", "identifier": source_id}
+
+
+def test_gold_papers_have_texts_categories_and_a_trimmed_variant(tmp_path: Path) -> None:
+    staged, rejected = stage_all("drsm", _write(tmp_path, gold=GOLD))
+    assert rejected == []
+    assert staged["gold.tsv"] == {
+        "papers": [
+            {"row_number": 1, "source_id": "1", "title": "One", "abstract": 'A1\n"quoted"'},
+            {"row_number": 2, "source_id": "2", "title": "Two"},
+        ],
+        "identifiers": [_identifier(1, "1"), _identifier(2, "2")],
+        "variants": [{"row_number": 1, "source_id": "1", "code": "drsm_trimmed", "abstract": "One. A1"}],
+        "labels": [
+            _label(1, "primary_category", "1", "1.1. X"),
+            _label(1, "secondary_category", "1", "2.1. Y"),
+            _label(1, "disease", "1", "CF"),
+            _label(2, "disease", "2", "CF"),
+        ],
+    }
+
+
+def test_each_curator_has_tasks_of_its_own_in_the_raw_data(tmp_path: Path) -> None:
+    staged, rejected = stage_all("drsm", _write(tmp_path, raw=RAW))
+    assert rejected == []
+    assert staged["raw.tsv"] == {
+        "mentioned_papers": [{"row_number": 1, "source_id": "1"}, {"row_number": 2, "source_id": "1"}],
+        "identifiers": [_identifier(1, "1"), _identifier(2, "1")],
+        "labels": [
+            _label(1, "primary_category:curator1", "1", "1.1. X"),
+            _label(1, "disease", "1", "CF"),
+            _label(2, "disease", "1", "CF"),
+            _label(2, "relevance:curator2", "1", "IRRELEVANT"),
+        ],
+    }
+
+
+def test_labels_of_quality_of_life_lose_their_quotes_and_are_gold_where_they_say_so(tmp_path: Path) -> None:
+    staged, rejected = stage_all("drsm", _write(tmp_path, qol=QOL))
+    assert rejected == []
+    assert staged["qol.tsv"]["labels"] == [
+        _label(1, "quality_of_life", "7", "2 - the study's own"),
+        _label(2, "quality_of_life", "8", "0 - none", "silver"),
+    ]
+
+
+def test_gold_comes_before_raw_and_other_tables_are_refused(tmp_path: Path) -> None:
+    _write(tmp_path, a_raw=RAW, b_qol=QOL, c_gold=GOLD)
+    files = find_loader("drsm").find_files(tmp_path, {})
+    assert [(file.name, file.role) for file in files] == [
+        ("c_gold.tsv", "gold"),
+        ("a_raw.tsv", "raw"),
+        ("b_qol.tsv", "quality_of_life"),
+    ]
+    _write(tmp_path, other=b"PMID\ttitle\n")
+    with pytest.raises(InputError, match=r"other\.tsv has the columns of no file of the DRSM corpus"):
+        find_loader("drsm").find_files(tmp_path, {})
+
+
+def test_broken_rows_are_rejected(tmp_path: Path) -> None:
+    gold = (
+        GOLD.splitlines(keepends=True)[0]
+        + b"\tT\tA\tCF\tX\t\t1\tT\n3\tT\n4\tT\tA\tCF\tX\t\t1\tT\n4\tT\tA\tCF\tX\t\t1\tT\n"
+    )
+    raw = RAW.splitlines(keepends=True)[0] + b"1\tperhaps\t\t\tc\tCF\t\t\t\n1\t\t\t\t\tCF\t\t\t\n"
+    qol = QOL.splitlines(keepends=True)[0] + b"7\tGold Standard\t\t\t\t\t\n"
+    staged, rejected = stage_all("drsm", _write(tmp_path, gold=gold, raw=raw, qol=qol))
+    assert [row["source_id"] for row in staged["gold.tsv"]["papers"]] == ["4"]
+    assert [(row.row_number, row.reason) for row in rejected] == [
+        (1, "missing_field"),
+        (2, "malformed_line"),
+        (4, "duplicate_id"),
+        (1, "invalid_value"),
+        (2, "missing_field"),
+        (1, "missing_field"),
+    ]
+
+
+@pytest.mark.parametrize("content", [GOLD, RAW, QOL], ids=["gold", "raw", "qol"])
+def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    header, rest = content.split(b"\n", 1)
+
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(data=mutations(rest))
+    def check(data: bytes) -> None:
+        folder = _write(tmp_path_factory.mktemp("drsm"), table=header + b"\n" + data)
+        check_never_lost("drsm", folder)
+
+    check()
+
+
+@needs_real_data
+def test_drsm_has_its_published_records() -> None:
+    staged, rejected = stage_all("drsm", REAL_DATA / "drsm")
+    assert rejected == []
+    assert {name: {kind: len(rows) for kind, rows in tables.items()} for name, tables in staged.items()} == {
+        "v1/initial_gold_standard_data_2022_01_03.tsv": {
+            "papers": 1126,
+            "identifiers": 1126,
+            "variants": 1126,
+            "labels": 2264,
+        },
+        "v1/raw_data_2022_01_03.tsv": {"mentioned_papers": 3881, "identifiers": 3881, "labels": 7721},
+        "v2/qol_gold_2022_12_15.tsv": {"mentioned_papers": 345, "identifiers": 345, "labels": 345},
+    }
+    gold = staged["v1/initial_gold_standard_data_2022_01_03.tsv"]
+    papers = gold["papers"]
+    assert [(papers[i]["source_id"], len(papers[i]["abstract"])) for i in (0, 563, -1)] == [
+        ("19403253", 544),
+        ("30935812", 928),
+        ("33764203", 2473),
+    ]
+    tasks = [row["task"] for row in gold["labels"]]
+    assert [tasks.count(task) for task in ("primary_category", "secondary_category", "disease")] == [
+        1027,
+        111,
+        1126,
+    ]
+    raw = staged["v1/raw_data_2022_01_03.tsv"]
+    assert sum(row["label"] == "IRRELEVANT" for row in raw["labels"]) == 189
+    assert len({row["source_id"] for row in raw["mentioned_papers"]}) == 1564

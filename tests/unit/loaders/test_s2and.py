@@ -1,0 +1,231 @@
+"""S2AND: signatures into the authors of papers, with clusters and without, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+
+from pinakes.errors import InputError
+from pinakes.loaders.registry import find_loader
+from tests.fuzzing import check_never_lost, mutations
+from tests.loading import stage_all
+from tests.real_data import REAL_DATA, needs_real_data
+
+
+def _signature(paper: int, position: object, **info: Any) -> dict[str, Any]:
+    about = {
+        "first": "Ann",
+        "middle": None,
+        "last": "Lee",
+        "suffix": None,
+        "position": position,
+        "block": "a lee",
+    }
+    return {"paper_id": paper, "author_info": {**about, **info}}
+
+
+SIGNATURES = {
+    "0": _signature(1, 1),
+    "1": _signature(2, 0, first="A.", middle="B"),
+    "2": _signature(1, 0, first="", last="", given_name="Cy", block=None),
+}
+CLUSTERS = {"c1": {"cluster_id": "c1", "signature_ids": ["0", "1"]}}
+PAPERS = {
+    "1": {
+        "paper_id": 1,
+        "title": "One",
+        "abstract": "A1",
+        "journal_name": "J",
+        "venue": "",
+        "year": 2006,
+        "fields_of_study": ["Computer Science"],
+        "authors": [
+            {"position": 0, "author_name": "Cy"},
+            {"position": 1, "author_name": "Ann Lee"},
+            {"position": 2, "author_name": "Dee"},
+        ],
+        "references": [2, 9, 2],
+    },
+    "3": {
+        "paper_id": 3,
+        "title": "Three",
+        "authors": [{"position": 0, "author_name": "Eve"}],
+        "references": None,
+    },
+}
+
+
+def _write(folder: Path, signatures: object = SIGNATURES, prefix: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, content in {"signatures": signatures, "clusters": CLUSTERS, "papers": PAPERS}.items():
+        (folder / f"{prefix}{name}.json").write_bytes(orjson.dumps(content))
+    return folder
+
+
+def _authorship(row_number: int, source_id: str, position: int, author: str, name: str, **others: str) -> Any:
+    return {
+        "row_number": row_number,
+        "source_id": source_id,
+        "position": position,
+        "author_source_id": author,
+        "author_name": name,
+        **others,
+    }
+
+
+def test_all_signatures_of_a_paper_are_one_record_with_its_other_authors(tmp_path: Path) -> None:
+    staged, rejected = stage_all("s2and", _write(tmp_path))
+    assert rejected == []
+    assert staged == {
+        "papers.json": {
+            "papers": [
+                {
+                    "row_number": 1,
+                    "source_id": "1",
+                    "title": "One",
+                    "abstract": "A1",
+                    "year": 2006,
+                    "venue": "J",
+                },
+                {"row_number": 2, "source_id": "3", "title": "Three"},
+            ],
+            "fields": [
+                {"row_number": 1, "source_id": "1", "field": "Computer Science", "assigned_by": "mag"}
+            ],
+            "citations": [
+                {"row_number": 1, "citing_source_id": "1", "reference_key": "2"},
+                {"row_number": 1, "citing_source_id": "1", "reference_key": "9"},
+            ],
+        },
+        "signatures.json": {
+            "papers": [
+                {"row_number": 1, "source_id": "1"},
+                {"row_number": 2, "source_id": "2"},
+                {"row_number": 3, "source_id": "3"},
+            ],
+            "authorships": [
+                _authorship(1, "1", 1, "signature:2", "Cy"),
+                _authorship(1, "1", 2, "c1", "Ann Lee", block="a lee"),
+                _authorship(1, "1", 3, "name:Dee", "Dee"),
+                _authorship(2, "2", 1, "c1", "A. B Lee", block="a lee"),
+                _authorship(3, "3", 1, "name:Eve", "Eve"),
+            ],
+        },
+    }
+
+
+def test_papers_and_signatures_describe_different_parts_of_a_paper() -> None:
+    describes = find_loader("s2and").describes
+    assert describes("papers") == {"title", "abstract", "year", "venue", "fields", "citations"}
+    assert describes("authorships") == {"authorships"}
+
+
+def test_clusters_of_datasets_in_folders_are_told_apart(tmp_path: Path) -> None:
+    _write(tmp_path / "aminer", prefix="aminer_")
+    _write(tmp_path / "zbmath", {"1": _signature(5, 0)}, prefix="zbmath_")
+    staged, rejected = stage_all("s2and", tmp_path)
+    assert rejected == []
+    authors = [row["author_source_id"] for row in staged["aminer/aminer_signatures.json"]["authorships"]]
+    assert authors == ["aminer/signature:2", "aminer/c1", "name:Dee", "aminer/c1", "name:Eve"]
+    assert staged["zbmath/zbmath_signatures.json"]["authorships"][0]["author_source_id"] == "zbmath/c1"
+
+
+def test_signatures_alone_name_papers_and_authors(tmp_path: Path) -> None:
+    (tmp_path / "signatures.json").write_bytes(orjson.dumps({"7": _signature(1, 0)}))
+    staged, rejected = stage_all("s2and", tmp_path)
+    assert rejected == []
+    assert staged == {
+        "signatures.json": {
+            "papers": [{"row_number": 1, "source_id": "1"}],
+            "authorships": [_authorship(1, "1", 1, "signature:7", "Ann Lee", block="a lee")],
+        }
+    }
+
+
+def test_a_broken_signature_is_rejected_and_the_papers_others_stay(tmp_path: Path) -> None:
+    signatures = {
+        "0": _signature(1, 1),
+        "1": _signature(1, 1),
+        "2": _signature(1, None),
+        "3": _signature(1, "first"),
+        "4": {"paper_id": 1},
+        "5": {"author_info": {}},
+        "6": [],
+        "7": _signature(2, 0, first=None, last=None),
+    }
+    staged, rejected = stage_all("s2and", _write(tmp_path, signatures))
+    assert [(row.row_number, row.location, row.reason) for row in rejected] == [
+        (1, ".1", "duplicate_id"),
+        (2, ".2", "missing_field"),
+        (3, ".3", "invalid_value"),
+        (4, ".4", "missing_field"),
+        (5, ".5", "missing_field"),
+        (6, ".6", "not_an_object"),
+        (7, ".7", "missing_field"),
+    ]
+    assert staged["signatures.json"]["papers"] == [
+        {"row_number": 8, "source_id": "1"},
+        {"row_number": 9, "source_id": "3"},
+    ]
+
+
+def test_a_broken_paper_is_rejected_once(tmp_path: Path) -> None:
+    (_write(tmp_path) / "papers.json").write_text(
+        '{"1": [], "2": {"authors": [{"position": 0}]}, "3": {"references": 7}, "4": {"title": "Four"}}'
+    )
+    staged, rejected = stage_all("s2and", tmp_path)
+    assert [row["source_id"] for row in staged["papers.json"]["papers"]] == ["4"]
+    assert [(row.location, row.reason) for row in rejected] == [
+        (".1", "not_an_object"),
+        (".2", "missing_field"),
+        (".3", "invalid_value"),
+    ]
+
+
+def test_broken_clusters_are_refused(tmp_path: Path) -> None:
+    (_write(tmp_path) / "clusters.json").write_text('{"c1": {"signature_ids": "0"}}')
+    with pytest.raises(InputError, match=r"\.c1 of the clusters is none: signature_ids: expected a list"):
+        stage_all("s2and", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["signatures", "clusters", "papers"])
+def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    contents = {"signatures": SIGNATURES, "clusters": CLUSTERS, "papers": PAPERS}
+
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(data=mutations(orjson.dumps(contents[name])))
+    def check(data: bytes) -> None:
+        folder = _write(tmp_path_factory.mktemp("s2and"))
+        (folder / f"{name}.json").write_bytes(data)
+        check_never_lost("s2and", folder)
+
+    check()
+
+
+@needs_real_data
+def test_qian_has_its_published_signatures() -> None:
+    staged, rejected = stage_all("s2and", REAL_DATA / "s2and" / "qian")
+    assert rejected == []
+    rows = staged["signatures.json"]
+    assert [len(rows["papers"]), len(rows["authorships"])] == [6542, 6542]
+    assert len({row["author_source_id"] for row in rows["authorships"]}) == 1188
+    assert [rows["authorships"][i] for i in (0, 3271, -1)] == [
+        _authorship(1, "53235312", 2, "1", "Abdul Sattar", block="a sattar"),
+        _authorship(3272, "5359222", 4, "571", "Liping Zhao", block="l zhao"),
+        _authorship(6542, "14517592", 1, "1201", "Ying He", block="y he"),
+    ]
+
+
+@needs_real_data
+def test_the_complete_set_loads_but_for_two_signatures_at_a_taken_place() -> None:
+    staged, rejected = stage_all("s2and", REAL_DATA / "s2and" / "dummy")
+    assert [(row.location, row.message) for row in rejected] == [
+        (".7", "paper 2 has a signature at position 0 already"),
+        (".8", "paper 2 has a signature at position 0 already"),
+    ]
+    assert {name: {kind: len(rows) for kind, rows in tables.items()} for name, tables in staged.items()} == {
+        "papers.json": {"papers": 7, "fields": 7, "citations": 9},
+        "signatures.json": {"papers": 7, "authorships": 16},
+    }
