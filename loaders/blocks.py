@@ -137,12 +137,20 @@ def read_blocks(file: InputFile, block_bytes: int | None = None) -> Iterator[Blo
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
 
 
+def _find_last_end(view: memoryview) -> int:
+    """The offset behind the last line end; 0 where there is none."""
+    for end in range(len(view), 0, -_PIECE_BYTES):
+        start = max(0, end - _PIECE_BYTES)
+        if (place := bytes(view[start:end]).rfind(b"\n")) >= 0:
+            return start + place + 1
+    return 0
+
+
 class _Cutter:
     """Bytes that have been read and not handed out yet, and where they stand."""
 
     def __init__(self, block_bytes: int) -> None:
         self._block_bytes = block_bytes
-        self._buffer = bytearray()
         self._held = memoryview(b"")
         self._first_byte = 0
         self.first_line = 1
@@ -151,7 +159,7 @@ class _Cutter:
         is_end = False
         while not is_end:
             is_end = self._fill(stream)
-            if cut := self._buffer.rfind(b"\n", 0, len(self._held)) + 1:
+            if cut := _find_last_end(self._held):
                 yield self._take(cut)
             if len(self._held) >= MAX_LINE_BYTES:
                 yield self._take_cut_line(stream)
@@ -161,8 +169,7 @@ class _Cutter:
     def _fill(self, stream: IO[bytes]) -> bool:
         """Read one block more behind what is held; whether the stream has ended."""
         size = len(self._held)
-        self._buffer = bytearray(size + self._block_bytes)
-        view = memoryview(self._buffer)
+        view = memoryview(np.empty(size + self._block_bytes, dtype=np.uint8))
         view[:size] = self._held
         try:
             while size < len(view):

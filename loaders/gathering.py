@@ -5,15 +5,15 @@ id is found wherever the first one stood, and a resumed load gives what an unint
 seen take about 100 bytes each. Leaves out: reading (`reading`) and the database (`merge`).
 """
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
 from pinakes.loaders import staging
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
+from pinakes.loaders.storable import build_column, find_unstorable
 
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "papers": ("source_id",),
@@ -21,12 +21,6 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "judgments": ("query_id", "source_id", "assessor", "split"),
 }
 """Staged table -> the columns whose values may stand in a file once."""
-
-_TYPES: Final = {
-    table: {column.name: column.type for column in schema if not pa.types.is_string(column.type)}
-    for table, schema in STAGED.items()
-}
-"""Staged table -> column that holds no text -> its type."""
 
 _Key = tuple[str, ...]
 
@@ -48,26 +42,54 @@ def gather_chunks(
     pending: list[Accepted | Rejected] = []
     held_bytes = 0
     for record in records:
-        checked = _check_record(record, seen)
-        if record.row_number < first_row:
-            continue
-        pending.append(checked)
+        pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
         if len(pending) == size or held_bytes >= staging.CHUNK_BYTES:
-            yield _build_chunk(pending)
+            yield from _settle(pending, seen, first_row)
             pending, held_bytes = [], 0
     if pending:
-        yield _build_chunk(pending)
+        yield from _settle(pending, seen, first_row)
 
 
-def _check_record(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Rejected:
+def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:
+    """The records as a chunk, of which those before `first_row` are left out, or none."""
+    tables = _build_tables(records)
+    if tables is None:
+        checked = [_check_values(record) for record in records]
+    else:
+        checked = [_show(record) if isinstance(record, Rejected) else record for record in records]
+    checked = [_check_keys(record, seen) for record in checked]
+    kept = [record for record in checked if record.row_number >= first_row]
+    if not kept:
+        return
+    was_kept = len(kept) == len(records) and _count_accepted(kept) == _count_accepted(records)
+    if tables is None or not was_kept:
+        tables = _build_tables(kept)
+    if tables is None:
+        raise AssertionError("every value was looked at, and yet a column does not hold one")
+    yield _build_chunk(kept, tables)
+
+
+def _count_accepted(records: list[Accepted | Rejected]) -> int:
+    return sum(isinstance(record, Accepted) for record in records)
+
+
+def _show(record: Rejected) -> Rejected:
+    texts = (record.location, record.message, record.raw)
+    location, message, raw = (show_raw(text) for text in texts)
+    return replace(record, location=location, message=message, raw=raw)
+
+
+def _check_values(record: Accepted | Rejected) -> Accepted | Rejected:
     if isinstance(record, Rejected):
-        texts = (record.location, record.message, record.raw)
-        location, message, raw = (show_raw(text) for text in texts)
-        return replace(record, location=location, message=message, raw=raw)
-    fault = _find_unstorable(record.rows)
-    if fault is not None:
-        return _reject(record, "invalid_value", fault)
+        return _show(record)
+    fault = find_unstorable(record.rows)
+    return record if fault is None else _reject(record, "invalid_value", fault)
+
+
+def _check_keys(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Rejected:
+    if isinstance(record, Rejected):
+        return record
     keys = _list_keys(record.rows)
     repeated = seen.intersection(keys)
     if repeated:
@@ -95,64 +117,9 @@ def _list_keys(rows: Rows) -> list[_Key]:
     ]
 
 
-def _find_unstorable(rows: Rows) -> str | None:
-    """What is wrong with the first value that its column cannot hold; None when all is well."""
-    for table, members in rows.items():
-        types = _TYPES[table]
-        for row in members:
-            for column, value in row.items():
-                fault = None if value is None else _find_fault(value, types.get(column))
-                if fault is not None:
-                    return f"{column} {fault}"
-    return None
-
-
-def _find_fault(value: Any, type_: pa.DataType | None) -> str | None:
-    """Why a column of that type, or of texts (None), cannot hold the value.
-
-    >>> _find_fault("a\\x00b", None), _find_fault(2**31, pa.int32()), _find_fault(7, pa.int32())
-    ('holds a NUL character', 'is out of range: 2147483648', None)
-    """
-    if type_ is not None:
-        return _find_number_fault(value, type_)
-    if not isinstance(value, str):
-        return f"is no text: {value!r}"
-    # Postgres has no NUL character in a text, and both databases hold the same rows.
-    if "\x00" in value:
-        return "holds a NUL character"
-    return None if value.isascii() or _is_unicode(value) else "holds half of a surrogate pair"
-
-
-def _find_number_fault(value: Any, type_: pa.DataType) -> str | None:
-    """Why a column of whole numbers, numbers or truth values cannot hold the value.
-
-    >>> _find_number_fault(True, pa.int32()), _find_number_fault(float("nan"), pa.float64())
-    ('is no whole number: True', 'is no finite number: nan')
-    """
-    if pa.types.is_boolean(type_):
-        return None if isinstance(value, bool) else f"is neither true nor false: {value!r}"
-    if pa.types.is_floating(type_):
-        is_finite = type(value) in (int, float) and math.isfinite(value)
-        return None if is_finite else f"is no finite number: {value!r}"
-    if type(value) is not int:
-        return f"is no whole number: {value!r}"
-    limit = 1 << type_.bit_width - 1
-    return None if -limit <= value < limit else f"is out of range: {value}"
-
-
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _build_chunk(records: list[Accepted | Rejected]) -> Chunk:
+def _build_chunk(records: list[Accepted | Rejected], tables: dict[str, pa.Table]) -> Chunk:
     accepted = [record for record in records if isinstance(record, Accepted)]
     rejected = [record for record in records if isinstance(record, Rejected)]
-    names = dict.fromkeys(name for record in accepted for name in record.rows)
-    tables = {name: _build_table(name, accepted) for name in names}
     origins = {record.row_number: Origin(record.location, record.raw) for record in accepted if record.raw}
     return Chunk(
         records[-1].row_number,
@@ -165,13 +132,27 @@ def _build_chunk(records: list[Accepted | Rejected]) -> Chunk:
     )
 
 
-def _build_table(name: str, records: list[Accepted]) -> pa.Table:
+def _build_tables(records: list[Accepted | Rejected]) -> dict[str, pa.Table] | None:
+    """The rows of the accepted records; None where a column cannot hold one of them."""
+    accepted = [record for record in records if isinstance(record, Accepted)]
+    tables = {}
+    for name in dict.fromkeys(name for record in accepted for name in record.rows):
+        table = _build_table(name, accepted)
+        if table is None:
+            return None
+        tables[name] = table
+    return tables
+
+
+def _build_table(name: str, records: list[Accepted]) -> pa.Table | None:
     # Column by column: `Table.from_pylist` takes four times as long.
-    numbered = [(record.row_number, row) for record in records for row in record.rows.get(name, ())]
+    rows = [row for record in records for row in record.rows.get(name, ())]
+    numbers = [record.row_number for record in records for _ in record.rows.get(name, ())]
     schema = STAGED[name]
-    numbers = pa.array([number for number, _ in numbered], type=pa.int64())
-    columns = [
-        pa.array([row.get(column.name) for _, row in numbered], type=column.type)
-        for column in list(schema)[1:]
-    ]
-    return pa.Table.from_arrays([numbers, *columns], schema=schema)
+    columns = [pa.array(numbers, type=pa.int64())]
+    for field in list(schema)[1:]:
+        column = build_column(field, [row.get(field.name) for row in rows])
+        if column is None:
+            return None
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=schema)

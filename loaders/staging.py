@@ -195,7 +195,7 @@ class Accepted:
     location: str = ""
     raw: bytes | str = ""
     first_byte: int | None = None
-    size: int = 0
+    size: int = field(default=0, compare=False)
 
     @property
     def end_byte(self) -> int | None:

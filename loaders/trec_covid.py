@@ -3,12 +3,12 @@
 The headers of all releases are read (`mag_id` was `Microsoft Academic Paper ID`). One cord_uid on several
 rows is known to occur: they describe one paper from several sources, so they are merged, not rejected. The
 first row is the paper and has the identifiers of all its rows; the later ones fill its gaps and overwrite
-nothing. `sha` are the hashes of the paper's PDF files, several of
-them separated by semicolons; their scheme is `pdf_sha1`, and none is an id of Semantic Scholar, whose
-CorpusID is `s2_id`.
+nothing. `sha` are the hashes of the paper's PDF files, several of them separated by semicolons; their scheme
+is `pdf_sha1`, and none is an id of Semantic Scholar, whose CorpusID is `s2_id`.
 
 The iteration of a judgment is the round of judging (0.5, 1, … 5); it becomes the pool source `round 4.5`.
 Judged papers that the metadata lacks become papers without a text, or rejected rows with `unknown=reject`.
+Judgments of topics that are not loaded are rejected: load the topics with them, or before.
 Leaves out: full texts, licences, addresses, `source_x`.
 """
 

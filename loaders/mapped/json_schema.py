@@ -63,7 +63,9 @@ def _list_paths(table: TableMapping) -> list[Path]:
     if table.each is None:
         return paths
     each = table.each.keys
-    return [Path(table.each.text, (*each, *path.keys), False) for path in paths] or [table.each]
+    return [Path(f"{table.each.text}.{path.text}", (*each, *path.keys), False) for path in paths] or [
+        table.each
+    ]
 
 
 def _infer(values: list[Any], ways: set[Keys]) -> pa.DataType:

@@ -49,22 +49,19 @@ _NAME: Final = pa.struct(
         pa.field("suffix", pa.string()),
     ]
 )
-_SCHEMA: Final = pa.schema(
-    [
-        *(pa.field(name, pa.string()) for name in _TEXTS),
-        pa.field("year", pa.int64()),
-        pa.field("authors", pa.list_(_NAME)),
-        *(
-            pa.field(name, LIST_OF_TEXTS)
-            for name in ("mag_field_of_study", "outbound_citations", "inbound_citations")
-        ),
-    ]
+_FIELDS: Final = (
+    *(pa.field(name, pa.string()) for name in _TEXTS),
+    pa.field("year", pa.int64()),
+    pa.field("authors", pa.list_(_NAME)),
+    pa.field("mag_field_of_study", LIST_OF_TEXTS),
 )
 
 
 def build_layout(directions: tuple[str, ...]) -> Layout:
     """How metadata are read, with the citations of these directions (`outbound`, `inbound`)."""
-    return Layout((_SCHEMA,), partial(_project, directions), partial(parse_metadata, directions))
+    links = (pa.field(f"{direction}_citations", LIST_OF_TEXTS) for direction in directions)
+    schema = pa.schema([*_FIELDS, *links])
+    return Layout((schema,), partial(_project, directions), partial(parse_metadata, directions))
 
 
 def parse_metadata(directions: tuple[str, ...], record: dict[str, Any]) -> Rows:

@@ -92,7 +92,7 @@ ROLES: Final[Mapping[str, Role]] = {
         "authorships",
     ),
     "abstracts": _build_layout(graph_papers.ABSTRACTS, "abstract"),
-    "paper-ids": _build_lines(graph_papers.parse_paper_id),
+    "paper-ids": _build_lines(graph_papers.parse_paper_id, "identifiers"),
     "citations": _build_layout(graph_citations.CITATIONS),
     "s2orc": _build_lines(graph_texts.parse_with_citations, *_TEXT),
     "s2orc:sections": _build_lines(graph_texts.parse_sections, "sections"),

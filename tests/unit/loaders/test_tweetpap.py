@@ -4,10 +4,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 
 from pinakes.errors import InputError
+from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_never_lost, mutations
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
@@ -97,21 +100,23 @@ def test_damaged_tables_are_never_lost(tmp_path_factory: pytest.TempPathFactory,
 
 @needs_real_data
 def test_tweetpap_has_its_published_records() -> None:
-    staged, rejected = stage_all("tweetpap", REAL_DATA / "tweetpap")
-    assert rejected == []
-    rows = staged["papers.csv.zip/papers.csv"]
-    assert [len(rows["papers"]), len(rows["labels"])] == [125521, 251042]
-    papers = rows["papers"]
-    assert [
-        (papers[i]["source_id"], papers[i]["year"], papers[i]["citation_count"]) for i in (0, 62760, -1)
-    ] == [
-        ("0219525916", 2016, 7),
-        ("1408.3190", 2014, 8),
-        ("2410-3896", 2017, 0),
+    loader = find_loader("tweetpap")
+    (file,) = loader.find_files(REAL_DATA / "tweetpap", {})
+    chunks = list(loader.read_chunks(file, {}, 1))
+    assert [row for chunk in chunks for row in chunk.rejected] == []
+    papers, labels, identifiers = (
+        pa.concat_tables(chunk.tables[name] for chunk in chunks)
+        for name in ("papers", "labels", "identifiers")
+    )
+    assert [papers.num_rows, labels.num_rows, identifiers.num_rows] == [125521, 251042, 125501]
+    columns = ["source_id", "year", "citation_count"]
+    assert papers.take([0, 62760, 125520]).select(columns).to_pylist() == [
+        {"source_id": "0219525916", "year": 2016, "citation_count": 7},
+        {"source_id": "1408.3190", "year": 2014, "citation_count": 8},
+        {"source_id": "2410-3896", "year": 2017, "citation_count": 0},
     ]
-    retweets = [row["value"] for row in rows["labels"] if row["task"] == "tweetpap_retweets"]
-    assert [retweets.count(number) for number in (0, 1, 2)] == [101064, 15559, 4286]
-    identified = {row["source_id"] for row in rows["identifiers"]}
-    odd = sorted(paper["source_id"] for paper in papers if paper["source_id"] not in identified)
-    assert odd[:3] == ["0219525916", "1137/10081", "1211/1211"]
-    assert len(odd) == 20
+    retweets = labels.filter(pc.equal(labels["task"], "tweetpap_retweets"))["value"]
+    assert [pc.sum(pc.equal(retweets, number)).as_py() for number in (0.0, 1.0, 2.0)] == [101064, 15559, 4286]
+    is_odd = pc.invert(pc.is_in(papers["source_id"], value_set=identifiers["source_id"].combine_chunks()))
+    odd = sorted(papers["source_id"].filter(is_odd).to_pylist())
+    assert (len(odd), odd[:3]) == (20, ["0219525916", "1137/10081", "1211/1211"])
