@@ -122,7 +122,7 @@ def read_blocks(file: InputFile, block_bytes: int | None = None) -> Iterator[Blo
 
     Raises:
         InputError: there is no such file, or it cannot be read.
-        LoadError: the stream ends too early or is damaged; the whole blocks before that come first.
+        LoadError: the stream ends too early or is damaged; the whole lines before that come first.
     """
     cutter = _Cutter(block_bytes or BLOCK_BYTES)
     try:
@@ -158,7 +158,12 @@ class _Cutter:
     def read(self, stream: IO[bytes]) -> Iterator[Block]:
         is_end = False
         while not is_end:
-            is_end = self._fill(stream)
+            try:
+                is_end = self._fill(stream)
+            except BrokenStreamError:
+                if cut := _find_last_end(self._held):
+                    yield self._take(cut)
+                raise
             if cut := _find_last_end(self._held):
                 yield self._take(cut)
             if len(self._held) >= MAX_LINE_BYTES:
@@ -169,7 +174,7 @@ class _Cutter:
     def _fill(self, stream: IO[bytes]) -> bool:
         """Read one block more behind what is held; whether the stream has ended."""
         size = len(self._held)
-        view = memoryview(np.empty(size + self._block_bytes, dtype=np.uint8))
+        view = np.empty(size + self._block_bytes, dtype=np.uint8).data
         view[:size] = self._held
         try:
             while size < len(view):

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
+from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.blocks import Block, LineOrigins, read_blocks
 from pinakes.loaders.columns import NotPlainError
@@ -69,24 +70,27 @@ def read_columnar(
 
     Raises:
         InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream ends too early or is damaged; the whole blocks before come first.
+        LoadError: the compressed stream ends too early or is damaged; the whole lines before come first.
     """
     seen = SeenIds()
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:
             continue
-        for part in _cut_at(block, first_row):
+        for part in _cut(block, first_row):
             for chunk in _read_block(part, layout, seen):
                 if chunk.last_row >= first_row:
                     yield chunk
 
 
-def _cut_at(block: Block, first_row: int) -> Iterator[Block]:
-    """The block, in two where `first_row` is in it."""
+def _cut(block: Block, first_row: int) -> Iterator[Block]:
+    """The block, cut where `first_row` is in it and where a chunk has its fill."""
     if block.first_line < first_row <= block.last_line:
         block, rest = block.split(first_row - block.first_line)
         yield block
         block = rest
+    while len(block) > staging.BULK_CHUNK_ROWS:
+        part, block = block.split(staging.BULK_CHUNK_ROWS)
+        yield part
     yield block
 
 

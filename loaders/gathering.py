@@ -26,11 +26,17 @@ _Key = tuple[str, ...]
 
 
 def gather_chunks(
-    records: Iterable[Accepted | Rejected], *, first_row: int = 1, chunk_rows: int | None = None
+    records: Iterable[Accepted | Rejected],
+    *,
+    first_row: int = 1,
+    chunk_rows: int | None = None,
+    last_counts: bool = False,
 ) -> Iterator[Chunk]:
     """The records in chunks, leaving out those before `first_row`.
 
     A chunk has at most `chunk_rows` (`CHUNK_ROWS`) records, and ends with the one that fills `CHUNK_BYTES`.
+    A repeated id is rejected; with `last_counts`, as in formats that publish corrections so, it begins a new
+    chunk instead, and so replaces the record before it.
 
     >>> one = Accepted(1, {"papers": [{"source_id": "a", "title": "T"}]})
     >>> two = Rejected(2, "line 2", "not_json", "no JSON", "{")
@@ -39,16 +45,21 @@ def gather_chunks(
     """
     size = chunk_rows or staging.CHUNK_ROWS
     seen: set[_Key] = set()
+    in_chunk: set[_Key] = set()
     pending: list[Accepted | Rejected] = []
     held_bytes = 0
     for record in records:
+        keys = _list_keys(record.rows) if last_counts and isinstance(record, Accepted) else []
+        if pending and (
+            len(pending) == size or held_bytes >= staging.CHUNK_BYTES or not in_chunk.isdisjoint(keys)
+        ):
+            yield from _settle(pending, set() if last_counts else seen, first_row)
+            pending, held_bytes, in_chunk = [], 0, set()
+        in_chunk.update(keys)
         pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
-        if len(pending) == size or held_bytes >= staging.CHUNK_BYTES:
-            yield from _settle(pending, seen, first_row)
-            pending, held_bytes = [], 0
     if pending:
-        yield from _settle(pending, seen, first_row)
+        yield from _settle(pending, set() if last_counts else seen, first_row)
 
 
 def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:

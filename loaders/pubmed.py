@@ -77,9 +77,9 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """One record a citation; one for each list of deletions."""
+    """One record a citation, of which the last with a PMID counts; one for each list of deletions."""
     tags = _RECORDS[_find_root(file)]
-    return gather_chunks(read_elements(file, tags, parse_element), first_row=first_row)
+    return gather_chunks(read_elements(file, tags, parse_element), first_row=first_row, last_counts=True)
 
 
 def _find_root(file: InputFile) -> bytes:

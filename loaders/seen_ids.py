@@ -84,10 +84,12 @@ class _Runs:
         return not isinstance(before, np.memmap) and len(before) < 2 * len(last)
 
     def find(self, codes: Codes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        order = np.argsort(codes)
+        asked = codes[order]  # in order, each search begins near where the one before it ended
         found = np.zeros(len(codes), dtype=np.bool_)
         for run in self._runs:
-            places = np.minimum(np.searchsorted(run, codes), len(run) - 1)
-            found |= run[places] == codes
+            places = np.minimum(np.searchsorted(run, asked), len(run) - 1)
+            found[order] |= run[places] == asked
         return found
 
 

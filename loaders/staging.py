@@ -169,6 +169,8 @@ their gaps filled, but nothing of them replaced. `intents` are the source's word
 CHUNK_ROWS: Final = 100_000
 CHUNK_BYTES: Final = 64 << 20
 """A chunk ends with either of these: so many records, or so many bytes of raw text."""
+BULK_CHUNK_ROWS: Final = 1_000_000
+"""A chunk that was read as columns, not record by record, has at most so many."""
 
 Rows = Mapping[str, list[dict[str, Any]]]
 """What one source record says: staged table -> rows, without `row_number`."""
@@ -251,6 +253,7 @@ def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:
     }
     rejected = [row for row in chunk.rejected if row.row_number <= last_row]
     accepted = {number for rows in tables.values() for number in rows["row_number"].to_pylist()}
+    accepted |= {number for number in chunk.origins if number <= last_row}  # one may stage no row
     return Chunk(last_row, len(accepted) + len(rejected), tables, rejected, chunk.origins)
 
 

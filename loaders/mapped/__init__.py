@@ -123,9 +123,16 @@ def _is_hidden(path: Path) -> bool:
 
 def _describe_file(format_: str, file: InputFile, options: Options) -> InputFile:
     mapping = _choose_mapping(format_, file, options)
+    return InputFile(file.path, file.name, _name_role(mapping), digest=_digest(file, options))
+
+
+def _name_role(mapping: Mapping) -> str:
+    """What the files hold, and of papers which columns and children: `papers(title,year)`, `judgments`."""
+    names = [table.name for table in mapping.tables]
+    if "papers" not in names:
+        return next((name for name in names if name != "mentioned_papers"), names[0])
     owned = mapping.list_owned()
-    role = "papers" if owned == WHOLE_PAPER else f"papers({','.join(sorted(owned))})"
-    return InputFile(file.path, file.name, role, digest=_digest(file, options))
+    return "papers" if owned == WHOLE_PAPER else f"papers({','.join(sorted(owned))})"
 
 
 def _digest(file: InputFile, options: Options) -> str | None:
@@ -190,7 +197,9 @@ _READERS: Final[dict[str, Callable[[InputFile, Mapping, Parse], Iterator[Accepte
 
 def _describe(role: str) -> frozenset[str]:
     named = _ROLE.fullmatch(role)
-    return WHOLE_PAPER if named is None else frozenset(filter(None, named[1].split(",")))
+    if named is None:
+        return WHOLE_PAPER if role == "papers" else frozenset()
+    return frozenset(filter(None, named[1].split(",")))
 
 
 def _make_loader(format_: str, summary: str) -> Loader:

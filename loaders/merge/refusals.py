@@ -34,7 +34,10 @@ _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 def find_refused(tables: Tables, papers: Keys, queries: Keys, *, creates_unknown: bool) -> Problems:
     """The records to refuse. Of a record's unknown names, a paper's and then the least comes first."""
     known_papers = _list_known(papers, tables, {"papers": "source_id", "mentioned_papers": "source_id"})
-    known_queries = _list_known(queries, tables, {"queries": "query_id"})
+    sources = {"queries": "query_id"}
+    if creates_unknown:
+        sources["judgments"] = "query_id"
+    known_queries = _list_known(queries, tables, sources)
     problems: Problems = {}
     for check in () if creates_unknown else _PAPERS:
         _add_problems(problems, tables, known_papers, check)

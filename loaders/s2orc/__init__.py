@@ -15,6 +15,7 @@ Left out are the datasets `authors` (papers name their authors), `tldrs`, `embed
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -52,11 +53,14 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
         raise InputError(f"citations={wanted} is not known; expected one of {', '.join(DIRECTIONS)}.")
     found = find_release(source)
     kinds = frozenset(file.kind for file in found)
-    return [
-        InputFile(file.path, file.name, _name_role(one, kinds, wanted), file.member, digest=file.digest)
-        for one in found
-        for file in (one.file,)
-    ]
+    return [file for one in found for file in _list_readings(one, _name_role(one, kinds, wanted))]
+
+
+def _list_readings(found: Found, role: str) -> Iterator[InputFile]:
+    """The file once for each time that it is read: an updated citation is taken back, then added."""
+    if role == "citations" and found.change == "update":
+        yield replace(found.file, name=f"{found.file.name} (replaced)", role="citations:delete")
+    yield replace(found.file, role=role)
 
 
 def _name_role(found: Found, kinds: frozenset[str], wanted: str | None) -> str:
@@ -66,7 +70,7 @@ def _name_role(found: Found, kinds: frozenset[str], wanted: str | None) -> str:
         return f"{kind}:{wanted or default}"
     if kind in _TEXTS["metadata_2019"] and "metadata_2019" in kinds:
         return f"{kind}:text"
-    if kind == "s2orc" and "citations" in kinds:
+    if kind == "s2orc" and ("citations" in kinds or wanted == "none"):
         return f"{kind}:delete_sections" if found.change == "delete" else f"{kind}:sections"
     return f"{kind}:delete" if found.change == "delete" else kind
 
@@ -84,7 +88,7 @@ LOADER: Final = Loader(
     read_chunks=read_chunks,
     options={
         "citations": "which links of the metadata are read: outbound (default; none where the source has the "
-        "full texts), inbound, both, none"
+        "full texts), inbound, both, none (of the graph's full texts, too)"
     },
     describes=describe_role,
 )

@@ -52,14 +52,11 @@ def _parse(record: dict[str, Any]) -> Rows:
     }
     contexts = [clean_text(context) for context in take_list(record, "contexts") or []]
     intents = [_take_intents(member) for member in take_list(record, "intents") or []]
-    if len(intents) != len(contexts):
-        every = sorted({intent for members in intents for intent in members})
-        intents = [[]] * len(contexts)
-    else:
-        every = []
+    every = [intent for members in intents for intent in members]
+    paired = intents if len(intents) == len(contexts) else [[]] * len(contexts)
     rows = [
         {"context": context, "intents": _join(members)}
-        for context, members in zip(contexts, intents, strict=True)
+        for context, members in zip(contexts, paired, strict=True)
         if context is not None
     ]
     return {"citations": [link | row for row in rows or [{"intents": _join(every)}]]}

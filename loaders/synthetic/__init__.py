@@ -3,7 +3,7 @@
 It feeds the demo, the tests that need no real data, and the benchmarks of scale. Row i of a file is a
 function of (number of papers, seed, i) alone, in integer arithmetic: the same on every machine, and a load
 that stopped goes on anywhere. How often a paper is cited needs one pass over all mentions first (four bytes a
-paper). Leaves out: identifiers, full text, and writing the world into files.
+paper). Leaves out: identifiers, full text, and writing the world into files (`release`).
 """
 
 import hashlib
@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from pinakes.errors import InputError
+from pinakes.loaders import staging
 from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.staging import CHUNK_ROWS, Chunk
+from pinakes.loaders.staging import Chunk
 from pinakes.loaders.synthetic.citations import build_citations, count_citations, count_citing
 from pinakes.loaders.synthetic.papers import build_papers
 from pinakes.loaders.synthetic.queries import QuerySet, build_judgments, build_queries
@@ -87,9 +88,9 @@ def _describe_stream(options: Options, role: str) -> InputFile:
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
     """Chunks that end at multiples of `CHUNK_ROWS`, wherever the first one starts."""
     total, build = _OPEN[file.role](options)
-    start = first_row - 1
+    start, size = first_row - 1, staging.CHUNK_ROWS
     while start < total:
-        stop = min((start // CHUNK_ROWS + 1) * CHUNK_ROWS, total)
+        stop = min((start // size + 1) * size, total)
         yield Chunk(stop, stop - start, build(start, stop))
         start = stop
 

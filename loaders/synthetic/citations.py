@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pinakes.loaders.staging import CHUNK_ROWS
 from pinakes.loaders.synthetic.hashing import Integers, Words, scale_squares, scale_words
 from pinakes.loaders.synthetic.rendering import choose_patterns, fill_patterns, join_pieces
 from pinakes.loaders.synthetic.rows import count_within, spell_papers, stage_table
@@ -39,6 +38,10 @@ _TALLY: Final = {
 """mentions that a paper makes -> how many papers of a group make so many"""
 _SCHEDULE: Final[Integers] = np.repeat(list(_TALLY), list(_TALLY.values()))[np.arange(_GROUP) * 27 % _GROUP]
 _FEWEST: Final = min(_TALLY)
+_STEP: Final = 31 * _MENTIONS
+"""mentions that are in memory at once"""
+_PATTERN_CYCLE: Final = 20_000
+"""mentions after which the turn of the patterns begins anew"""
 _LONGEST_COPY: Final = 6
 
 
@@ -111,9 +114,8 @@ def split_mentions(world: World, parts: int = 1) -> list[range]:
 
 def step_mentions(part: range) -> Iterator[tuple[int, int]]:
     """The first mention and the last + 1 of chunks of the part; each begins with a new paper."""
-    step = CHUNK_ROWS // _MENTIONS * _MENTIONS
-    for first in range(part.start, part.stop, step):
-        yield first, min(first + step, part.stop)
+    for first in range(part.start, part.stop, _STEP):
+        yield first, min(first + _STEP, part.stop)
 
 
 def find_pairs(world: World) -> Iterator[tuple[Integers, Integers]]:
@@ -156,8 +158,7 @@ def _write_mentions(
     values[:, COLUMN["mark"]] = wording.starts["marks"] + references - 1
     patterns = wording.patterns["context"]
     rows = np.arange(len(citing))
-    # Counted from the chunk that a load of the world puts the mention in, whatever chunk it is in here.
-    positions = numbers % CHUNK_ROWS
+    positions = numbers % _PATTERN_CYCLE
     chosen = choose_patterns(patterns, np.zeros_like(rows), words >> np.uint64(45), positions)
     texts = join_pieces(wording.pool, fill_patterns(patterns, chosen, values, rows, words))
     marks = patterns.marks[chosen]

@@ -1,13 +1,16 @@
 """Loads that are killed again and again, or lose their database, end as if nothing had happened."""
 
+import json
 import os
 import random
+import select
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -30,22 +33,29 @@ SEED = 20
 LONGEST = 0.35
 """share of an undisturbed load's time that a process lives at most, so that kills fall everywhere"""
 
-# The command line in small chunks; says when all is imported, so that no kill is spent on that.
+# Says when all is imported. Then forks for each line a process that runs the command line in small chunks,
+# and says its id and how it ended: so no time is spent on imports, again and again.
 PROGRAM = f"""
-import sys
-from importlib import import_module
+import json, os, sys
 
+import duckdb_engine, psycopg
+import pinakes.loaders.merge, pinakes.loaders.s2orc, pinakes.pipeline.init, pinakes.pipeline.load
 from pinakes.cli import main
 from pinakes.loaders import blocks, staging
-from pinakes.pipeline import init, load
-from pinakes.loaders.registry import LOADERS
 
-import_module(LOADERS[sys.argv[2]].split(":")[0])
-import_module("duckdb_engine" if "duckdb" in " ".join(sys.argv) else "psycopg")
 staging.CHUNK_ROWS = {CHUNK_ROWS}
 blocks.BLOCK_BYTES = {BLOCK_BYTES}
 print("ready", flush=True)
-main()
+for line in sys.stdin:
+    url, output, errors = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        for number, path in ((1, output), (2, errors)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.argv = ["pinakes", "load", "s2orc", sys.argv[1], "--db", url, "--quiet"]
+        main()
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 Tables = dict[str, list[tuple[Any, ...]]]
@@ -87,30 +97,63 @@ def _create_database(engine: sa.Engine, server: sa.URL, name: str) -> str:
     return server.set(database=name).render_as_string(hide_password=False)
 
 
-@contextmanager
-def loading(url: str, release: Path) -> Iterator[subprocess.Popen[str]]:
-    """`pinakes load` in a process of its own, which has just begun."""
-    command = [sys.executable, "-c", PROGRAM, "load", "s2orc", str(release), "--db", url, "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        try:
-            yield process
-        finally:
-            process.kill()
+class Loads:
+    """Processes of `pinakes load`, one at a time."""
+
+    def __init__(self, release: Path, folder: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        # Unbuffered, so that nothing that was said waits unseen when the pipe is asked for more.
+        self._server = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(release)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            env=environment,
+        )
+        self._output, self._errors = folder / "output.txt", folder / "errors.txt"
+        assert self._read() == b"ready"
+
+    def start(self, url: str) -> int:
+        """Start a load; the id of its process."""
+        assert self._server.stdin is not None
+        line = json.dumps([url, str(self._output), str(self._errors)])
+        self._server.stdin.write(f"{line}\n".encode())
+        return int(self._read())
+
+    def wait(self, timeout_s: float = 120.0) -> int | None:
+        """The load's exit code; None when it has not ended in that time."""
+        assert self._server.stdout is not None
+        ready, _, _ = select.select([self._server.stdout], [], [], timeout_s)
+        return int(self._read()) if ready else None
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What the last load wrote to stdout and stderr."""
+        return self._output.read_text(), self._errors.read_text()
+
+    def close(self) -> None:
+        """Let the server end."""
+        self._server.communicate()
+
+    def _read(self) -> bytes:
+        assert self._server.stdout is not None
+        return self._server.stdout.readline().strip()
 
 
-def load_undisturbed(url: str, release: Path) -> tuple[float, Tables]:
+@pytest.fixture
+def loads(release: Path, tmp_path: Path) -> Iterator[Loads]:
+    """Starts loads of the release."""
+    started = Loads(release, tmp_path)
+    yield started
+    started.close()
+
+
+def load_undisturbed(loads: Loads, url: str) -> tuple[float, Tables]:
     """How many seconds a load takes, and all that is in then."""
-    with loading(url, release) as process:
-        started = time.monotonic()
-        _, errors = process.communicate(timeout=60)
-        elapsed_s = time.monotonic() - started
-    assert (process.returncode, errors) == (0, "")
-    return elapsed_s, dump(url)
+    started = time.monotonic()
+    loads.start(url)
+    assert (loads.wait(), loads.said[1]) == (0, "")
+    return time.monotonic() - started, dump(url)
 
 
 def dump(url: str) -> Tables:
@@ -124,26 +167,27 @@ def count_batches(url: str) -> int:
 
 
 def test_a_load_killed_at_twenty_random_moments_ends_with_the_tables_of_an_undisturbed_one(
-    new_database: Callable[[], str], release: Path
+    new_database: Callable[[], str], loads: Loads
 ) -> None:
-    length_s, expected = load_undisturbed(new_database(), release)
+    length_s, expected = load_undisturbed(loads, new_database())
     assert len(expected["papers"]) == PAPERS
     moments = random.Random(SEED)
     kills, url = 0, new_database()
     while kills < KILLS:
-        with loading(url, release) as process:
-            try:
-                _, errors = process.communicate(timeout=moments.uniform(0, LONGEST * length_s))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                kills += 1
-                continue
+        process = loads.start(url)
+        ended = loads.wait(moments.uniform(0, LONGEST * length_s))
+        if ended is None:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            ended = loads.wait()
+        if ended == -signal.SIGKILL:
+            kills += 1
+            continue
         # It came through before its moment: what it left must be whole, and the next one begins anew.
-        assert (process.returncode, errors) == (0, "")
+        assert (ended, loads.said[1]) == (0, "")
         assert dump(url) == expected
         url = new_database()
-    assert load_undisturbed(url, release)[1] == expected
+    assert load_undisturbed(loads, url)[1] == expected
 
 
 class OwnPostgres:
@@ -180,23 +224,23 @@ def own_postgres(postgres_server: str) -> Iterator[OwnPostgres]:
 
 
 def test_a_load_whose_postgres_stops_says_so_and_a_second_one_completes_it(
-    own_postgres: OwnPostgres, release: Path
+    own_postgres: OwnPostgres, loads: Loads
 ) -> None:
     engine = sa.create_engine(own_postgres.url, isolation_level="AUTOCOMMIT")
     urls = [_create_database(engine, own_postgres.url, name) for name in ("undisturbed", "stopped")]
     engine.dispose()
-    _, expected = load_undisturbed(urls[0], release)
+    _, expected = load_undisturbed(loads, urls[0])
     with connect(urls[1]) as database:
         initialise(database)
-    with loading(urls[1], release) as process:
-        while count_batches(urls[1]) < 3:
-            assert process.poll() is None
-        own_postgres.crash()
-        output, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
+    loads.start(urls[1])
+    while count_batches(urls[1]) < 3:
+        assert loads.wait(0) is None
+    own_postgres.crash()
+    assert loads.wait() == 1
+    output, errors = loads.said
     assert output == ""
     assert errors.startswith("pinakes: the database does not answer as it should: ")
     assert "Traceback" not in errors
     own_postgres.start_again()
     assert 3 <= count_batches(urls[1]) < len(expected["load_batches"])
-    assert load_undisturbed(urls[1], release)[1] == expected
+    assert load_undisturbed(loads, urls[1])[1] == expected

@@ -51,6 +51,7 @@ def test_every_record_is_loaded_or_in_rejected_rows(
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(staging, "CHUNK_ROWS", chunk_rows)
+        patched.setattr(staging, "BULK_CHUNK_ROWS", chunk_rows)
         with scratch.begin() as session:
             for table in ("corpora", "papers", "benchmark_queries", "load_batches", "rejected_rows"):
                 session.execute(f"DELETE FROM {table}")

@@ -32,7 +32,7 @@ from pinakes.database import connect
 from pinakes.loaders import staging
 from pinakes.pipeline import load as module
 
-staging.CHUNK_ROWS = {CHUNK_ROWS}
+staging.CHUNK_ROWS = staging.BULK_CHUNK_ROWS = {CHUNK_ROWS}
 merges = 0
 merge_chunk = module.merge_chunk
 
@@ -54,6 +54,7 @@ with connect(sys.argv[1]) as database:
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", CHUNK_ROWS)
 
 
 @pytest.fixture
@@ -75,6 +76,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     folder = _write_corpus(tmp_path_factory.mktemp("expected") / "corpus")
     with connect("duckdb:///:memory:") as database, pytest.MonkeyPatch.context() as patched:
         patched.setattr(staging, "CHUNK_ROWS", CHUNK_ROWS)
+        patched.setattr(staging, "BULK_CHUNK_ROWS", CHUNK_ROWS)
         create_schema(database)
         summary = load(database, LoadRequest("beir", folder))
         assert [(f.rows_in, f.rows_rejected) for f in summary.files] == [(49, 4), (3, 0), (50, 5)]
@@ -96,9 +98,9 @@ def test_a_killed_process_leaves_whole_chunks_and_the_next_load_completes_them(
     with connect(database_url) as database:
         with database.read() as session:
             assert session.scalar("SELECT COUNT(*) FROM load_batches") == 2
-            assert session.scalar("SELECT COUNT(*) FROM papers") == 17
+            assert session.scalar("SELECT COUNT(*) FROM papers") == 16
         summary = load(database, LoadRequest("beir", folder))
-        assert [f.rows_in for f in summary.files] == [29, 3, 50]
+        assert [f.rows_in for f in summary.files] == [30, 3, 50]
         assert dump_tables(database) == expected
 
 
@@ -150,11 +152,11 @@ def test_a_file_cut_short_raises_and_the_whole_file_then_gives_the_same_content(
     with pytest.raises(LoadError, match=r"corpus\.jsonl\.gz is damaged or cut short: .* after line 2\d"):
         load(database, LoadRequest("beir", folder))
     with database.read() as session:
-        assert session.scalar("SELECT COUNT(*) FROM papers") == 17
-        assert session.rows("SELECT is_last FROM load_batches") == [{"is_last": False}] * 2
+        assert session.scalar("SELECT COUNT(*) FROM papers") == 22
+        assert session.rows("SELECT is_last FROM load_batches") == [{"is_last": False}] * 3
     (folder / "corpus.jsonl.gz").write_bytes(whole)
     summary = load(database, LoadRequest("beir", folder))
-    assert [(f.rows_in, f.rows_unchanged) for f in summary.files] == [(49, 17), (3, 0), (50, 0)]
+    assert [(f.rows_in, f.rows_unchanged) for f in summary.files] == [(49, 22), (3, 0), (50, 0)]
     for table in ("papers", "benchmark_queries", "judgments"):
         found = [row[:-1] for row in dump_tables(database)[table]]
         assert found == [row[:-1] for row in expected[table]]
@@ -164,7 +166,7 @@ def test_a_file_cut_short_leaves_what_was_in(database: Database, folder: Path) -
     load(database, LoadRequest("beir", DATA / "beir", corpus="corpus"))
     before = dump_tables(database)
     (folder / "corpus.jsonl").unlink()
-    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b'{"_id": "d1"}\n')[:-3])
+    (folder / "corpus.jsonl.gz").write_bytes(gzip.compress(b'{"_id": "d1"}\n')[:-12])
     with pytest.raises(LoadError, match="cut short"):
         load(database, LoadRequest("beir", folder))
     assert {name: rows for name, rows in dump_tables(database).items() if name != "corpora"} == {

@@ -116,7 +116,7 @@ def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, 
     """Every file with its chunks, one after the other; files that are in have none."""
     request = task.request
     wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
-    jobs = min(request.jobs, len(wanted))
+    jobs = 1 if request.limit else min(request.jobs, len(wanted))
     if jobs < 2:
         for plan in plans:
             chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)

@@ -536,7 +536,7 @@ def test_a_file_owns_what_its_mapping_says_and_no_more(tmp_path: Path) -> None:
     assert file.role == "papers(abstract,identifiers)"
     assert loader.describes(file.role) == {"abstract", "identifiers"}
     (judged,) = loader.find_files(path, {"table": "judgments"})
-    assert loader.describes(judged.role) == frozenset()
+    assert (judged.role, loader.describes(judged.role)) == ("judgments", frozenset())
     (whole,) = loader.find_files(path, {})
     assert loader.describes(whole.role) == WHOLE_PAPER
     csv = tmp_path / "a.csv"

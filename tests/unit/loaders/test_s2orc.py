@@ -6,10 +6,12 @@ from typing import Any
 
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from pinakes.errors import InputError
 from pinakes.loaders.s2orc import LOADER, find_files, read_chunks
 from pinakes.loaders.staging import Rejected
+from tests.fuzzing import check_never_lost, mutations
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -352,3 +354,27 @@ def test_the_sample_of_2019_has_its_records() -> None:
         "references": 26,
     }
     assert sum("context" in row for row in paper["citations"]) == 31
+
+
+FILES: dict[str, bytes] = {
+    "metadata_0.jsonl": orjson.dumps(METADATA) + b"\n" + orjson.dumps(METADATA | {"paper_id": "12"}) + b"\n",
+    "pdf_parses_0.jsonl": orjson.dumps(PARSE) + b"\n",
+    "metadata.tsv": ("\t".join(TABLE) + "\n" + "\t".join(TABLE.values()) + "\n").encode(),
+    "paper.json": orjson.dumps(PAPER_2019, option=orjson.OPT_INDENT_2),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_files_lose_no_record(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FILES[name])
+    read, accepted, _ = check_never_lost(LOADER, path)
+    assert read == accepted > 0
+
+    @settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(data=mutations(FILES[name]))
+    def check(data: bytes) -> None:
+        path.write_bytes(data)
+        check_never_lost(LOADER, path)
+
+    check()

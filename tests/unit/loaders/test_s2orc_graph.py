@@ -268,6 +268,8 @@ def test_beside_the_citations_a_full_text_gives_its_sections_alone(tmp_path: Pat
     _write(tmp_path / "citations" / "0.jsonl", CITATION)
     staged, _ = stage_all("s2orc", tmp_path)
     assert staged["s2orc/0.jsonl"].keys() == {"papers", "sections"}
+    alone = find_files(tmp_path / "s2orc", {"citations": "none"})
+    assert [file.role for file in alone] == ["s2orc:sections"]
     assert LOADER.describes("s2orc:sections") == {"sections"}
     assert LOADER.describes("citations") == frozenset()
 
@@ -279,6 +281,19 @@ def test_a_sha_is_an_identifier_of_a_paper_that_is_mentioned(tmp_path: Path) -> 
         "mentioned_papers": [_of_paper()],
         "identifiers": [_of_paper(scheme="s2", identifier=SHA)],
     }
+
+
+def test_an_updated_citation_is_taken_back_before_it_is_added(tmp_path: Path) -> None:
+    _write(tmp_path / "citations" / "update_files" / "0.jsonl", CITATION)
+    name = "citations/update_files/0.jsonl"
+    files = [(file.name, file.role) for file in find_files(tmp_path, {})]
+    assert files == [(f"{name} (replaced)", "citations:delete"), (name, "citations")]
+    staged, rejected = stage_all("s2orc", tmp_path)
+    assert (rejected, staged[f"{name} (replaced)"]) == (
+        [],
+        {"deletions": [{"row_number": 1, "kind": "citations", "key": "1"}]},
+    )
+    assert len(staged[name]["citations"]) == 2
 
 
 def test_diffs_are_read_release_by_release_and_papers_are_deleted_last(tmp_path: Path) -> None:

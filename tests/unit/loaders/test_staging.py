@@ -163,3 +163,20 @@ def test_the_reasons_are_those_that_the_table_accepts() -> None:
 
 def test_every_staged_table_begins_with_the_row_number() -> None:
     assert {schema.names[0] for schema in STAGED.values()} == {"row_number"}
+
+
+def test_where_the_last_record_counts_a_repeated_id_begins_a_new_chunk() -> None:
+    ids = ["a", "b", "a", "a", "c"]
+    records = [Accepted(n, {"papers": [{"source_id": name}]}) for n, name in enumerate(ids, start=1)]
+    chunks = list(gather_chunks(records, last_counts=True, chunk_rows=2))
+    assert [chunk.tables["papers"]["source_id"].to_pylist() for chunk in chunks] == [
+        ["a", "b"],
+        ["a"],
+        ["a", "c"],
+    ]
+    assert [chunk.rejected for chunk in chunks] == [[], [], []]
+
+
+def test_a_null_where_a_value_is_owed_is_rejected() -> None:
+    (chunk,) = gather_chunks([Accepted(1, {"papers": [{"source_id": None}]})])
+    assert [(row.reason, row.message) for row in chunk.rejected] == [("invalid_value", "source_id is missing")]

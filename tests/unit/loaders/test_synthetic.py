@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from pinakes.errors import InputError
+from pinakes.loaders import staging
 from pinakes.loaders.staging import CHUNK_ROWS, STAGED, Chunk
 from pinakes.loaders.synthetic import LOADER
 from pinakes.loaders.synthetic.citations import build_citations, count_citations
@@ -229,7 +230,17 @@ def test_rows_do_not_depend_on_where_a_load_starts(role: str, first_row: int) ->
         assert rest[name].equals(expected)
 
 
-def test_chunks_end_at_the_same_rows_wherever_a_load_starts() -> None:
+def test_rows_do_not_depend_on_the_size_of_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "CHUNK_ROWS", 20_000)
+    options = {"papers": "2600", "seed": "3"}
+    whole = read_tables("citations", options)["citations"]
+    assert whole.num_rows > 20_000
+    monkeypatch.setattr(staging, "CHUNK_ROWS", 7_001)
+    assert read_tables("citations", options)["citations"].combine_chunks().equals(whole.combine_chunks())
+
+
+def test_chunks_end_at_the_same_rows_wherever_a_load_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "CHUNK_ROWS", 20_000)
     options = {"papers": "4500"}
     whole = [(chunk.last_row, chunk.rows_in) for chunk in read_file("citations", options)]
     resumed = [(chunk.last_row, chunk.rows_in) for chunk in read_file("citations", options, 20_500)]
