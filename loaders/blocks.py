@@ -77,12 +77,13 @@ class Block:
         line = line.rstrip(b"\r\n")
         return line.removeprefix(codecs.BOM_UTF8) if self.first_line + index == 1 else line
 
-    def list_lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that are not blank, with their numbers."""
+    def list_lines(self) -> Iterator[tuple[int, int, bytes]]:
+        """The lines that are not blank, with their numbers and where they begin in the file."""
         for index in range(len(self)):
             line = self.get_line(index)
             if line.strip():
-                yield self.first_line + index, line
+                start = int(self.ends[index - 1]) if index else 0
+                yield self.first_line + index, self.first_byte + start, line
 
     def split(self, lines: int) -> tuple["Block", "Block"]:
         """The first lines, at least one and not all, and the rest."""

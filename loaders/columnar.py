@@ -9,7 +9,7 @@ mean (each format's own module).
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -95,17 +95,14 @@ def _cut(block: Block, first_row: int) -> Iterator[Block]:
 
 
 def _read_block(block: Block, layout: Layout, seen: SeenIds) -> Iterator[Chunk]:
-    chunk: Chunk | None
     try:
-        chunk = _read_plain(block, layout, seen)
+        yield _read_plain(block, layout, seen)
     except (NotPlainError, pa.ArrowInvalid):
-        if len(block) > EXACT_LINES:
-            for half in block.split(len(block) // 2):
-                yield from _read_block(half, layout, seen)
+        if len(block) <= EXACT_LINES:
+            yield from _read_exactly(block, layout, seen)
             return
-        chunk = _read_exactly(block, layout, seen)
-    if chunk is not None:
-        yield chunk
+        for half in block.split(len(block) // 2):
+            yield from _read_block(half, layout, seen)
 
 
 def _read_plain(block: Block, layout: Layout, seen: SeenIds) -> Chunk:
@@ -172,39 +169,47 @@ def _take_ids(ids: pa.Array, seen: SeenIds) -> None:
     seen.add(ids)
 
 
-def _read_exactly(block: Block, layout: Layout, seen: SeenIds) -> Chunk | None:
-    """The block line by line; None where all lines are blank."""
+def _read_exactly(block: Block, layout: Layout, seen: SeenIds) -> list[Chunk]:
+    """The block line by line; nothing where all lines are blank."""
     records = [
-        take_record(number, f"line {number}", line, partial(_parse_line, line, layout))
-        for number, line in block.list_lines()
+        take_record(number, f"line {number}", line, partial(_parse_line, line, layout), first_byte)
+        for number, first_byte, line in block.list_lines()
     ]
-    chunk = _gather(records)
-    if chunk is not None and layout.has_papers and "papers" in chunk.tables:
-        papers = chunk.tables["papers"].select(["row_number", "source_id"]).combine_chunks()
-        is_again = seen.find(papers["source_id"].combine_chunks())
-        if is_again.any():
-            chunk = _gather(_refuse_repeated(records, chunk, papers.filter(pa.array(is_again))))
-        seen.add(papers["source_id"].combine_chunks().filter(pa.array(~is_again)))
-    return chunk and replace(chunk, first_byte=block.first_byte, end_byte=block.end_byte)
+    chunks = list(gather_chunks(records))
+    if layout.has_papers:
+        chunks = _refuse_seen(records, chunks, seen)
+    if chunks:
+        chunks[0].first_byte, chunks[-1].end_byte = block.first_byte, block.end_byte
+    return chunks
 
 
-def _gather(records: list[Accepted | Rejected]) -> Chunk | None:
-    return next(gather_chunks(records, chunk_rows=max(1, len(records))), None)
+def _refuse_seen(records: list[Accepted | Rejected], chunks: list[Chunk], seen: SeenIds) -> list[Chunk]:
+    """The chunks without the papers whose ids earlier blocks have brought; the others' ids are now seen."""
+    columns = ["row_number", "source_id"]
+    held = [chunk.tables["papers"].select(columns) for chunk in chunks if "papers" in chunk.tables]
+    if not held:
+        return chunks
+    papers = pa.concat_tables(held)
+    ids = papers["source_id"].combine_chunks()
+    is_again = seen.find(ids)
+    seen.add(ids.filter(pa.array(~is_again)))
+    if not is_again.any():
+        return chunks
+    repeated = papers.filter(pa.array(is_again)).to_pydict()
+    refused = {row.row_number: row for chunk in chunks for row in chunk.rejected}
+    names = dict(zip(repeated["row_number"], repeated["source_id"], strict=True))
+    return list(gather_chunks(_refuse(record, names, refused) for record in records))
 
 
-def _refuse_repeated(
-    records: list[Accepted | Rejected], chunk: Chunk, papers: pa.Table
-) -> list[Accepted | Rejected]:
-    """The records, those rejected that the chunk rejects or that are among the repeated papers."""
-    repeated = dict(zip(papers["row_number"].to_pylist(), papers["source_id"].to_pylist(), strict=True))
-    rejected = {record.row_number: record for record in chunk.rejected}
-    for record in records:
-        if record.row_number in repeated and isinstance(record, Accepted):
-            message = f"{REASONS['duplicate_id']}: {repeated[record.row_number]}"
-            rejected[record.row_number] = Rejected(
-                record.row_number, record.location, "duplicate_id", message, show_raw(record.raw)
-            )
-    return [rejected.get(record.row_number, record) for record in records]
+def _refuse(
+    record: Accepted | Rejected, repeated: Mapping[int, str], refused: Mapping[int, Rejected]
+) -> Accepted | Rejected:
+    number = record.row_number
+    if isinstance(record, Rejected) or number not in repeated:
+        return refused.get(number, record)
+    message = f"{REASONS['duplicate_id']}: {repeated[number]}"
+    raw = show_raw(record.raw)
+    return Rejected(number, record.location, "duplicate_id", message, raw, record.first_byte, record.end_byte)
 
 
 def _parse_line(line: bytes, layout: Layout) -> Rows:

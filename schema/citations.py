@@ -86,5 +86,5 @@ pending_citations = sa.Table(
     ),
     required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
     *_mention_columns(),
-    comment="Mentions whose citing paper is not there yet; `pinakes resolve` moves them into citations.",
+    comment="Mentions whose citing paper is not there yet; pinakes resolve moves them into citations.",
 )

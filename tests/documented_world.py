@@ -7,7 +7,10 @@ names, their scores, and the benchmark that the manual writes down. Leaves out: 
 import re
 from pathlib import Path
 
+import orjson
+
 from pinakes.database import Database
+from pinakes.pipeline.deduplicate import deduplicate
 from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.export_run import export_run
 from pinakes.pipeline.import_run import ImportRequest, import_run
@@ -40,6 +43,10 @@ def fill(database: Database, folder: Path) -> None:
     if not (folder / "csfcube").exists():
         write_csfcube(folder / "csfcube")
         write_beir(folder / "faulty", [paper(1), b"no JSON", paper(1)], "q1\tp1\t1\nq1\tp9\t1\n")
+        _write_library(folder / "library.jsonl")
+    for corpus in ("library", "merged"):
+        load(database, LoadRequest("jsonl", folder / "library.jsonl", corpus=corpus))
+    deduplicate(database, "merged")
     load(database, LoadRequest("csfcube", folder / "csfcube"))
     load(database, LoadRequest("beir", folder / "faulty"))
     with database.begin() as session:
@@ -52,6 +59,26 @@ def fill(database: Database, folder: Path) -> None:
             "VALUES (1000000, 1, 1000000, 1)"
         )
     _rank(database, folder)
+
+
+def _write_library(file: Path) -> None:
+    """Two papers of one title, and one that cites them, a work under two keys, and for several reasons."""
+    cited = {"title:twins": "The same long title", "doi:10.1/x": "Cited under a DOI", "r9": "cited under a doi"}
+    reasons = ("background", "method,result", "background")
+    records = [
+        {"source_id": "p1", "title": "The same long title"},
+        {"source_id": "p2", "title": "The Same Long Title!"},
+        {
+            "source_id": "p3",
+            "title": "A paper that cites",
+            "references": [{"reference_key": key, "title": title} for key, title in cited.items()],
+            "citations": [
+                {"reference_key": key, "context": f"As [{key}] says.", "intents": intents}
+                for key, intents in zip(cited, reasons, strict=True)
+            ],
+        },
+    ]
+    file.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
 
 
 def _rank(database: Database, folder: Path) -> None:

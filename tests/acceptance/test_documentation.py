@@ -172,7 +172,7 @@ def list_rows(heading: str) -> dict[str, list[str]]:
 
 
 def test_the_manual_lists_every_loader_with_its_options() -> None:
-    told = {name: set(re.findall(r"`([a-z]+)=", cells[-1])) for name, cells in list_rows("loader").items()}
+    told = {name: set(re.findall(r"`([a-z_]+)=", cells[-1])) for name, cells in list_rows("loader").items()}
     assert told == {name: set(find_loader(name).options) for name in LOADERS}
 
 

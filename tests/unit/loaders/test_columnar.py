@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import beir, blocks, columnar
+from pinakes.loaders import beir, blocks, columnar, staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.columnar import read_columnar
 from pinakes.loaders.gathering import gather_chunks
@@ -314,13 +314,13 @@ def test_a_line_that_is_too_large_is_rejected_and_the_next_is_read(
         assert chunks[-1].end_byte == file.path.stat().st_size if file.path else False
 
 
-def test_a_file_cut_short_gives_its_whole_blocks(tmp_path: Path) -> None:
+def test_a_file_cut_short_gives_its_whole_lines(tmp_path: Path) -> None:
     file = _write(tmp_path / "x.jsonl.gz", _papers(range(100)))
     path = tmp_path / "x.jsonl.gz"
     whole = gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=0, mtime=0)
     path.write_bytes(whole[: len(whole) // 2])
     chunks = read_columnar(file, 1, BEIR, block_bytes=400)
-    assert [next(chunks).last_row for _ in range(4)] == [12, 24, 36, 49]
+    assert [next(chunks).last_row for _ in range(5)] == [12, 24, 36, 49, 50]
     with pytest.raises(LoadError, match=r"x\.jsonl\.gz is damaged or cut short: it breaks off after line 50"):
         next(chunks)
 
@@ -328,3 +328,16 @@ def test_a_file_cut_short_gives_its_whole_blocks(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no file .*none\.jsonl"):
         list(read_columnar(InputFile(tmp_path / "none.jsonl", "none.jsonl", ""), 1, BEIR))
+
+
+def test_no_record_is_lost_where_few_lines_fill_many_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "CHUNK_BYTES", 50)
+    records: list[dict[str, Any] | bytes] = [*_papers(range(6)), *_papers(range(3)), b"no JSON"]
+    file = _write(tmp_path / "x.jsonl", records)
+    for block_bytes in (100, 10_000):
+        chunks = list(read_columnar(file, 1, BEIR, block_bytes=block_bytes))
+        assert sum(chunk.rows_in for chunk in chunks) == 10
+        assert [row.row_number for chunk in chunks for row in chunk.rejected] == [7, 8, 9, 10]
+        assert [chunks[0].first_byte, chunks[-1].end_byte] == [0, (tmp_path / "x.jsonl").stat().st_size]
