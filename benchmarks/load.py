@@ -61,27 +61,32 @@ def compare(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, A
     run_job("copy", folder=release, target=copied)
     bytes_in = run_job("measure_size", folder=release)["bytes"]
     rows = [make_row("write the release", "files", written, bytes_in)]
-    bare = {
-        citations: run_job(
-            "bare",
-            folder=release,
-            file=str(folder / f"bare_{citations}.duckdb"),
-            threads=options.threads,
-            citations=citations,
-        )
-        for citations in (False, True)
-    }
+    bare = measure_bare(options, folder)
+    if "duckdb" in options.databases:
+        rows += load_all(options, "duckdb", (release, copied), bytes_in, make_duckdb_urls(folder))
+        # Before and after what is compared with it, and the faster counts: a noisy minute flatters nobody.
+        again = measure_bare(options, folder)
+        bare = {key: min(bare[key], again[key], key=lambda done: done["seconds"]) for key in bare}
     rows += [
         make_row("bare, papers", "duckdb", bare[False], bytes_in),
         make_row("bare, papers and citations", "duckdb", bare[True], bytes_in),
     ]
-    if "duckdb" in options.databases:
-        rows += load_all(options, "duckdb", (release, copied), bytes_in, make_duckdb_urls(folder))
     if "postgresql" in options.databases:
         with serve_postgres(folder) as urls:
             rows += load_all(options, "postgresql", (release, copied), bytes_in, urls)
     add_ratios(rows, bare)
     return rows, summarise(rows, options, written, bytes_in)
+
+
+def measure_bare(options: argparse.Namespace, folder: Path) -> dict[bool, dict[str, Any]]:
+    """Bare DuckDB without and with citations, in new files."""
+    measured = {}
+    for citations in (False, True):
+        file = folder / "bare.duckdb"
+        given = {"threads": options.threads, "citations": citations}
+        measured[citations] = run_job("bare", folder=str(folder / "release"), file=str(file), **given)
+        file.unlink()
+    return measured
 
 
 def load_all(

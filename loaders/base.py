@@ -92,7 +92,8 @@ class Loader:
         creates_unknown: whether a paper or query that judgments or pools name, but no record describes,
             becomes one without a text instead of a rejected row.
         describes: role -> which columns and children of its papers a file of that role says in full: a newer
-            record replaces those, and leaves alone what other files of the release say.
+            record replaces those, and leaves alone what other files of the release say. Identifiers and
+            fields that a file stages and does not say in full are added to what is there.
     """
 
     name: str

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from pinakes import schema
 from pinakes.database import Session
 from pinakes.loaders.base import PAPER_CHILDREN
-from pinakes.loaders.merge.context import Ids, MergeContext, Tables
+from pinakes.loaders.merge.context import UNKNOWN, Ids, MergeContext, Tables, read_statement
 from pinakes.loaders.merge.lookup import Keys, find_keys, find_last_id
 
 CHILD_TABLES: Final[Mapping[str, tuple[sa.Table, tuple[str, ...]]]] = {
@@ -27,6 +27,8 @@ CHILD_TABLES: Final[Mapping[str, tuple[sa.Table, tuple[str, ...]]]] = {
     "review_scores": (schema.review_scores, ("review_id", "aspect")),
 }
 """staged child -> its table, and the columns that tell the rows of a paper apart"""
+ADDED: Final = ("identifiers", "fields")
+"""children that are sets: what a file does not say in full is added to what is there"""
 
 
 def prepare_children(
@@ -50,6 +52,16 @@ def prepare_children(
             rows = rows.append_column("author_id", pa.array(_find_authors(session, rows, context)))
         children[name] = keep_first(rows, ("paper_id", *CHILD_TABLES[name][1]))
     return children
+
+
+def add_children(session: Session, tables: Tables, papers: Keys) -> None:
+    """Add what is said in passing of papers that are there, and take nothing away."""
+    for name, staged in tables.items():
+        table, key = CHILD_TABLES[name]
+        ids = papers.find(staged["source_id"])
+        rows = staged.append_column("paper_id", pa.array(ids)).filter(pa.array(ids != UNKNOWN))
+        with session.staged({f"staged_{name}": fit_table(table, keep_first(rows, ("paper_id", *key)))}):
+            session.execute(read_statement("papers.sql", f"add_{name}"))
 
 
 def _find_authors(session: Session, rows: pa.Table, context: MergeContext) -> Ids:

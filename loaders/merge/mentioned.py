@@ -10,7 +10,14 @@ import pyarrow.compute as pc
 
 from pinakes.database import Session
 from pinakes.loaders.base import PAPER_COLUMNS
-from pinakes.loaders.merge.children import CHILD_TABLES, fit_table, keep_papers, merge_gaps, prepare_children
+from pinakes.loaders.merge.children import (
+    ADDED,
+    CHILD_TABLES,
+    fit_table,
+    keep_papers,
+    merge_gaps,
+    prepare_children,
+)
 from pinakes.loaders.merge.context import UNKNOWN, Fates, MergeContext, Tables, number_rows, read_statement
 from pinakes.loaders.merge.lookup import Keys
 from pinakes.loaders.merge.papers import insert_papers
@@ -40,7 +47,7 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
 def _insert_children(
     session: Session, tables: Tables, new: pa.Table, papers: Keys, context: MergeContext
 ) -> None:
-    children = {name: rows for name, rows in tables.items() if name in CHILD_TABLES}
+    children = {name: rows for name, rows in tables.items() if name in CHILD_TABLES and name not in ADDED}
     if not children or not new.num_rows:
         return
     ids = papers.find(new["source_id"])

@@ -11,6 +11,7 @@ from pinakes.database import Session
 from pinakes.errors import LoadError
 from pinakes.loaders.base import PAPER_CHILDREN
 from pinakes.loaders.merge.assessments import merge_assessments
+from pinakes.loaders.merge.children import ADDED, add_children
 from pinakes.loaders.merge.citations import find_references, merge_citations
 from pinakes.loaders.merge.context import Fates, Ids, MergeContext, MergeCounts, Tables
 from pinakes.loaders.merge.deletions import delete
@@ -66,7 +67,7 @@ def _refuse_strays(tables: Tables, context: MergeContext) -> None:
     for name in tables.keys() & set(PAPER_CHILDREN) - {"citations"}:
         if not pc.all(pc.is_in(tables[name]["source_id"], value_set=known.combine_chunks())).as_py():
             raise LoadError(f"{_DEFECT}: a record stages {name} of a paper that it does not stage.")
-        if name not in context.describes:
+        if name not in context.describes and name not in ADDED:
             raise LoadError(f"{_DEFECT}: a file stages {name}, which its role does not describe.")
 
 
@@ -109,6 +110,8 @@ def _merge(
     written = merge_papers(session, tables, named.papers, references, context, fates)
     if "mentioned_papers" in tables:
         fill_papers(session, tables, named.papers, context, fates)
+    added = ADDED if "mentioned_papers" in tables else set(ADDED) - context.describes
+    add_children(session, {name: tables[name] for name in added if name in tables}, named.papers)
     if context.creates_unknown:
         columns = [tables[name][_PAPER_KEYS[name]] for name in _NAMED_ONLY if name in tables]
         create_papers(session, columns, named.papers, context)

@@ -70,6 +70,7 @@ def _build_metadata() -> Iterator[tuple[str, Role]]:
 
 
 _TEXT: Final = ("sections", "citations")
+# `papers` and `paper-ids` both name identifiers: neither says them in full, so they are added to each other.
 _OWN_2019: Final = (*PAPER_COLUMNS[:4], "identifiers", "authorships", *_TEXT)
 
 ROLES: Final[Mapping[str, Role]] = {
@@ -87,12 +88,11 @@ ROLES: Final[Mapping[str, Role]] = {
         "year",
         "venue",
         "citation_count",
-        "identifiers",
         "fields",
         "authorships",
     ),
     "abstracts": _build_layout(graph_papers.ABSTRACTS, "abstract"),
-    "paper-ids": _build_lines(graph_papers.parse_paper_id, "identifiers"),
+    "paper-ids": _build_lines(graph_papers.parse_paper_id),
     "citations": _build_layout(graph_citations.CITATIONS),
     "s2orc": _build_lines(graph_texts.parse_with_citations, *_TEXT),
     "s2orc:sections": _build_lines(graph_texts.parse_sections, "sections"),

@@ -231,3 +231,23 @@ def test_every_staged_table_is_merged() -> None:
     others = {"papers", "mentioned_papers", "references", "reference_identifiers", "citations", "deletions"}
     assert {*CHILD_TABLES, *_KINDS, *others} == set(STAGED)
     assert {*CHILD_TABLES, "citations"} == set(PAPER_CHILDREN)
+
+
+def test_identifiers_of_a_paper_mentioned_in_passing_are_added(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def name(source_id: str, sha: str) -> Rows:
+        identifiers = [{"source_id": source_id, "scheme": "s2", "identifier": sha}]
+        return {"mentioned_papers": [{"source_id": source_id}], "identifiers": identifiers}
+
+    files: Files = {
+        "papers": [toy_paper("a", dois="10.1/a")],
+        "names": [name("a", "one"), name("a", "two"), name("b", "three")],
+    }
+    load_records(database, monkeypatch, "1", files)
+    assert dump_tables(database)["paper_identifiers"] == [
+        (1, "doi", "10.1/a"),
+        (1, "s2", "one"),
+        (1, "s2", "two"),
+        (2, "s2", "three"),
+    ]

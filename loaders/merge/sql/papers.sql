@@ -151,6 +151,18 @@ WHERE papers.paper_id = staged_papers.paper_id
         OR (papers.citation_count IS NULL AND staged_papers.citation_count IS NOT NULL)
     )
 
+-- name: add_identifiers
+INSERT INTO paper_identifiers (paper_id, scheme, identifier)
+SELECT paper_id, scheme, identifier
+FROM staged_identifiers
+ON CONFLICT DO NOTHING
+
+-- name: add_fields
+INSERT INTO paper_fields (paper_id, assigned_by, field)
+SELECT paper_id, assigned_by, field
+FROM staged_fields
+ON CONFLICT DO NOTHING
+
 -- name: delete_identifiers
 DELETE FROM paper_identifiers WHERE paper_id IN (SELECT paper_id FROM staged_papers)
 
