@@ -63,7 +63,11 @@ def fill(database: Database, folder: Path) -> None:
 
 def _write_library(file: Path) -> None:
     """Two papers of one title, and one that cites them, a work under two keys, and for several reasons."""
-    cited = {"title:twins": "The same long title", "doi:10.1/x": "Cited under a DOI", "r9": "cited under a doi"}
+    cited = {
+        "title:twins": "The same long title",
+        "doi:10.1/x": "Cited under a DOI",
+        "r9": "cited under a doi",
+    }
     reasons = ("background", "method,result", "background")
     records = [
         {"source_id": "p1", "title": "The same long title"},

@@ -17,6 +17,7 @@ from pinakes.loaders import staging
 from pinakes.loaders.merge import merge_chunk
 from pinakes.pipeline import load as load_module
 from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.load_batches import plan_file
 from pinakes.schema import create_schema
 from tests.loading import DATA, dump_tables, paper, write_beir
 
@@ -180,7 +181,7 @@ def test_two_loads_of_one_file_at_once_do_not_mix(
     expected: Tables,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find_batches = load_module.plan_file
+    find_batches = plan_file
 
     def find_then_be_overtaken(*arguments: object) -> object:
         found = find_batches(*arguments)  # type: ignore[arg-type]

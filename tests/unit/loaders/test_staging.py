@@ -179,4 +179,5 @@ def test_where_the_last_record_counts_a_repeated_id_begins_a_new_chunk() -> None
 
 def test_a_null_where_a_value_is_owed_is_rejected() -> None:
     (chunk,) = gather_chunks([Accepted(1, {"papers": [{"source_id": None}]})])
-    assert [(row.reason, row.message) for row in chunk.rejected] == [("invalid_value", "source_id is missing")]
+    (row,) = chunk.rejected
+    assert (row.reason, row.message) == ("invalid_value", "source_id is missing")
