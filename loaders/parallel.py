@@ -1,10 +1,11 @@
-"""Files read ahead by worker processes: their chunks come in the order of the files, as if read here.
+"""Chunks read while others are merged: by a thread, or of several files by worker processes.
 
-What passes between the processes is JSON and Arrow's IPC format. Leaves out: merging; that is one process's
-work, since a database has one writer.
+They come in the order of the files, as if read here. What passes between processes is JSON and Arrow's IPC
+format. Leaves out: merging; that is one process's work, since a database has one writer.
 """
 
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -26,6 +27,18 @@ _NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources"})
 
 Start = tuple[InputFile, int]
 """a file and the number of the first record to read"""
+
+
+def read_one_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
+    """The chunks, of which the next is read by a thread while the last is in use.
+
+    Parsing and merging are C++ that lets other threads run: so two cores share the work.
+    """
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        waiting = pool.submit(next, chunks, None)
+        while (chunk := waiting.result()) is not None:
+            waiting = pool.submit(next, chunks, None)
+            yield chunk
 
 
 def read_ahead(

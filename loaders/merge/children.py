@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
+from pinakes.errors import LoadError
 from pinakes.loaders.base import PAPER_CHILDREN
 from pinakes.loaders.merge.context import UNKNOWN, Ids, MergeContext, Tables, read_statement
 from pinakes.loaders.merge.lookup import Keys, find_keys, find_last_id
@@ -27,6 +28,7 @@ CHILD_TABLES: Final[Mapping[str, tuple[sa.Table, tuple[str, ...]]]] = {
     "review_scores": (schema.review_scores, ("review_id", "aspect")),
 }
 """staged child -> its table, and the columns that tell the rows of a paper apart"""
+DEFECT: Final = "the loader has a defect, please report it"
 ADDED: Final = ("identifiers", "fields")
 """children that are sets: what a file does not say in full is added to what is there"""
 
@@ -47,11 +49,18 @@ def prepare_children(
             is_own = pc.is_in(owner, value_set=tables["papers"]["source_id"].combine_chunks())
             children[name] = rows.filter(is_own)
             continue
-        rows = rows.append_column("paper_id", pa.array(papers.find(rows["source_id"])))
+        ids = papers.find(rows["source_id"])
+        _refuse_strays(name, tables, ids)
+        rows = rows.append_column("paper_id", pa.array(ids))
         if name == "authorships":
             rows = rows.append_column("author_id", pa.array(_find_authors(session, rows, context)))
         children[name] = keep_first(rows, ("paper_id", *CHILD_TABLES[name][1]))
     return children
+
+
+def _refuse_strays(name: str, tables: Tables, ids: Ids) -> None:
+    if "mentioned_papers" not in tables and (ids == UNKNOWN).any():
+        raise LoadError(f"{DEFECT}: a record stages {name} of a paper that it does not stage.")
 
 
 def add_children(session: Session, tables: Tables, papers: Keys) -> None:

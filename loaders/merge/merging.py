@@ -9,9 +9,8 @@ import pyarrow.compute as pc
 
 from pinakes.database import Session
 from pinakes.errors import LoadError
-from pinakes.loaders.base import PAPER_CHILDREN
 from pinakes.loaders.merge.assessments import merge_assessments
-from pinakes.loaders.merge.children import ADDED, add_children
+from pinakes.loaders.merge.children import ADDED, CHILD_TABLES, DEFECT, add_children
 from pinakes.loaders.merge.citations import find_references, merge_citations
 from pinakes.loaders.merge.context import Fates, Ids, MergeContext, MergeCounts, Tables
 from pinakes.loaders.merge.deletions import delete
@@ -31,7 +30,6 @@ _PAPER_KEYS: Final = {
     "citations": "citing_source_id",
 }
 """staged table -> its column that names a paper, in the order in which new papers are numbered"""
-_DEFECT: Final = "the loader has a defect, please report it"
 _NAMED_ONLY: Final = ("queries", "judgments", "labels", "pool_sources")
 
 
@@ -62,13 +60,11 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:
-    owners = [tables[name]["source_id"] for name in ("papers", "mentioned_papers") if name in tables]
-    known = pa.chunked_array([part for column in owners for part in column.chunks], pa.string())
-    for name in tables.keys() & set(PAPER_CHILDREN) - {"citations"}:
-        if not pc.all(pc.is_in(tables[name]["source_id"], value_set=known.combine_chunks())).as_py():
-            raise LoadError(f"{_DEFECT}: a record stages {name} of a paper that it does not stage.")
-        if name not in context.describes and name not in ADDED:
-            raise LoadError(f"{_DEFECT}: a file stages {name}, which its role does not describe.")
+    children = tables.keys() & CHILD_TABLES.keys()
+    if children and not tables.keys() & {"papers", "mentioned_papers"}:
+        raise LoadError(f"{DEFECT}: a record stages {min(children)} of a paper that it does not stage.")
+    for name in children - context.describes - set(ADDED):
+        raise LoadError(f"{DEFECT}: a file stages {name}, which its role does not describe.")
 
 
 def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Named:

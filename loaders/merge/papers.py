@@ -57,7 +57,8 @@ def merge_papers(
     for name, rows in children.items():
         if name != "citations":
             table = CHILD_TABLES[name][0]
-            session.insert(table, fit_table(table, keep_papers(rows, written)))
+            kept = keep_papers(rows, written) if known.any() or "mentioned_papers" in tables else rows
+            session.insert(table, fit_table(table, kept))
     return written
 
 

@@ -17,7 +17,7 @@ from pinakes.database import Database
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
-from pinakes.loaders.parallel import read_ahead
+from pinakes.loaders.parallel import read_ahead, read_one_ahead
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk
 from pinakes.pipeline.load_batches import (
     FilePlan,
@@ -119,13 +119,17 @@ def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, 
     jobs = 1 if request.limit else min(request.jobs, len(wanted))
     if jobs < 2:
         for plan in plans:
+            if plan not in wanted:
+                yield plan, iter(())
+                continue
             chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)
-            yield plan, chunks if plan in wanted else iter(())
+            with closing(read_one_ahead(chunks)) as ahead:
+                yield plan, ahead
         return
     starts = [(plan.file, plan.first_row) for plan in wanted]
-    with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as ahead:
+    with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
         for plan in plans:
-            yield plan, next(ahead) if plan in wanted else iter(())
+            yield plan, next(files) if plan in wanted else iter(())
 
 
 def _is_done(plan: FilePlan, limit: int | None) -> bool:
