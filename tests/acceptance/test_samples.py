@@ -1,0 +1,79 @@
+"""The manual's tables of published corpora: each command, run on the real files, gives the counts told."""
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pinakes.cli_options import parse_options
+from pinakes.database import Database, connect
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.schema import create_schema
+from tests.documents import MANUAL, list_tables, read_prose
+from tests.real_data import REAL_DATA, needs_real_data
+
+Row = dict[str, str]
+
+PLACES = {"csfcube": "csfcube", "scifact": "scifact", "cran.tar.gz": "smart/cran.tar.gz"} | {
+    "adi.tar.gz": "smart/adi.tar.gz",
+    "covid": "trec/covid",
+}
+"""sources that the manual names as a user would have them -> where they lie here"""
+
+
+def list_rows(heading: str) -> list[Row]:
+    tables = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading]
+    return [dict(zip(table[0], row, strict=True)) for table in tables for row in table[1:]]
+
+
+def name_row(row: Row) -> str:
+    return row["command"].strip("`")
+
+
+def read_request(command: str) -> LoadRequest:
+    """The load that a command of the manual asks for."""
+    _, _, loader, *words = shlex.split(command.strip("`"))
+    options, corpus, source = [], "sample", None
+    while words:
+        word = words.pop(0)
+        if word == "--option":
+            options.append(words.pop(0))
+        elif word == "--corpus":
+            corpus = words.pop(0)
+        elif word.startswith("--"):
+            words.pop(0)
+        else:
+            source = REAL_DATA / PLACES.get(word, word)
+    return LoadRequest(loader, source, parse_options(options), corpus)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Database]:
+    with connect(f"duckdb:///{tmp_path / 'sample.duckdb'}") as database:
+        create_schema(database)
+        yield database
+
+
+def count(database: Database, table: str) -> str:
+    with database.read() as session:
+        return f"{session.scalar(f'SELECT COUNT(*) FROM {table}'):,}"
+
+
+@needs_real_data
+@pytest.mark.parametrize("row", list_rows("published sample"), ids=name_row)
+def test_a_published_sample_gives_the_counts_of_the_manual(empty: Database, row: Row) -> None:
+    summary = load(empty, read_request(row["command"]))
+    found = [f"{summary.rows_in:,}", f"{summary.rows_rejected:,}", f"{summary.papers:,}"]
+    assert [*found, f"{summary.citations:,}"] == [
+        row[heading] for heading in ("records", "rejected", "papers", "citations")
+    ]
+
+
+@needs_real_data
+@pytest.mark.parametrize("row", list_rows("corpus"), ids=name_row)
+def test_a_published_collection_gives_the_counts_of_the_manual(empty: Database, row: Row) -> None:
+    summary = load(empty, read_request(row["command"]))
+    assert summary.rows_rejected == 0
+    found = [count(empty, table) for table in ("papers", "benchmark_queries", "judgments")]
+    assert found == [row[heading] for heading in ("papers", "queries", "judgments")]
