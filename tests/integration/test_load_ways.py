@@ -29,6 +29,7 @@ def test_a_dry_run_reports_what_a_load_would_and_leaves_nothing(database: Databa
     assert _counts(dry) == _counts(real) == [(3, 0, 0, 1), (1, 0, 0, 0), (2, 0, 0, 1)]
     assert (dry.reasons, dry.quality) == (real.reasons, real.quality)
     assert dry.reasons == {"not_json": 1, "unknown_paper": 1}
+    assert (dry.is_dry, real.is_dry) == (True, False)
 
 
 def test_a_limited_load_takes_the_first_records_and_a_later_one_the_rest(

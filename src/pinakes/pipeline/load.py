@@ -7,7 +7,7 @@ file is in (`load_batches`), and whose papers the references are (`resolve`).
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,7 +59,7 @@ def load(
     """
     if request.dry_run:
         with database.rehearse() as rehearsal:
-            return _load(rehearsal, request, progress or Silent(), clock)
+            return replace(_load(rehearsal, request, progress or Silent(), clock), is_dry=True)
     return _load(database, request, progress or Silent(), clock)
 
 

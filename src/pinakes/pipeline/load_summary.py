@@ -83,6 +83,7 @@ class LoadSummary:
     citations_dangling: int
     references_ambiguous: int
     resolved: Resolved
+    is_dry: bool = False
     elapsed_s: float = 0.0
 
     @property

@@ -58,7 +58,8 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
 def list_load_tables(summary: LoadSummary) -> list[Table]:
     """What became of a load, as tables to print."""
     files = [asdict(file) for file in summary.files]
-    return load_tables(summary.corpus, files, summary.reasons, summary.quality, summary.elapsed_s)
+    corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
+    return load_tables(corpus, files, summary.reasons, summary.quality, summary.elapsed_s)
 
 
 def source_rows() -> list[dict[str, Any]]:
