@@ -169,6 +169,8 @@ their gaps filled, but nothing of them replaced. `intents` are the source's word
 CHUNK_ROWS: Final = 100_000
 CHUNK_BYTES: Final = 64 << 20
 """A chunk ends with either of these: so many records, or so many bytes of raw text."""
+TRANSACTION_ROWS: Final = 250_000
+"""Chunks are merged in one transaction until it has so many records."""
 BULK_CHUNK_ROWS: Final = 1_000_000
 """A chunk that was read as columns, not record by record, has at most so many."""
 

@@ -7,6 +7,13 @@ reports what a foreign key would have refused.
 from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+
+BULK: Final = {"bulk": True}
+"""`info` of a table whose key DuckDB does not index: docs/decisions/0010 says why.
+
+The loaders keep its rows apart by construction, and `pinakes status --check` counts those that are not.
+"""
 
 metadata: Final = sa.MetaData()
 
@@ -37,3 +44,11 @@ def one_of(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstrain
     """A check that a text column holds one of the listed values (or null, where the column allows it)."""
     listed = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({listed})", name=name)
+
+
+@compiles(sa.PrimaryKeyConstraint, "duckdb")
+def _leave_out_bulk_keys(constraint: sa.PrimaryKeyConstraint, compiler: Any, **options: Any) -> str | None:
+    if constraint.table.info.get("bulk"):
+        return None
+    text: str | None = compiler.visit_primary_key_constraint(constraint, **options)
+    return text

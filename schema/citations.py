@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, one_of, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, required
 
 RESOLVED_BY: Final = ("source_id", "identifier", "title")
 
@@ -73,6 +73,7 @@ citations = sa.Table(
     required("citing_paper_id", sa.BigInteger, "papers.paper_id of the paper that cites"),
     required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
     *_mention_columns(),
+    info=BULK,
     comment="One mention of a cited work in a citing paper.",
 )
 
@@ -86,5 +87,6 @@ pending_citations = sa.Table(
     ),
     required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
     *_mention_columns(),
+    info=BULK,
     comment="Mentions whose citing paper is not there yet; pinakes resolve moves them into citations.",
 )

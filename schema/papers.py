@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import FACETS, key_column, metadata, one_of, optional, required
+from pinakes.schema.base import BULK, FACETS, key_column, metadata, one_of, optional, required
 
 corpora = sa.Table(
     "corpora",
@@ -39,6 +39,7 @@ paper_identifiers = sa.Table(
     key_column("paper_id", "papers.paper_id"),
     key_column("scheme", "doi, s2, arxiv, acl, mag, pubmed, pmc, …", sa.Text),
     key_column("identifier", "the id in that scheme, without a prefix", sa.Text),
+    info=BULK,
     comment="Ids that a paper carries besides its source_id.",
 )
 
@@ -48,6 +49,7 @@ paper_fields = sa.Table(
     key_column("paper_id", "papers.paper_id"),
     key_column("assigned_by", "which classification: mag, s2, openalex, synthetic, …", sa.Text),
     key_column("field", "field of study, as that classification names it", sa.Text),
+    info=BULK,
     comment="Fields of study of a paper.",
 )
 
@@ -69,6 +71,7 @@ authorships = sa.Table(
     key_column("position", "1 is the first author", sa.Integer),
     required("author_id", sa.BigInteger, "authors.author_id"),
     optional("block", sa.Text, "the group of like names within which authors are told apart"),
+    info=BULK,
     comment="Who wrote a paper, in order.",
 )
 
@@ -79,6 +82,7 @@ sections = sa.Table(
     key_column("section_number", "1 is the first section of the full text", sa.Integer),
     optional("title", sa.Text, "heading"),
     required("text", sa.Text, "the section's text"),
+    info=BULK,
     comment="Full text of a paper, by section.",
 )
 
@@ -92,6 +96,7 @@ sentences = sa.Table(
     optional("facet", sa.Text, "background, method, result or other"),
     optional("source_label", sa.Text, "the facet as the source labels it"),
     one_of("facet", FACETS, "sentences_facet_check"),
+    info=BULK,
     comment="Sentences of an abstract or a section; each may carry a facet.",
 )
 
@@ -102,6 +107,7 @@ paper_variants = sa.Table(
     key_column("code", "code of the transformation, as T_ARot", sa.Text),
     optional("title", sa.Text, "title after the transformation"),
     optional("abstract", sa.Text, "abstract after the transformation"),
+    info=BULK,
     comment="A derived text of a paper (a textual neighbour).",
 )
 
@@ -112,6 +118,7 @@ review_scores = sa.Table(
     key_column("review_id", "the source's own id of the review, or its number", sa.Text),
     key_column("aspect", "what was scored: rating, confidence, clarity, …", sa.Text),
     required("score", sa.Double, "the score, on the venue's own scale"),
+    info=BULK,
     comment="A number that a reviewer gave a paper.",
 )
 

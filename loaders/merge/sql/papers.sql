@@ -155,13 +155,25 @@ WHERE papers.paper_id = staged_papers.paper_id
 INSERT INTO paper_identifiers (paper_id, scheme, identifier)
 SELECT paper_id, scheme, identifier
 FROM staged_identifiers
-ON CONFLICT DO NOTHING
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM paper_identifiers AS held
+    WHERE held.paper_id = staged_identifiers.paper_id
+        AND held.scheme = staged_identifiers.scheme
+        AND held.identifier = staged_identifiers.identifier
+)
 
 -- name: add_fields
 INSERT INTO paper_fields (paper_id, assigned_by, field)
 SELECT paper_id, assigned_by, field
 FROM staged_fields
-ON CONFLICT DO NOTHING
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM paper_fields AS held
+    WHERE held.paper_id = staged_fields.paper_id
+        AND held.assigned_by = staged_fields.assigned_by
+        AND held.field = staged_fields.field
+)
 
 -- name: delete_identifiers
 DELETE FROM paper_identifiers WHERE paper_id IN (SELECT paper_id FROM staged_papers)

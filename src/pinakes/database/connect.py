@@ -15,7 +15,7 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.settings import read_settings
 
 _POLL_S = 0.2
-_CHECKPOINT = "512MB"
+_CHECKPOINT = "1GB"
 """Size of DuckDB's log at which it is folded into the file: each time, every index is written anew."""
 
 

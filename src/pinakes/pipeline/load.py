@@ -13,8 +13,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.errors import InputError, LoadError
+from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
 from pinakes.loaders.parallel import read_ahead, read_one_ahead
@@ -140,17 +141,43 @@ def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSumm
     summary = FileSummary(plan.file.name, plan.file.role, plan.is_complete).after(plan.known)
     if _is_done(plan, task.request.limit):
         return summary
-    first_row = plan.first_row
     task.progress.start(f"load {plan.file.name}", None)
+    marked = _mark_last(_limit(chunks, task.request.limit), plan.first_row)
+    first_row: int | None = plan.first_row
     try:
-        for chunk, is_last in _mark_last(_limit(chunks, task.request.limit), first_row):
-            batch = _load_chunk(task, plan, chunk, first_row, is_last=is_last)
-            summary = summary.plus(batch)
-            first_row = chunk.last_row + 1
-            task.progress.advance(chunk.rows_in)
+        while first_row is not None:
+            batches, broken = _load_some(task, plan, marked, first_row)
+            for batch in batches:
+                summary = summary.plus(batch)
+            if broken is not None:
+                raise broken
+            first_row = batches[-1]["last_row"] + 1 if batches and not batches[-1]["is_last"] else None
     finally:
         task.progress.finish()
     return summary
+
+
+def _load_some(
+    task: _Task, plan: FilePlan, marked: Iterator[tuple[Chunk, bool]], first_row: int
+) -> tuple[list[dict[str, Any]], LoadError | None]:
+    """Load chunks in one transaction until it is large; their batches, and the error that broke the file off.
+
+    Small transactions cost DuckDB a second writing of every row, in its log.
+    """
+    batches: list[dict[str, Any]] = []
+    with task.database.begin() as session:
+        while sum(batch["rows_in"] for batch in batches) < staging.TRANSACTION_ROWS:
+            try:
+                item = next(marked, None)
+            except LoadError as error:
+                return batches, error
+            if item is None:
+                break
+            chunk, is_last = item
+            batches.append(_load_chunk(session, task, plan, chunk, first_row, is_last=is_last))
+            first_row = chunk.last_row + 1
+            task.progress.advance(chunk.rows_in)
+    return batches, None
 
 
 def _limit(chunks: Iterator[Chunk], limit: int | None) -> Iterator[Chunk | None]:
@@ -184,38 +211,37 @@ def _mark_last(chunks: Iterator[Chunk | None], first_row: int) -> Iterator[tuple
 
 
 def _load_chunk(
-    task: _Task, plan: FilePlan, chunk: Chunk, first_row: int, *, is_last: bool
+    session: Session, task: _Task, plan: FilePlan, chunk: Chunk, first_row: int, *, is_last: bool
 ) -> dict[str, Any]:
     started_at, started = task.clock(), time.monotonic()
     loader = task.loader
-    with task.database.begin() as session:
-        refuse_second_loader(session, plan, first_row)
-        batch_id = next_id(session, load_batches.c.batch_id)
-        creates_unknown = loader.creates_unknown(task.request.options)
-        describes = loader.describes(plan.file.role)
-        context = MergeContext(task.corpus_id, batch_id, plan.identity, creates_unknown, describes)
-        counts = merge_chunk(session, chunk, context)
-        _stop_at_rejected(task, plan, counts.rejected)
-        batch = {
-            **plan.identity,
-            "batch_id": batch_id,
-            "file": plan.file.name,
-            "first_row": first_row,
-            "last_row": chunk.last_row,
-            "first_byte": chunk.first_byte,
-            "end_byte": chunk.end_byte,
-            "is_last": is_last,
-            "rows_in": chunk.rows_in,
-            "rows_loaded": counts.loaded,
-            "rows_updated": counts.updated,
-            "rows_unchanged": counts.unchanged,
-            "rows_rejected": len(counts.rejected),
-            "citations": counts.citations,
-            "started_at": started_at,
-            "elapsed_s": time.monotonic() - started,
-        }
-        session.execute(sa.insert(load_batches).values(**batch))
-        session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
+    refuse_second_loader(session, plan, first_row)
+    batch_id = next_id(session, load_batches.c.batch_id)
+    creates_unknown = loader.creates_unknown(task.request.options)
+    describes = loader.describes(plan.file.role)
+    context = MergeContext(task.corpus_id, batch_id, plan.identity, creates_unknown, describes)
+    counts = merge_chunk(session, chunk, context)
+    _stop_at_rejected(task, plan, counts.rejected)
+    batch = {
+        **plan.identity,
+        "batch_id": batch_id,
+        "file": plan.file.name,
+        "first_row": first_row,
+        "last_row": chunk.last_row,
+        "first_byte": chunk.first_byte,
+        "end_byte": chunk.end_byte,
+        "is_last": is_last,
+        "rows_in": chunk.rows_in,
+        "rows_loaded": counts.loaded,
+        "rows_updated": counts.updated,
+        "rows_unchanged": counts.unchanged,
+        "rows_rejected": len(counts.rejected),
+        "citations": counts.citations,
+        "started_at": started_at,
+        "elapsed_s": time.monotonic() - started,
+    }
+    session.execute(sa.insert(load_batches).values(**batch))
+    session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
     task.reasons.extend(row.reason for row in counts.rejected)
     return batch
 

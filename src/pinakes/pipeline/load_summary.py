@@ -129,4 +129,5 @@ def summarise_load(
     corpus_id, name = corpus
     with database.read() as session:
         quality = count_quality(session, corpus_id)
-    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), **quality, resolved=resolved)
+    counted = dict(sorted(Counter(reasons).items()))
+    return LoadSummary(name, files, counted, resolved=resolved, **quality)  # type: ignore[arg-type]

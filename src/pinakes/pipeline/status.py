@@ -30,7 +30,10 @@ def read_status(database: Database) -> dict[str, list[dict[str, Any]]]:
 
 
 def find_orphans(database: Database) -> dict[str, int]:
-    """table.column -> rows whose value names a row that is not there; empty where all is right."""
+    """table.column -> rows whose value names a row that is not there; empty where all is right.
+
+    table.key -> keys of more than one row, in the tables whose keys DuckDB does not index.
+    """
     check_schema(database)
     with database.read() as session:
         counts = {

@@ -1,4 +1,5 @@
--- What foreign keys would refuse: rows that name a row which is not there. Each block counts; 0 is right.
+-- What keys would refuse: rows that name a row which is not there, and keys of more than one row, where the
+-- database does not look itself. Each block counts; 0 is right.
 
 -- name: papers.corpus_id
 SELECT COUNT(*) FROM papers WHERE corpus_id NOT IN (SELECT corpus_id FROM corpora)
@@ -136,3 +137,30 @@ WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
 -- name: scores.run_id
 SELECT COUNT(*) FROM scores AS child
 WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = child.run_id)
+
+-- name: paper_identifiers.key
+SELECT COUNT(*) FROM (SELECT paper_id, scheme, identifier FROM paper_identifiers GROUP BY paper_id, scheme, identifier HAVING COUNT(*) > 1) AS repeated
+
+-- name: paper_fields.key
+SELECT COUNT(*) FROM (SELECT paper_id, assigned_by, field FROM paper_fields GROUP BY paper_id, assigned_by, field HAVING COUNT(*) > 1) AS repeated
+
+-- name: authorships.key
+SELECT COUNT(*) FROM (SELECT paper_id, position FROM authorships GROUP BY paper_id, position HAVING COUNT(*) > 1) AS repeated
+
+-- name: sections.key
+SELECT COUNT(*) FROM (SELECT paper_id, section_number FROM sections GROUP BY paper_id, section_number HAVING COUNT(*) > 1) AS repeated
+
+-- name: sentences.key
+SELECT COUNT(*) FROM (SELECT paper_id, section_number, position FROM sentences GROUP BY paper_id, section_number, position HAVING COUNT(*) > 1) AS repeated
+
+-- name: paper_variants.key
+SELECT COUNT(*) FROM (SELECT paper_id, code FROM paper_variants GROUP BY paper_id, code HAVING COUNT(*) > 1) AS repeated
+
+-- name: review_scores.key
+SELECT COUNT(*) FROM (SELECT paper_id, review_id, aspect FROM review_scores GROUP BY paper_id, review_id, aspect HAVING COUNT(*) > 1) AS repeated
+
+-- name: citations.key
+SELECT COUNT(*) FROM (SELECT citation_id FROM citations GROUP BY citation_id HAVING COUNT(*) > 1) AS repeated
+
+-- name: pending_citations.key
+SELECT COUNT(*) FROM (SELECT citation_id FROM pending_citations GROUP BY citation_id HAVING COUNT(*) > 1) AS repeated
