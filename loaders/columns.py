@@ -30,9 +30,28 @@ def clean_texts(column: pa.Array) -> pa.Array:
     >>> clean_texts(pa.array([" a ", "\\u2003", None])).to_pylist()
     ['a', None, None]
     """
-    stripped = pc.utf8_trim_whitespace(column)
-    is_empty = pc.equal(pc.binary_length(stripped), 0)
-    return pc.if_else(is_empty, None, stripped) if pc.any(is_empty).as_py() else stripped
+    is_odd = _find_odd_ends(column)
+    if not is_odd.any():
+        return column
+    mask = pa.array(is_odd)
+    stripped = pc.utf8_trim_whitespace(column.filter(mask))
+    cleaned = pc.if_else(pc.equal(pc.binary_length(stripped), 0), None, stripped)
+    return column if cleaned.equals(column.filter(mask)) else pc.replace_with_mask(column, mask, cleaned)
+
+
+def _find_odd_ends(column: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which texts are empty, or begin or end with a byte that may be part of white space.
+
+    Looks at two bytes of each text: trimming all of them copies them.
+    """
+    _, offsets, data = column.buffers()
+    if data is None or data.size == 0:
+        return np.asarray(pc.is_valid(column))
+    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    characters = np.frombuffer(data, np.uint8)
+    firsts, lasts = characters[np.minimum(ends[:-1], data.size - 1)], characters[ends[1:] - 1]
+    is_odd = (firsts - 0x21 > 0x5D) | (lasts - 0x21 > 0x5D) | (ends[1:] == ends[:-1])
+    return np.asarray(is_odd & np.asarray(pc.is_valid(column)))
 
 
 def clean_ids(column: pa.Array) -> pa.Array:

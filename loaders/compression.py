@@ -22,6 +22,8 @@ BOMB_RATIO: Final = 1_000
 """A stream of more than `BOMB_BYTES` that is more than `BOMB_RATIO` times its compressed size is refused."""
 
 _READ_BYTES: Final = 1 << 18
+_PART_BYTES: Final = 1 << 20
+"""What is decompressed at once: more would be fresh memory each time."""
 _XZ_MEMORY_BYTES: Final = 1 << 30
 
 
@@ -129,7 +131,7 @@ class _Growing(io.RawIOBase):
 
     def readinto(self, target: Any) -> int:
         with translate_damage(self._name):
-            data = self._read_some(len(target))
+            data = self._read_some(min(len(target), _PART_BYTES))
         target[: len(data)] = data
         self._bytes_out += len(data)
         if self._bytes_out > max(BOMB_BYTES, BOMB_RATIO * self._bytes_in):
