@@ -38,7 +38,7 @@ def main() -> None:
     parser = make_parser("Loading speed and peak memory against bare DuckDB and pandas.")
     parser.add_argument("--papers", type=int, help="papers (default: 20,000 with --quick, else 2,000,000)")
     parser.add_argument("--sample", type=int, help="papers for pandas (default: papers / 4, at most 50,000)")
-    parser.add_argument("--shards", type=int, help="files of the release (default: one for 100,000 papers)")
+    parser.add_argument("--shards", type=int, help="files of the release (default: one for 500,000 papers)")
     parser.add_argument("--databases", default="duckdb,postgresql", help="which databases, with commas")
     parser.add_argument("--jobs", type=int, help="files that are read at once (default: threads)")
     parser.add_argument("--loader", default="s2orc", help="the loader that reads the release")
@@ -47,7 +47,7 @@ def main() -> None:
     options.papers = options.papers or (20_000 if options.quick else 2_000_000)
     options.jobs = options.jobs or options.threads
     options.sample = options.sample or min(50_000, options.papers // 4)
-    options.shards = options.shards or max(2, options.papers // 100_000)
+    options.shards = options.shards or max(2, options.papers // 500_000)
     with tempfile.TemporaryDirectory(prefix="pinakes-load-", dir=options.folder) as folder:
         rows, figures = compare(options, Path(folder))
     report(f"Loading {options.papers} papers in the layout of S2ORC 2020", rows, figures, options.json)

@@ -94,6 +94,8 @@ class Loader:
         describes: role -> which columns and children of its papers a file of that role says in full: a newer
             record replaces those, and leaves alone what other files of the release say. Identifiers and
             fields that a file stages and does not say in full are added to what is there.
+        gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
+            files say more or less of the same papers.
     """
 
     name: str
@@ -104,3 +106,4 @@ class Loader:
     options: Mapping[str, str] = field(default_factory=dict)
     creates_unknown: Callable[[Options], bool] = lambda _options: False
     describes: Callable[[str], frozenset[str]] = _describe_whole_papers
+    gaps_say_nothing: bool = False

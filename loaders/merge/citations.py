@@ -18,6 +18,7 @@ from pinakes.loaders.merge.context import (
     Ids,
     MergeContext,
     Tables,
+    identify_file,
     number_rows,
     read_statement,
 )
@@ -113,11 +114,7 @@ def merge_citations(
 
 def _may_exist(session: Session, context: MergeContext) -> bool:
     # Within a file the same mention may stand twice; between files it is the same mention.
-    return bool(session.scalar(_OTHER_FILES, _values(context)))
-
-
-def _values(context: MergeContext) -> dict[str, Any]:
-    return {"corpus_id": context.corpus_id, **context.file}
+    return bool(session.scalar(_OTHER_FILES, identify_file(context)))
 
 
 def _find_repeated(
@@ -129,7 +126,7 @@ def _find_repeated(
     with session.staged({"staged_citations": rows.append_column("position", position)}):
         for block in ("repeated_citations", "repeated_pending"):
             statement = read_statement("citations.sql", block)
-            found = session.fetch_arrow(statement, _values(context)).column(0)
+            found = session.fetch_arrow(statement, identify_file(context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
     fates.known.append(numbers[repeated])

@@ -29,6 +29,7 @@ class MergeContext:
         file: identifies the file among `load_batches`: column -> value.
         creates_unknown: whether papers and queries that are only named become rows without a text.
         describes: which columns and children of its papers the file says in full (`Loader.describes`).
+        gaps_say_nothing: whether what the file does not say of a paper stays as it is.
     """
 
     corpus_id: int
@@ -36,6 +37,7 @@ class MergeContext:
     file: Mapping[str, Any]
     creates_unknown: bool
     describes: frozenset[str]
+    gaps_say_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +87,8 @@ def fetch_ids(session: Session, file: str, block: str, parameters: Mapping[str, 
 def number_rows(rows: pa.Table) -> Ids:
     """The record numbers of staged rows."""
     return np.asarray(rows["row_number"].to_numpy(), dtype=np.int64)
+
+
+def identify_file(context: MergeContext) -> dict[str, Any]:
+    """The parameters of statements that ask which rows a file, or files of its role, have brought."""
+    return {"corpus_id": context.corpus_id, **context.file}

@@ -4,7 +4,9 @@ Leaves out: papers with a record of their own (`papers`).
 """
 
 from collections.abc import Iterable
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,10 +20,20 @@ from pinakes.loaders.merge.children import (
     merge_gaps,
     prepare_children,
 )
-from pinakes.loaders.merge.context import UNKNOWN, Fates, MergeContext, Tables, number_rows, read_statement
+from pinakes.loaders.merge.context import (
+    UNKNOWN,
+    Fates,
+    Ids,
+    MergeContext,
+    Tables,
+    number_rows,
+    read_statement,
+)
 from pinakes.loaders.merge.lookup import Keys
 from pinakes.loaders.merge.papers import insert_papers
 from pinakes.loaders.staging import STAGED
+
+_TELLING: Final = ("papers", "citations", "queries", "judgments", "pool_sources", "labels", "deletions")
 
 
 def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeContext, fates: Fates) -> None:
@@ -37,11 +49,15 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
     ids = pa.array(papers.find(merged["source_id"]))
     with session.staged({"staged_papers": merged.append_column("paper_id", ids).filter(pa.array(known))}):
         session.execute(read_statement("papers.sql", "fill_papers"), {"batch_id": context.batch_id})
-    if tables.keys() == {"mentioned_papers"}:  # otherwise the records' own rows say what became of them
-        is_known = pc.is_in(
-            mentioned["source_id"], value_set=merged.filter(pa.array(known))["source_id"].combine_chunks()
-        )
-        fates.known.append(number_rows(mentioned.filter(is_known)))
+    held = merged.filter(pa.array(known))["source_id"].combine_chunks()
+    numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
+    fates.known.append(np.setdiff1d(numbers, _find_told(tables)))
+
+
+def _find_told(tables: Tables) -> Ids:
+    """The records of which other rows say what became of them."""
+    parts = [number_rows(tables[name]) for name in _TELLING if name in tables]
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
 def _insert_children(

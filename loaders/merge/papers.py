@@ -28,6 +28,7 @@ from pinakes.loaders.merge.context import (
     MergeContext,
     Tables,
     fetch_ids,
+    identify_file,
     number_rows,
     read_statement,
 )
@@ -52,7 +53,7 @@ def merge_papers(
         changed = _find_changed(session, held, children, context)
         fates.known.append(number_rows(held))
         fates.changed.append(number_rows(held)[np.isin(ids[known], changed)])
-        _update(session, keep_papers(held, changed), context)
+        _update(session, keep_papers(held, changed), children, context)
     written = np.union1d(ids[~known], changed)
     for name, rows in children.items():
         if name != "citations":
@@ -85,30 +86,44 @@ def _find_changed(
     session: Session, held: pa.Table, children: Mapping[str, pa.Table], context: MergeContext
 ) -> Ids:
     """The ids of the papers that the tables hold otherwise than the chunk says."""
-    described = {name: name in context.describes for name in PAPER_COLUMNS}
+    with session.staged({"staged_papers": held}):
+        parts = [fetch_ids(session, "papers.sql", "changed_papers", _list_described(context))]
     known = np.unique(held["paper_id"].to_numpy())
-    staged = {"staged_papers": held}
-    for name in context.describes & set(PAPER_CHILDREN):
-        empty = STAGED[name].empty_table().append_column("paper_id", pa.array([], pa.int64()))
-        for number in ("author_id", "reference_id"):
-            empty = empty.append_column(number, pa.array([], pa.int64()))
-        staged[f"staged_{name}"] = keep_papers(children.get(name, empty), known)
-    parts = []
-    with session.staged(staged):
-        parts.append(fetch_ids(session, "papers.sql", "changed_papers", described))
-        parts += [
-            fetch_ids(session, "papers.sql", f"changed_{name}", {})
-            for name in sorted(context.describes & set(PAPER_CHILDREN))
-        ]
+    for name in sorted(context.describes & set(PAPER_CHILDREN)):
+        rows = keep_papers(children.get(name, _make_empty(name)), known)
+        owners = _find_owners(held, rows, context)
+        with session.staged({"staged_papers": owners, f"staged_{name}": rows}):
+            parts.append(fetch_ids(session, "papers.sql", f"changed_{name}", identify_file(context)))
     return np.unique(np.concatenate(parts))
 
 
-def _update(session: Session, rows: pa.Table, context: MergeContext) -> None:
+def _list_described(context: MergeContext) -> dict[str, Any]:
+    described: dict[str, Any] = {name: name in context.describes for name in PAPER_COLUMNS}
+    return {**described, "nulls_count": not context.gaps_say_nothing}
+
+
+def _make_empty(name: str) -> pa.Table:
+    empty = STAGED[name].empty_table()
+    for number in ("paper_id", "author_id", "reference_id"):
+        empty = empty.append_column(number, pa.array([], pa.int64()))
+    return empty
+
+
+def _find_owners(held: pa.Table, rows: pa.Table, context: MergeContext) -> pa.Table:
+    """The papers whose children of a kind the chunk says: all, or those that have some."""
+    owners = held.select(["paper_id"])
+    return keep_papers(owners, rows["paper_id"].to_numpy()) if context.gaps_say_nothing else owners
+
+
+def _update(
+    session: Session, rows: pa.Table, children: Mapping[str, pa.Table], context: MergeContext
+) -> None:
     if not rows.num_rows:
         return
-    described: dict[str, Any] = {name: name in context.describes for name in PAPER_COLUMNS}
     with session.staged({"staged_papers": rows}):
         statement = read_statement("papers.sql", "update_papers")
-        session.execute(statement, {**described, "batch_id": context.batch_id})
-        for name in sorted(context.describes & set(PAPER_CHILDREN)):
-            session.execute(read_statement("papers.sql", f"delete_{name}"))
+        session.execute(statement, {**_list_described(context), "batch_id": context.batch_id})
+    for name in sorted(context.describes & set(PAPER_CHILDREN)):
+        owners = _find_owners(rows, children.get(name, _make_empty(name)), context)
+        with session.staged({"staged_papers": owners}):
+            session.execute(read_statement("papers.sql", f"delete_{name}"), identify_file(context))

@@ -107,4 +107,5 @@ LOADER: Final = Loader(
     options={"task": "name of the task that the files belong to (the folder's name)"},
     creates_unknown=lambda _options: True,
     describes=lambda _role: DESCRIBED,
+    gaps_say_nothing=True,
 )

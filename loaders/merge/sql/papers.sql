@@ -4,11 +4,31 @@
 SELECT papers.paper_id
 FROM papers
 INNER JOIN staged_papers ON papers.paper_id = staged_papers.paper_id
-WHERE (:title AND papers.title IS DISTINCT FROM staged_papers.title)
-    OR (:abstract AND papers.abstract IS DISTINCT FROM staged_papers.abstract)
-    OR (:year AND papers.year IS DISTINCT FROM staged_papers.year)
-    OR (:venue AND papers.venue IS DISTINCT FROM staged_papers.venue)
-    OR (:citation_count AND papers.citation_count IS DISTINCT FROM staged_papers.citation_count)
+WHERE (
+        :title
+        AND papers.title IS DISTINCT FROM staged_papers.title
+        AND (:nulls_count OR staged_papers.title IS NOT NULL)
+    )
+    OR (
+        :abstract
+        AND papers.abstract IS DISTINCT FROM staged_papers.abstract
+        AND (:nulls_count OR staged_papers.abstract IS NOT NULL)
+    )
+    OR (
+        :year
+        AND papers.year IS DISTINCT FROM staged_papers.year
+        AND (:nulls_count OR staged_papers.year IS NOT NULL)
+    )
+    OR (
+        :venue
+        AND papers.venue IS DISTINCT FROM staged_papers.venue
+        AND (:nulls_count OR staged_papers.venue IS NOT NULL)
+    )
+    OR (
+        :citation_count
+        AND papers.citation_count IS DISTINCT FROM staged_papers.citation_count
+        AND (:nulls_count OR staged_papers.citation_count IS NOT NULL)
+    )
 
 -- name: changed_identifiers
 SELECT paper_id
@@ -115,6 +135,13 @@ FROM (
         held.context_start, held.context_end, held.intents, held.is_influential, -1 AS side
     FROM citations AS held
     INNER JOIN staged_papers ON held.citing_paper_id = staged_papers.paper_id
+    WHERE held.batch_id IN (
+        SELECT load_batches.batch_id
+        FROM load_batches
+        WHERE load_batches.corpus_id = :corpus_id
+            AND load_batches.loader = :loader
+            AND load_batches.role = :role
+    )
 ) AS both_sides
 GROUP BY
     paper_id, reference_id, source_reference_id, context, context_start, context_end, intents, is_influential
@@ -123,11 +150,26 @@ HAVING SUM(side) <> 0
 -- name: update_papers
 UPDATE papers
 SET
-    title = CASE WHEN :title THEN staged_papers.title ELSE papers.title END,
-    abstract = CASE WHEN :abstract THEN staged_papers.abstract ELSE papers.abstract END,
-    year = CASE WHEN :year THEN staged_papers.year ELSE papers.year END,
-    venue = CASE WHEN :venue THEN staged_papers.venue ELSE papers.venue END,
-    citation_count = CASE WHEN :citation_count THEN staged_papers.citation_count ELSE papers.citation_count END,
+    title = CASE
+        WHEN :title AND (:nulls_count OR staged_papers.title IS NOT NULL) THEN staged_papers.title
+        ELSE papers.title
+    END,
+    abstract = CASE
+        WHEN :abstract AND (:nulls_count OR staged_papers.abstract IS NOT NULL) THEN staged_papers.abstract
+        ELSE papers.abstract
+    END,
+    year = CASE
+        WHEN :year AND (:nulls_count OR staged_papers.year IS NOT NULL) THEN staged_papers.year
+        ELSE papers.year
+    END,
+    venue = CASE
+        WHEN :venue AND (:nulls_count OR staged_papers.venue IS NOT NULL) THEN staged_papers.venue
+        ELSE papers.venue
+    END,
+    citation_count = CASE
+        WHEN :citation_count AND (:nulls_count OR staged_papers.citation_count IS NOT NULL) THEN staged_papers.citation_count
+        ELSE papers.citation_count
+    END,
     batch_id = :batch_id
 FROM staged_papers
 WHERE papers.paper_id = staged_papers.paper_id
@@ -197,4 +239,13 @@ DELETE FROM paper_variants WHERE paper_id IN (SELECT paper_id FROM staged_papers
 DELETE FROM review_scores WHERE paper_id IN (SELECT paper_id FROM staged_papers)
 
 -- name: delete_citations
-DELETE FROM citations WHERE citing_paper_id IN (SELECT paper_id FROM staged_papers)
+-- The mentions that files of this role have brought: a full text's are not the metadata's to replace.
+DELETE FROM citations
+WHERE citing_paper_id IN (SELECT paper_id FROM staged_papers)
+    AND batch_id IN (
+        SELECT load_batches.batch_id
+        FROM load_batches
+        WHERE load_batches.corpus_id = :corpus_id
+            AND load_batches.loader = :loader
+            AND load_batches.role = :role
+    )

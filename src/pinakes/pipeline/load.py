@@ -219,7 +219,9 @@ def _load_chunk(
     batch_id = next_id(session, load_batches.c.batch_id)
     creates_unknown = loader.creates_unknown(task.request.options)
     describes = loader.describes(plan.file.role)
-    context = MergeContext(task.corpus_id, batch_id, plan.identity, creates_unknown, describes)
+    context = MergeContext(
+        task.corpus_id, batch_id, plan.identity, creates_unknown, describes, loader.gaps_say_nothing
+    )
     counts = merge_chunk(session, chunk, context)
     _stop_at_rejected(task, plan, counts.rejected)
     batch = {
