@@ -7,6 +7,7 @@ handed out; one that grows beyond all measure is refused. Leaves out: archives (
 import bz2
 import io
 import lzma
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -224,10 +225,20 @@ class _Counted:
         """Do nothing: the source is closed by the stream that owns it."""
 
 
+_DAMAGE: Final[tuple[type[Exception], ...]] = (
+    EOFError,
+    zlib.error,  # of archives' own readers
+    cast(type[Exception], zlib_ng.error),
+    lzma.LZMAError,
+    OSError,
+    ValueError,
+)
+
+
 @contextmanager
 def translate_damage(name: str) -> Iterator[None]:
     """Turn what decompressors say of damaged bytes into `BrokenStreamError`."""
     try:
         yield
-    except (EOFError, zlib_ng.error, lzma.LZMAError, OSError, ValueError) as error:
+    except _DAMAGE as error:
         raise BrokenStreamError(name, error) from error

@@ -44,6 +44,7 @@ from pinakes.cli import main
 from pinakes.loaders import blocks, staging
 
 staging.CHUNK_ROWS = {CHUNK_ROWS}
+staging.TRANSACTION_ROWS = 2 * {CHUNK_ROWS}
 blocks.BLOCK_BYTES = {BLOCK_BYTES}
 print("ready", flush=True)
 for line in sys.stdin:

@@ -52,6 +52,7 @@ def test_every_record_is_loaded_or_in_rejected_rows(
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr(staging, "CHUNK_ROWS", chunk_rows)
         patched.setattr(staging, "BULK_CHUNK_ROWS", chunk_rows)
+        patched.setattr(staging, "TRANSACTION_ROWS", 1)
         with scratch.begin() as session:
             for table in ("corpora", "papers", "benchmark_queries", "load_batches", "rejected_rows"):
                 session.execute(f"DELETE FROM {table}")

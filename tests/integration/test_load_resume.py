@@ -34,6 +34,7 @@ from pinakes.loaders import staging
 from pinakes.pipeline import load as module
 
 staging.CHUNK_ROWS = staging.BULK_CHUNK_ROWS = {CHUNK_ROWS}
+staging.TRANSACTION_ROWS = 1
 merges = 0
 merge_chunk = module.merge_chunk
 
@@ -56,6 +57,7 @@ with connect(sys.argv[1]) as database:
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "CHUNK_ROWS", CHUNK_ROWS)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", CHUNK_ROWS)
+    monkeypatch.setattr(staging, "TRANSACTION_ROWS", 1)
 
 
 @pytest.fixture
@@ -78,6 +80,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     with connect("duckdb:///:memory:") as database, pytest.MonkeyPatch.context() as patched:
         patched.setattr(staging, "CHUNK_ROWS", CHUNK_ROWS)
         patched.setattr(staging, "BULK_CHUNK_ROWS", CHUNK_ROWS)
+        patched.setattr(staging, "TRANSACTION_ROWS", 1)
         create_schema(database)
         summary = load(database, LoadRequest("beir", folder))
         assert [(f.rows_in, f.rows_rejected) for f in summary.files] == [(49, 4), (3, 0), (50, 5)]

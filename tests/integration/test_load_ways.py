@@ -37,6 +37,7 @@ def test_a_limited_load_takes_the_first_records_and_a_later_one_the_rest(
 ) -> None:
     monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
+    monkeypatch.setattr(staging, "TRANSACTION_ROWS", 1)
     folder = _write(tmp_path / "c", *(paper(number) for number in range(1, 8)))
     limited = load(database, LoadRequest("beir", folder, limit=3))
     assert (limited.files[0].rows_in, limited.papers) == (3, 3)
@@ -67,6 +68,7 @@ def test_a_load_told_to_stop_fails_before_the_batch_with_the_bad_record(
 ) -> None:
     monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
+    monkeypatch.setattr(staging, "TRANSACTION_ROWS", 1)
     folder = _write(tmp_path / "c", paper(1), paper(2), paper(3), b"no JSON", paper(5))
     with pytest.raises(LoadError, match=r"corpus\.jsonl, line 4: not_json: .* --on-error reject"):
         load(database, LoadRequest("beir", folder, on_error="stop"))

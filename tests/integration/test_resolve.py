@@ -132,7 +132,7 @@ def test_merged_papers_are_one_answer_and_unmerging_takes_it_back(
         )
         links = session.rows("SELECT * FROM citation_links ORDER BY citing_paper_id")
         papers_left = session.rows("SELECT source_id FROM distinct_papers ORDER BY paper_id")
-    assert [tuple(row.values()) for row in merged] == [("p1", 4), ("r3", 3)]
+    assert [tuple(row.values()) for row in merged] == [("r1", 4), ("r3", 3)]
     assert [tuple(row.values()) for row in links] == [(1, 3), (3, 3)]
     assert [row["source_id"] for row in papers_left] == ["citing", "p2", "p3", "p4"]
     assert deduplicate(database, "toy", undo=True) == Deduplicated(0, 0)

@@ -59,5 +59,8 @@ def explain(error: Exception) -> DatabaseError | None:
             "in this database, then run `pinakes init` again."
         )
     if isinstance(original, duckdb.IOException | duckdb.ConnectionException | psycopg.OperationalError):
-        return DatabaseError(f"the database does not answer as it should: {message.strip()}")
+        return DatabaseError(
+            f"the database does not answer as it should: {message.strip()} Once it does, start the same "
+            "command again: what is in stays in."
+        )
     return None

@@ -198,6 +198,8 @@ def _register_batch(
             first_row=1,
             last_row=count,
             is_last=True,
+            round=1,
+            citations=0,
             rows_in=count,
             rows_loaded=count,
             rows_updated=0,
