@@ -40,12 +40,12 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="papers for pandas (default: papers / 4, at most 50,000)")
     parser.add_argument("--shards", type=int, help="files of the release (default: one for 500,000 papers)")
     parser.add_argument("--databases", default="duckdb,postgresql", help="which databases, with commas")
-    parser.add_argument("--jobs", type=int, help="files that are read at once (default: threads)")
+    parser.add_argument("--jobs", type=int, help="files that are read at once (default: 1; a thread reads ahead)")
     parser.add_argument("--loader", default="s2orc", help="the loader that reads the release")
     parser.add_argument("--folder", type=Path, help="where to work (default: a temporary folder)")
     options = parser.parse_args()
     options.papers = options.papers or (20_000 if options.quick else 2_000_000)
-    options.jobs = options.jobs or options.threads
+    options.jobs = options.jobs or 1
     options.sample = options.sample or min(50_000, options.papers // 4)
     options.shards = options.shards or max(2, options.papers // 500_000)
     with tempfile.TemporaryDirectory(prefix="pinakes-load-", dir=options.folder) as folder:

@@ -4,6 +4,7 @@ They come in the order of the files, as if read here. What passes between proces
 format. Leaves out: merging; that is one process's work, since a database has one writer.
 """
 
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -25,20 +26,27 @@ from pinakes.loaders.staging import Chunk, Origin, Rejected, show_raw
 _NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources"})
 """staged tables whose records the database may refuse, and which are then shown as they stood"""
 
+_CHUNKS_AHEAD: Final = 4
+"""While a transaction commits, the thread reads on."""
+
 Start = tuple[InputFile, int]
 """a file and the number of the first record to read"""
 
 
-def read_one_ahead(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
-    """The chunks, of which the next is read by a thread while the last is in use.
+def read_in_thread(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
+    """The chunks, of which a thread reads a few ahead while others are in use.
 
     Parsing and merging are C++ that lets other threads run: so two cores share the work.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
-        waiting = pool.submit(next, chunks, None)
-        while (chunk := waiting.result()) is not None:
-            waiting = pool.submit(next, chunks, None)
-            yield chunk
+        waiting = deque(pool.submit(next, chunks, None) for _ in range(_CHUNKS_AHEAD))
+        try:
+            while (chunk := waiting.popleft().result()) is not None:
+                waiting.append(pool.submit(next, chunks, None))
+                yield chunk
+        finally:
+            for future in waiting:
+                future.cancel()
 
 
 def read_ahead(

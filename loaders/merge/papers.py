@@ -44,7 +44,7 @@ def merge_papers(
         return np.empty(0, dtype=np.int64)
     own = tables["papers"]
     known = papers.find(own["source_id"]) != UNKNOWN
-    insert_papers(session, own.filter(pa.array(~known)), papers, context)
+    insert_papers(session, own.filter(pa.array(~known)) if known.any() else own, papers, context)
     ids = papers.find(own["source_id"])
     children = prepare_children(session, tables, papers, references, context)
     changed = np.empty(0, dtype=np.int64)

@@ -3,17 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
-from uuid import UUID
 
 import numpy as np
 import psycopg
 import pyarrow as pa
 import sqlalchemy as sa
 from pgvector import Vector
-from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.types import TypeInfo
 
+from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
 from pinakes.database.results import RawResult
 from pinakes.errors import InputError
 
@@ -37,8 +36,6 @@ class PostgresBackend:
         """Fill a temporary table of that name by binary COPY."""
         raw = _raw(connection)
         types = [_postgres_type(field.type) for field in rows.schema]
-        if any(type_.startswith("vector") for type_ in types):
-            register_vector(raw)
         columns = sql.SQL(", ").join(
             sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(type_))
             for field, type_ in zip(rows.schema, types, strict=True)
@@ -46,7 +43,7 @@ class PostgresBackend:
         table = sql.Identifier(name)
         with raw.cursor() as cursor:
             cursor.execute(sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(table, columns))
-            _copy(cursor, sql.SQL("{}").format(table), rows, [re.split(r"[ (]", name)[0] for name in types])
+            _copy(cursor, sql.SQL("{}").format(table), rows, [_bare_type(name) for name in types])
             cursor.execute(sql.SQL("ANALYZE {}").format(table))
 
     def unstage(self, connection: sa.Connection, name: str) -> None:
@@ -59,8 +56,6 @@ class PostgresBackend:
         raw = _raw(connection)
         names = rows.column_names
         types = [_name_type(table.c[name].type, connection) for name in names]
-        if "vector" in types:
-            register_vector(raw)
         columns = sql.SQL(", ").join(sql.Identifier(name) for name in names)
         target = sql.SQL("{} ({})").format(sql.Identifier(table.name), columns)
         with raw.cursor() as cursor:
@@ -97,20 +92,20 @@ class PostgresBackend:
 
 def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str]) -> None:
     with cursor.copy(sql.SQL("COPY {} FROM STDIN (FORMAT BINARY)").format(target)) as copy:
-        copy.set_types(types)
-        for batch in rows.to_batches(max_chunksize=10_000):
-            columns = zip(batch.columns, types, strict=True)
-            for row in zip(*(_python_values(column, type_) for column, type_ in columns), strict=True):
-                copy.write_row(row)
+        copy.write(HEADER)
+        for batch in rows.to_batches(max_chunksize=20_000):
+            copy.write(encode_tuples(batch, types))
+        copy.write(TRAILER)
 
 
 def _name_type(type_: Any, connection: sa.Connection) -> str:
-    """The Postgres type of a table's column, as the driver knows it.
+    """The Postgres type of a table's column."""
+    return _bare_type(str(type_.compile(dialect=connection.dialect)).lower())
 
-    A text's collation and a vector's length are left out.
-    """
-    name = str(type_.compile(dialect=connection.dialect)).lower()
-    return re.split(r" collate|\(", name)[0]
+
+def _bare_type(name: str) -> str:
+    """A type's name without a text's collation and a vector's length."""
+    return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
 
 
 def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
@@ -126,7 +121,7 @@ def _postgres_type(type_: pa.DataType) -> str:
     if pa.types.is_fixed_size_list(type_):
         return f"vector({int(type_.list_size)})"
     if pa.types.is_timestamp(type_):
-        return "timestamp" if type_.tz is None else "timestamptz"
+        return "timestamp" if type_.tz is None else "timestamp with time zone"
     if type_ not in _POSTGRES_TYPES:
         raise TypeError(f"no Postgres type for Arrow's {type_}")
     return _POSTGRES_TYPES[type_]
@@ -136,22 +131,12 @@ _POSTGRES_TYPES: Final = {
     # Ordered byte by byte, as the tables' texts are and as DuckDB orders.
     pa.string(): 'text COLLATE "C"',
     pa.large_string(): 'text COLLATE "C"',
-    pa.int32(): "int4",
-    pa.int64(): "int8",
-    pa.float32(): "float4",
-    pa.float64(): "float8",
-    pa.bool_(): "bool",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.bool_(): "boolean",
 }
-
-
-def _python_values(column: pa.Array, type_: str) -> list[Any]:
-    if pa.types.is_fixed_size_list(column.type):
-        matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
-        return [Vector(row) for row in matrix]
-    values: list[Any] = column.to_pylist()
-    if type_ == "uuid":
-        return [None if value is None else UUID(value) for value in values]
-    return values
 
 
 _ARROW_TYPES: Final = {

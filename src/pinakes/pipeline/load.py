@@ -18,7 +18,7 @@ from pinakes.errors import InputError, LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
-from pinakes.loaders.parallel import read_ahead, read_one_ahead
+from pinakes.loaders.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk
 from pinakes.pipeline.load_batches import (
     FilePlan,
@@ -124,7 +124,7 @@ def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, 
                 yield plan, iter(())
                 continue
             chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)
-            with closing(read_one_ahead(chunks)) as ahead:
+            with closing(read_in_thread(chunks)) as ahead:
                 yield plan, ahead
         return
     starts = [(plan.file, plan.first_row) for plan in wanted]
