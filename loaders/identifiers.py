@@ -55,7 +55,7 @@ def normalise_title(title: str) -> str:
     """A title as spellings of it are compared: ASCII letters lowered, ASCII punctuation and space dropped.
 
     Letters beyond ASCII stay as they are, so that Python, DuckDB and Postgres agree on every title
-    (`pipeline/sql/resolve.sql` says the same in SQL).
+    (the views `paper_title_keys` and `reference_title_keys` say the same in SQL).
 
     >>> normalise_title("BERT: Pre-training of Deep\\nTransformers")
     'bertpretrainingofdeeptransformers'

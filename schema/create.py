@@ -26,6 +26,8 @@ _VIEWS: Final = {
     "distinct_papers": "Papers without those that were merged into another.",
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
+    "paper_title_keys": "Papers with their normalised titles.",
+    "reference_title_keys": "Cited works with their normalised titles.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }
 

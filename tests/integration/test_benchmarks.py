@@ -265,6 +265,6 @@ def test_every_view_says_what_it_is(both_databases: tuple[Database, Database]) -
     key = ("schema", "view", "comment")
     found = sorted(tuple(row[name] for name in key) for row in in_duckdb)
     assert found == sorted(tuple(row[name] for name in key) for row in in_postgres)
-    assert len(found) == 8
+    assert len(found) == 10
     assert all(comment for _, _, comment in found)
     assert found[0][2].startswith("CSFCube: faceted query by example")

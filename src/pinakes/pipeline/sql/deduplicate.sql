@@ -1,4 +1,4 @@
--- Papers and cited works of a corpus that are one work. The normalised title is that of resolve.sql.
+-- Papers and cited works of a corpus that are one work.
 
 -- name: undo_papers
 DELETE FROM duplicate_papers
@@ -14,14 +14,12 @@ WHERE reference_id IN (
 -- The paper with an abstract stands for the others, then the one that came first.
 WITH titles AS (
     SELECT
-        paper_id,
-        CASE WHEN abstract IS NULL THEN 1 ELSE 0 END AS lacks_abstract,
-        REGEXP_REPLACE(
-            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
-            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
-        ) AS title_key
+        papers.paper_id,
+        CASE WHEN papers.abstract IS NULL THEN 1 ELSE 0 END AS lacks_abstract,
+        paper_title_keys.title_key
     FROM papers
-    WHERE corpus_id = :corpus_id AND title IS NOT NULL
+    INNER JOIN paper_title_keys ON papers.paper_id = paper_title_keys.paper_id
+    WHERE papers.corpus_id = :corpus_id
 ),
 grouped AS (
     SELECT
@@ -48,11 +46,9 @@ WITH works AS (
                 CASE WHEN cited_references.title IS NULL THEN 1 ELSE 0 END,
                 cited_references.reference_id
         ) AS rank,
-        REGEXP_REPLACE(
-            TRANSLATE(cited_references.title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
-            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
-        ) AS title_key
+        reference_title_keys.title_key
     FROM cited_references
+    LEFT JOIN reference_title_keys ON cited_references.reference_id = reference_title_keys.reference_id
     LEFT JOIN duplicate_papers ON cited_references.paper_id = duplicate_papers.paper_id
     WHERE cited_references.corpus_id = :corpus_id
 ),

@@ -73,10 +73,9 @@ FROM (
 
 -- name: matches
 -- Every paper that a cited work may be, a merged paper under the one that stands for it; by title only where
--- no identifier answers. normalise_title in pinakes.loaders.identifiers says the same as TRANSLATE and
--- REGEXP_REPLACE here.
+-- no identifier answers.
 WITH wanted AS (
-    SELECT reference_id, title, year
+    SELECT reference_id, year
     FROM cited_references
     WHERE corpus_id = :corpus_id AND resolved_by IS DISTINCT FROM 'source_id'
 ),
@@ -94,26 +93,17 @@ by_identifier AS (
     WHERE papers.corpus_id = :corpus_id
 ),
 wanted_titles AS (
-    SELECT
-        reference_id,
-        year,
-        REGEXP_REPLACE(
-            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
-            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
-        ) AS title_key
+    SELECT wanted.reference_id, wanted.year, reference_title_keys.title_key
     FROM wanted
-    WHERE title IS NOT NULL AND reference_id NOT IN (SELECT by_identifier.reference_id FROM by_identifier)
+    INNER JOIN reference_title_keys ON wanted.reference_id = reference_title_keys.reference_id
+    WHERE LENGTH(reference_title_keys.title_key) >= :min_characters
+        AND wanted.reference_id NOT IN (SELECT by_identifier.reference_id FROM by_identifier)
 ),
 paper_titles AS (
-    SELECT
-        paper_id,
-        year,
-        REGEXP_REPLACE(
-            TRANSLATE(title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz'),
-            '[\x01-\x2f\x3a-\x60\x7b-\x7f]+', '', 'g'
-        ) AS title_key
+    SELECT papers.paper_id, papers.year, paper_title_keys.title_key
     FROM papers
-    WHERE corpus_id = :corpus_id AND title IS NOT NULL
+    INNER JOIN paper_title_keys ON papers.paper_id = paper_title_keys.paper_id
+    WHERE papers.corpus_id = :corpus_id
 ),
 by_title AS (
     SELECT
@@ -128,7 +118,6 @@ by_title AS (
     FROM wanted_titles
     INNER JOIN paper_titles ON wanted_titles.title_key = paper_titles.title_key
     LEFT JOIN duplicate_papers ON paper_titles.paper_id = duplicate_papers.paper_id
-    WHERE LENGTH(wanted_titles.title_key) >= :min_characters
     GROUP BY
         wanted_titles.reference_id,
         COALESCE(duplicate_papers.kept_paper_id, paper_titles.paper_id)
