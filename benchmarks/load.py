@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, help="papers for pandas (default: papers / 4, at most 50,000)")
     parser.add_argument("--shards", type=int, help="files of the release (default: one for 500,000 papers)")
     parser.add_argument("--databases", default="duckdb,postgresql", help="which databases, with commas")
-    parser.add_argument("--jobs", type=int, help="files that are read at once (default: 1; a thread reads ahead)")
+    parser.add_argument("--jobs", type=int, help="files that are read at once (1: a thread reads ahead)")
     parser.add_argument("--loader", default="s2orc", help="the loader that reads the release")
     parser.add_argument("--folder", type=Path, help="where to work (default: a temporary folder)")
     options = parser.parse_args()
