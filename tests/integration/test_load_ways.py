@@ -1,5 +1,6 @@
 """How a load goes about it: dry, limited, stopped at a bad record, read ahead, and of older versions."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,12 @@ import pytest
 from pinakes.database import Database
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders import staging
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.staging import Accepted, Chunk
+from pinakes.pipeline import load as load_module
 from pinakes.pipeline.load import LoadRequest, LoadSummary, load
+from tests.integration.toy_loading import toy_paper
 from tests.loading import DATA, dump_tables, paper, write_beir
 
 
@@ -158,3 +164,21 @@ def test_the_quality_of_a_corpus_is_counted_and_kept(database: Database, tmp_pat
         "rejected.not_json": 1,
         "rejected.unknown_paper": 1,
     }
+
+
+def test_two_files_of_one_name_are_no_versions_of_each_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [InputFile(None, "part0", "papers", digest=digest) for digest in ("1", "2")]
+
+    def read_chunks(file: InputFile, _options: object, first_row: int) -> Iterator[Chunk]:
+        return gather_chunks([Accepted(1, toy_paper(f"p{file.digest}"))], first_row=first_row)
+
+    loader = Loader(
+        "toy", "", lambda _source, _options: CorpusDescription("toy"), lambda *_: files, read_chunks
+    )
+    monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
+    assert load(database, LoadRequest("toy")).rows_in == 2
+    before = dump_tables(database)
+    assert load(database, LoadRequest("toy")).rows_in == 0
+    assert dump_tables(database) == before

@@ -102,13 +102,15 @@ class _Task:
 def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
     plans: dict[tuple[Any, ...], FilePlan] = {}
     planned = []
-    for file in files:
-        identity = identify_file(task.corpus_id, task.loader.name, task.request.options, file)
+    options = task.request.options
+    identified = [identify_file(task.corpus_id, task.loader.name, options, file) for file in files]
+    digests = {str(identity["file_digest"]) for identity in identified}
+    for file, identity in zip(files, identified, strict=True):
         key = tuple(identity.values())
         if key in plans:
             planned.append(FilePlan(file, plans[key].identity, [], is_repeated=True))
         else:
-            plans[key] = plan_file(task.database, file, identity)
+            plans[key] = plan_file(task.database, file, identity, digests)
             planned.append(plans[key])
     return planned
 

@@ -5,7 +5,7 @@ newer version of it was loaded is loaded again, as its next round. Leaves out: r
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -72,8 +72,14 @@ def _digest(file: InputFile) -> str:
     return f"{digest}:{file.member}" if file.member else digest
 
 
-def plan_file(database: Database, file: InputFile, identity: Mapping[str, Any]) -> FilePlan:
-    """How much of a file is in, in its newest round."""
+def plan_file(
+    database: Database, file: InputFile, identity: Mapping[str, Any], digests: Collection[str]
+) -> FilePlan:
+    """How much of a file is in, in its newest round.
+
+    Args:
+        digests: of all files of the load: two that are called alike are no versions of each other.
+    """
     with database.read() as session:
         same = _match(identity)
         batches = session.rows(
@@ -81,7 +87,7 @@ def plan_file(database: Database, file: InputFile, identity: Mapping[str, Any]) 
         )
         newest = batches[-1]["round"] if batches else 1
         known = [batch for batch in batches if batch["round"] == newest]
-        if known and _is_overtaken(session, file, identity, known[-1]["batch_id"]):
+        if known and _is_overtaken(session, file, identity, known[-1]["batch_id"], digests):
             return FilePlan(file, {**identity, "round": newest + 1}, [])
         return FilePlan(file, {**identity, "round": newest}, known)
 
@@ -90,12 +96,18 @@ def _match(values: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:
     return [load_batches.c[name] == value for name, value in values.items()]
 
 
-def _is_overtaken(session: Session, file: InputFile, identity: Mapping[str, Any], batch_id: int) -> bool:
+def _is_overtaken(
+    session: Session,
+    file: InputFile,
+    identity: Mapping[str, Any],
+    batch_id: int,
+    digests: Collection[str],
+) -> bool:
     """Whether another content of the file of that name was loaded since."""
     same = {name: identity[name] for name in _IDENTITY if name != "file_digest"}
     query = sa.select(load_batches.c.batch_id).where(
         *_match({**same, "file": file.name}),
-        load_batches.c.file_digest != identity["file_digest"],
+        load_batches.c.file_digest.not_in(digests),
         load_batches.c.batch_id > batch_id,
     )
     return session.first(query.limit(1)) is not None
