@@ -18,7 +18,7 @@ from pinakes.loaders.merge.context import (
     Ids,
     MergeContext,
     Tables,
-    identify_file,
+    make_file_parameters,
     number_rows,
     read_statement,
 )
@@ -114,7 +114,7 @@ def merge_citations(
 
 def _may_exist(session: Session, context: MergeContext) -> bool:
     # Within a file the same mention may stand twice; between files it is the same mention.
-    return bool(session.scalar(_OTHER_FILES, identify_file(context)))
+    return bool(session.scalar(_OTHER_FILES, make_file_parameters(context)))
 
 
 def _find_repeated(
@@ -126,7 +126,7 @@ def _find_repeated(
     with session.staged({"staged_citations": rows.append_column("position", position)}):
         for block in ("repeated_citations", "repeated_pending"):
             statement = read_statement("citations.sql", block)
-            found = session.fetch_arrow(statement, identify_file(context)).column(0)
+            found = session.fetch_arrow(statement, make_file_parameters(context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
     fates.known.append(numbers[repeated])

@@ -89,6 +89,6 @@ def number_rows(rows: pa.Table) -> Ids:
     return np.asarray(rows["row_number"].to_numpy(), dtype=np.int64)
 
 
-def identify_file(context: MergeContext) -> dict[str, Any]:
+def make_file_parameters(context: MergeContext) -> dict[str, Any]:
     """The parameters of statements that ask which rows a file, or files of its role, have brought."""
     return {"corpus_id": context.corpus_id, **context.file}

@@ -28,7 +28,7 @@ from pinakes.loaders.merge.context import (
     MergeContext,
     Tables,
     fetch_ids,
-    identify_file,
+    make_file_parameters,
     number_rows,
     read_statement,
 )
@@ -93,7 +93,7 @@ def _find_changed(
         rows = keep_papers(children.get(name, _make_empty(name)), known)
         owners = _find_owners(held, rows, context)
         with session.staged({"staged_papers": owners, f"staged_{name}": rows}):
-            parts.append(fetch_ids(session, "papers.sql", f"changed_{name}", identify_file(context)))
+            parts.append(fetch_ids(session, "papers.sql", f"changed_{name}", make_file_parameters(context)))
     return np.unique(np.concatenate(parts))
 
 
@@ -126,4 +126,4 @@ def _update(
     for name in sorted(context.describes & set(PAPER_CHILDREN)):
         owners = _find_owners(rows, children.get(name, _make_empty(name)), context)
         with session.staged({"staged_papers": owners}):
-            session.execute(read_statement("papers.sql", f"delete_{name}"), identify_file(context))
+            session.execute(read_statement("papers.sql", f"delete_{name}"), make_file_parameters(context))

@@ -102,6 +102,17 @@ def test_an_answer_by_title_is_taken_back_when_a_second_paper_has_the_title(
     assert len(dump_tables(database)["ambiguous_references"]) == 2
 
 
+def test_a_work_that_was_ambiguous_is_so_no_more_when_the_paper_of_its_id_comes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = [toy_paper("citing"), toy_paper("p1", title=LONG), toy_paper("p2", title=LONG)]
+    load_records(database, monkeypatch, "1", {"papers": papers, "citations": [_reference("p3", LONG)]})
+    assert len(dump_tables(database)["ambiguous_references"]) == 2
+    load_records(database, monkeypatch, "2", {"papers": [toy_paper("p3", title=LONG)]})
+    assert _resolved(database) == {"p3": ("p3", "source_id")}
+    assert "ambiguous_references" not in dump_tables(database)
+
+
 def test_merged_papers_are_one_answer_and_unmerging_takes_it_back(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

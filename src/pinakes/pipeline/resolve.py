@@ -9,7 +9,6 @@ came does not show. Leaves out: merging cited works with each other (`deduplicat
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.database import Database, Session
@@ -76,18 +75,13 @@ def _match(session: Session, corpus_id: int) -> int:
     """Resolve by identifier and title; how many works have another answer than before."""
     limits = {"min_characters": MIN_TITLE_CHARACTERS, "years_apart": MAX_YEARS_APART}
     values: dict[str, Any] = {"corpus_id": corpus_id}
+    session.execute(_read("delete_ambiguous"), values)
     if not session.scalar(_read("has_matchable"), values):
         return 0
     matches = session.fetch_arrow(_read("matches"), {**values, **limits})
-    is_sure = pc.equal(matches["papers"], 1)
-    sure = matches.filter(pc.and_(is_sure, matches["is_compatible"]))
-    with session.staged({"staged_matches": sure.select(["reference_id", "paper_id", "matched_by"])}):
+    is_sure = pc.and_(pc.equal(matches["papers"], 1), matches["is_compatible"])
+    answers = matches.select(["reference_id", "paper_id", "matched_by"])
+    with session.staged({"staged_matches": answers.filter(is_sure)}):
         changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
-    session.execute(_read("delete_ambiguous"), values)
-    unsure = matches.filter(pc.invert(pc.and_(is_sure, matches["is_compatible"])))
-    session.insert(ambiguous_references, _list_ambiguous(unsure))
+    session.insert(ambiguous_references, answers.filter(pc.invert(is_sure)))
     return changed
-
-
-def _list_ambiguous(unsure: pa.Table) -> pa.Table:
-    return unsure.select(["reference_id", "paper_id", "matched_by"])
