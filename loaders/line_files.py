@@ -16,7 +16,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.compression import COMPRESSIONS, decompress
 from pinakes.loaders.reading import parse_json_object, read_json_lines
 from pinakes.loaders.staging import Accepted, Rejected, Rows, take_record
-from pinakes.loaders.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine
+from pinakes.loaders.streams import CutLine, split_stream
 
 _LINES: Final = (".jsonl", ".json", ".ndjson")
 
@@ -89,7 +89,8 @@ def read_json_line_files(
 def _read_member(
     name: str, stream: IO[bytes], numbers: Iterator[int], parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
-    for line_number, line in enumerate(_split_lines(stream), start=1):
+    for line_number, _, whole in split_stream(stream):
+        line = whole if isinstance(whole, CutLine) else whole.rstrip(b"\r\n")
         if line.strip():
             location = f"{name}: line {line_number}"
             yield take_record(next(numbers), location, line, partial(_parse_line, line, parse))
@@ -97,14 +98,3 @@ def _read_member(
 
 def _parse_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
     return parse(parse_json_object(line))
-
-
-def _split_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    read_part = partial(stream.readline, MAX_LINE_BYTES)
-    for line in iter(read_part, b""):
-        if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
-            yield line.rstrip(b"\r\n")
-            continue
-        yield CutLine(line[:RAW_BYTES])
-        while not line.endswith(b"\n") and line:
-            line = read_part()

@@ -92,17 +92,11 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
         InputError: there is no such file, or it cannot be read.
         LoadError: the stream ends too early or is damaged; the lines before that come first.
     """
-    number = offset = 0
+    number = 0
     try:
         with open_stream(file) as stream:
-            for line in iter(partial(stream.readline, MAX_LINE_BYTES), b""):
-                number += 1
-                if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
-                    yield number, offset, line
-                    offset += len(line)
-                else:
-                    yield number, offset, CutLine(line[:RAW_BYTES])
-                    offset += len(line) + _pass_over_line(stream)
+            for number, offset, line in split_stream(stream):
+                yield number, offset, line
     except BrokenStreamError as error:
         raise LoadError(
             f"{file.name} is damaged or cut short: {error.fault}; it breaks off after line {number}. "
@@ -110,6 +104,18 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
         ) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
+
+
+def split_stream(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """Each line of an open stream, as `split_lines` gives those of a file."""
+    offset = 0
+    for number, line in enumerate(iter(partial(stream.readline, MAX_LINE_BYTES), b""), start=1):
+        if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
+            yield number, offset, line
+            offset += len(line)
+        else:
+            yield number, offset, CutLine(line[:RAW_BYTES])
+            offset += len(line) + _pass_over_line(stream)
 
 
 def _pass_over_line(stream: IO[bytes]) -> int:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import line_files
+from pinakes.loaders import streams
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.line_files import find_line_files, read_json_line_files
 from pinakes.loaders.staging import Accepted, Rejected, Rows
@@ -62,7 +62,7 @@ def test_an_archive_is_one_file_whose_records_are_numbered_through(tmp_path: Pat
 def test_a_line_that_is_too_large_is_rejected_and_the_next_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_files, "MAX_LINE_BYTES", 16)
+    monkeypatch.setattr(streams, "MAX_LINE_BYTES", 16)
     long = orjson.dumps({"id": "x" * 100})
     path = _write_tar(tmp_path / "release.tar.gz", {"1.jsonl": long + b'\n{"id": "b"}\n'})
     records = list(read_json_line_files(InputFile(path, path.name, "papers"), _parse))
