@@ -121,7 +121,7 @@ class Session:
             yield
         except BaseException:
             # After an error the database may refuse; then the rollback takes the names back.
-            with suppress(*DRIVER_ERRORS):
+            with suppress(*DRIVER_ERRORS, sa.exc.PendingRollbackError):
                 self._unstage(tables)
             raise
         with translated():
