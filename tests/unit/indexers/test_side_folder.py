@@ -1,0 +1,73 @@
+"""The folder of a side index: whole or not there, and never read when a file changed after the build."""
+
+from pathlib import Path
+
+import pytest
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
+
+
+def build(folder: Path) -> Path:
+    with whole_folder(folder) as building:
+        (building / "part").mkdir()
+        (building / "part" / "postings.bin").write_bytes(b"\x01\x02\x03")
+        (building / ".writer.lock").write_bytes(b"")
+        write_parameters(building, {"kind": "toy", "rows": 3})
+    return folder
+
+
+def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+    assert read_parameters(build(tmp_path / "index"), "toy") == {"kind": "toy", "rows": 3}
+
+
+@pytest.mark.parametrize("content", [b"\x01\x02\x07", b"\x01\x02", b"\x01\x02\x03\x00"])
+def test_a_changed_file_is_never_searched(tmp_path: Path, content: bytes) -> None:
+    folder = build(tmp_path / "index")
+    (folder / "part" / "postings.bin").write_bytes(content)
+    with pytest.raises(IndexingError, match=r"is damaged: part/postings\.bin changed after the build; build"):
+        read_parameters(folder, "toy")
+
+
+def test_changed_parameters_are_damage_too(tmp_path: Path) -> None:
+    folder = build(tmp_path / "index")
+    write_parameters(folder, {"kind": "toy", "rows": 4})
+    with pytest.raises(IndexingError, match=r"is damaged: parameters\.json"):
+        read_parameters(folder, "toy")
+
+
+@pytest.mark.parametrize("name", ["part/postings.bin", "files.json", "parameters.json"])
+def test_a_missing_file_is_no_finished_index(tmp_path: Path, name: str) -> None:
+    folder = build(tmp_path / "index")
+    (folder / name).unlink()
+    with pytest.raises(IndexingError, match="is not a finished toy index"):
+        read_parameters(folder, "toy")
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"part/postings.bin": 1}'])
+def test_an_unreadable_seal_is_no_finished_index(tmp_path: Path, content: str) -> None:
+    folder = build(tmp_path / "index")
+    (folder / "files.json").write_text(content)
+    with pytest.raises(IndexingError, match="toy index"):
+        read_parameters(folder, "toy")
+
+
+def test_a_lock_file_may_come_and_go(tmp_path: Path) -> None:
+    folder = build(tmp_path / "index")
+    (folder / ".writer.lock").unlink()
+    (folder / ".meta.lock").write_bytes(b"held")
+    assert read_parameters(folder, "toy")["rows"] == 3
+
+
+def test_a_build_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    folder = build(tmp_path / "index")
+    with pytest.raises(RuntimeError), whole_folder(folder) as building:
+        (building / "half").write_bytes(b"half")
+        raise RuntimeError
+    assert read_parameters(folder, "toy")["rows"] == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index"]
+
+
+def test_an_index_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IndexingError, match="does not describe a bm25 index"):
+        read_parameters(build(tmp_path / "index"), "bm25")
