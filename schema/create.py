@@ -12,7 +12,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 schema_version = sa.Table(
     "schema_version",

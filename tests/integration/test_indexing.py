@@ -14,7 +14,7 @@ from pinakes.indexers.encode import EncodedBatch, encode_texts
 from pinakes.indexers.encoder import Encoder
 from pinakes.pipeline.index import index
 from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems import dense
+from pinakes.pipeline.systems import encoding
 from pinakes.pipeline.systems.base import SystemOptions
 from tests.benching import change, count
 from tests.toy_encoder import build_toy_encoder
@@ -42,13 +42,13 @@ def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
             yield batch
 
     options = SystemOptions(tmp_path)
-    monkeypatch.setattr(dense, "encode_texts", killed)
+    monkeypatch.setattr(encoding, "encode_texts", killed)
     with pytest.raises(KeyboardInterrupt):
         index(prepared, "synthetic", toy_folder, options=options)
     kept = read_vectors(prepared)
     assert 0 < len(kept) < 300
 
-    monkeypatch.setattr(dense, "encode_texts", small_batches)
+    monkeypatch.setattr(encoding, "encode_texts", small_batches)
     resumed = index(prepared, "synthetic", toy_folder, options=options)
     whole = read_vectors(prepared)
     assert (resumed.already_there, resumed.added) == (len(kept), len(whole) - len(kept))

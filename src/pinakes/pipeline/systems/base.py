@@ -1,7 +1,7 @@
 """What a ranking system is: it indexes what a workload needs, says what it is, and ranks."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.database import Database
+from pinakes.errors import UnknownNameError
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.workload import Ids, Workload
 
@@ -38,16 +39,31 @@ class SystemOptions:
     """What a user may say about a system.
 
     Attributes:
-        precision: of an encoder: auto, fp32 or bf16.
-        distance: how vectors are compared: cosine, l2 or inner_product.
-        device: cpu, cuda, or None for CUDA where there is one.
         index_folder: where side indexes lie.
+        precision: of an encoder: auto, fp32, bf16 or fp16.
+        distance: how vectors are compared: cosine, l2 or inner_product; None: as the encoder's makers do, or
+            cosine.
+        device: cpu, cuda, or None for CUDA where there is one.
+        parameters: the system's own options, name to value, as k1 and b.
     """
 
     index_folder: Path
     precision: str = "auto"
-    distance: str = "cosine"
+    distance: str | None = None
     device: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+def take_options(system: str, options: SystemOptions, defaults: Mapping[str, str]) -> dict[str, str]:
+    """The system's own options, with the defaults for those that were not given.
+
+    Raises:
+        UnknownNameError: the system has no option of that name; the message lists its options.
+    """
+    unknown = sorted(options.parameters.keys() - defaults.keys())
+    if unknown:
+        raise UnknownNameError(f"option of {system}", unknown[0], list(defaults))
+    return {**defaults, **options.parameters}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Encoders: texts to stored vectors, and the exact comparison of a query's vector with its candidates'.
+"""Encoders as systems: the exact comparison of a query's vector with those of its candidates.
 
-An encoder at another precision is another encoder, with a table of its own, so that no ranking mixes them.
-Leaves out: the model and the search (`pinakes.indexers`), and the tables (`vectors`).
+`mean:specter,scincl` is an ensemble: a text's vector is the mean of those of its members. Leaves out: making
+vectors (`encoding`), the search (`pinakes.indexers`), and the tables (`vectors`).
 """
 
 import time
@@ -9,155 +9,189 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+import sqlalchemy as sa
 
-from pinakes.database import Database
-from pinakes.errors import RunError
-from pinakes.indexers.encode import encode_texts
+from pinakes.database import Database, Session
+from pinakes.errors import InputError, RunError
 from pinakes.indexers.exact import score_pool, search_exact
 from pinakes.indexers.exact_scores import Distance
-from pinakes.indexers.model import choose_device, choose_precision, device_name, load_encoder
-from pinakes.indexers.presets import ModelSource, resolve_model
+from pinakes.indexers.lexical import positions_of
+from pinakes.indexers.model import device_name
 from pinakes.pipeline.progress import Progress
-from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
+from pinakes.pipeline.systems.base import (
+    IndexSummary,
+    Ranking,
+    SystemDescription,
+    SystemOptions,
+    take_options,
+)
+from pinakes.pipeline.systems.encoding import EncoderAtWork
 from pinakes.pipeline.systems.vectors import (
     StoredEncoder,
     Vectors,
-    count_texts,
-    fetch_documents,
     fetch_queries,
-    find_encoder,
-    read_texts,
-    register_encoder,
-    select_missing,
-    select_texts,
-    write_vectors,
+    select_workload_texts,
+    stream_documents,
 )
 from pinakes.pipeline.workload import Workload
+from pinakes.queries.relations import select_candidate_texts
 from pinakes.schema import vectors_table
 
-QUERIES_AT_ONCE: Final = 512
+ENSEMBLE: Final = "mean:"
 
 
 def make_dense(name: str, options: SystemOptions) -> "DenseSystem":
     """An encoder by preset, folder or hub id."""
-    return DenseSystem(name, resolve_model(name), options)
+    take_options(name, options, {})
+    member = EncoderAtWork(name, options)
+    return DenseSystem(member.source.name, [member], options)
+
+
+def make_ensemble(name: str, options: SystemOptions) -> "DenseSystem":
+    """The mean of several encoders' vectors, by a name such as `mean:specter,scincl`."""
+    take_options(name, options, {})
+    listed = [part.strip() for part in name.removeprefix(ENSEMBLE).split(",")]
+    if len(listed) < 2 or len(set(listed)) < len(listed) or not all(listed):
+        raise InputError(f"{name!r}: expected at least two encoders, each once, as in mean:specter,scincl.")
+    members = [EncoderAtWork(part, options) for part in listed]
+    return DenseSystem(ENSEMBLE + ",".join(member.source.name for member in members), members, options)
 
 
 class DenseSystem:
-    """A system that compares vectors."""
+    """A system that compares vectors: of one encoder, or the means of several."""
 
-    def __init__(self, name: str, source: ModelSource, options: SystemOptions) -> None:
-        self.name = source.name
-        self._asked_as = name
-        self._source = source
-        self._options = options
-        self._device = options.device or choose_device()
-        wanted = options.precision
-        self._precision = choose_precision(self._device) if wanted == "auto" else wanted
+    def __init__(self, name: str, members: list[EncoderAtWork], options: SystemOptions) -> None:
+        self.name = name
+        self._members = members
+        self._distance: Distance = options.distance or "cosine"  # type: ignore[assignment]
+        self._device = members[0].device
+        self._precision = members[0].precision
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
-        """Encode every text of the workload that has no vector yet, one transaction a batch."""
+        """Encode every text of the workload that has no vector yet."""
         started = time.monotonic()
-        encoder = load_encoder(self._source, precision=self._precision, device=self._device)  # type: ignore[arg-type]
-        stored = register_encoder(database, self._table_name(), encoder)
-        vectors = vectors_table(stored.name, stored.dimensions)
-        added = already = 0
-        missing = select_missing(workload, vectors)
-        with database.read() as reader:
-            owed = count_texts(reader, select_texts(workload))
-            total = count_texts(reader, missing)
-            already = owed - total
-            progress.start(f"encode {workload.benchmark.name} by {stored.name}", total)
-            try:
-                for batch in encode_texts(encoder, read_texts(reader, missing)):
-                    write_vectors(database, vectors, batch)
-                    added += len(batch.keys)
-                    progress.advance(len(batch.keys))
-            finally:
-                progress.finish()
+        texts = select_workload_texts(workload)
+        counts = [
+            member.encode(database, texts, workload.benchmark.name, progress) for member in self._members
+        ]
+        added, already = (sum(column) for column in zip(*counts, strict=True))
         return IndexSummary(self.name, added, already, time.monotonic() - started)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The encoder's row, the distance and the device."""
+        """The encoders, the distance and the device."""
         stored = self._require(database, workload)
+        alone = len(stored) == 1
+        which = {"encoder": stored[0].name} if alone else {"mean_of": [one.name for one in stored]}
         return SystemDescription(
-            {"encoder": stored.name, "distance": self._options.distance, "search": "exact"},
+            {**which, "distance": self._distance, "search": "exact"},
             device=device_name(self._device),
-            encoder_id=stored.encoder_id,
-            encoder_revision=stored.revision,
+            encoder_id=stored[0].encoder_id if alone else None,
+            encoder_revision=", ".join(one.revision for one in stored),
             precision=self._precision,
         )
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By exact comparison; a candidate without a text has no vector and is in no ranking."""
-        stored = self._require(database, workload)
-        table = vectors_table(stored.name, stored.dimensions)
+        tables = [vectors_table(one.name, one.dimensions) for one in self._require(database, workload)]
         with database.read() as session:
-            rows, documents = fetch_documents(session, workload, table)
-            query_rows, queries = fetch_queries(session, workload, table)
-        progress.start(f"rank {workload.benchmark.name} by {stored.name}", len(query_rows))
-        distance: Distance = self._options.distance  # type: ignore[assignment]
+            query_rows, queries = fetch_queries(session, workload, tables)
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
         rank = _rank_shared if workload.pools is None else _rank_pools
         try:
-            for ranking in rank(workload, rows, documents, query_rows, queries, distance, self._device):
-                yield ranking
-                progress.advance(1)
+            with database.read() as session:
+                for ranking in rank(
+                    session, workload, tables, query_rows, queries, self._distance, self._device
+                ):
+                    yield ranking
+                    progress.advance(1)
         finally:
             progress.finish()
 
-    def _table_name(self) -> str:
-        return f"{self.name}_{self._precision}"
-
-    def _require(self, database: Database, workload: Workload) -> StoredEncoder:
-        benchmark, precision = workload.benchmark.name, self._precision
-        command = f"`pinakes index {benchmark} --system {self._asked_as} --precision {precision}`"
-        with database.read() as session:
-            stored = find_encoder(session, self._table_name())
-            if stored is None:
-                raise RunError(f"no text was encoded by {self._table_name()} yet; do it with {command}.")
-            vectors = vectors_table(stored.name, stored.dimensions)
-            missing = count_texts(session, select_missing(workload, vectors))
-        if missing:
+    def _require(self, database: Database, workload: Workload) -> list[StoredEncoder]:
+        texts = select_workload_texts(workload)
+        stored = []
+        for member in self._members:
+            asked = f"--system {member.asked_as} --precision {member.precision}"
+            command = f"`pinakes index {workload.benchmark.name} {asked}`"
+            stored.append(member.require(database, texts, command))
+        widths = {one.dimensions for one in stored}
+        if len(widths) > 1:
             raise RunError(
-                f"{missing} texts have no vector of {self._table_name()}; encode them with {command}."
+                f"{self.name}: the encoders' vectors have {sorted(widths)} dimensions; expected one."
             )
         return stored
 
 
+class CandidateBlocks:
+    """The vectors of a workload's candidates, block by block, with the rows that they are of.
+
+    Attributes:
+        rows: the row of `workload.paper_ids` of each vector that was read so far.
+        ties: the rank of each among equal scores.
+    """
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self.count = int(workload.has_text.sum())
+        self.rows = np.zeros(self.count, dtype=np.int64)
+        self.ties = np.zeros(self.count, dtype=np.int64)
+
+    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Vectors]:
+        """Read each candidate's vector once; `rows` and `ties` are filled as the blocks come."""
+        workload, start = self._workload, 0
+        texts = select_candidate_texts(workload.benchmark, workload.paper_template)
+        for paper_ids, vectors in stream_documents(session, texts, tables):
+            rows = positions_of(paper_ids, workload.paper_ids, "the candidates as they were read before")
+            end = start + len(rows)
+            if end > self.count:
+                break
+            self.rows[start:end], self.ties[start:end] = rows, workload.tie_order[rows]
+            start = end
+            yield vectors
+        if start != self.count or len(np.unique(self.rows)) != self.count:
+            raise RunError(
+                f"{self.count} candidates of {workload.benchmark.name} have a text, but other vectors were "
+                "read: the database changed meanwhile. Start the run again."
+            )
+
+
 def _rank_shared(
+    session: Session,
     workload: Workload,
-    rows: NDArray[np.int64],
-    documents: Vectors,
+    tables: list[sa.Table],
     query_rows: list[int],
     queries: Vectors,
     distance: Distance,
     device: str,
 ) -> Iterator[Ranking]:
-    if not len(rows):
+    blocks = CandidateBlocks(workload)
+    if not blocks.count or not query_rows:
         return
-    depth = min(workload.benchmark.depth or len(rows), len(rows))
-    ties = workload.tie_order[rows]
-    for start in range(0, len(query_rows), QUERIES_AT_ONCE):
-        part = slice(start, start + QUERIES_AT_ONCE)
-        found, scores = search_exact(queries[part], documents, depth, distance, ties, device)
-        for number, position in enumerate(query_rows[part]):
-            yield Ranking(workload.query_ids[position], rows[found[number]], scores[number])
+    depth = min(workload.benchmark.depth or blocks.count, blocks.count)
+    found, scores = search_exact(queries, blocks.read(session, tables), depth, distance, blocks.ties, device)
+    for number, position in enumerate(query_rows):
+        yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
 
 
 def _rank_pools(
+    session: Session,
     workload: Workload,
-    rows: NDArray[np.int64],
-    documents: Vectors,
+    tables: list[sa.Table],
     query_rows: list[int],
     queries: Vectors,
     distance: Distance,
     _device: str,
 ) -> Iterator[Ranking]:
-    ties = workload.tie_order[rows]
+    blocks = CandidateBlocks(workload)
+    parts = list(blocks.read(session, tables))
+    if not parts:
+        return
+    documents = np.concatenate(parts)
+    place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
+    place[blocks.rows] = np.arange(blocks.count)
     for vector, position in zip(queries, query_rows, strict=True):
         query_id = workload.query_ids[position]
-        pool = np.flatnonzero(np.isin(rows, (workload.pools or {})[query_id]))
-        found, scores = score_pool(vector, documents, pool, distance, ties)
+        places = place[(workload.pools or {})[query_id]]
+        found, scores = score_pool(vector, documents, places[places >= 0], distance, blocks.ties)
         depth = workload.benchmark.depth or len(found)
-        yield Ranking(query_id, rows[found[:depth]], scores[:depth])
+        yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])

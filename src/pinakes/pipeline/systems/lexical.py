@@ -144,6 +144,7 @@ class LexicalSystem:
             "kind": self.name,
             "scope": f"corpus:{workload.benchmark.corpus}",
             "paper_template": workload.paper_template,
+            "encoder": "",
         }
 
     def _find(self, database: Database, workload: Workload) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ Leaves out: making vectors (`pinakes.indexers`) and comparing them (`dense`).
 """
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.schema import encoders, next_id, vectors_table
 
 Vectors = NDArray[np.float32]
+
+BLOCK_ROWS: Final = 16_384
 
 # What a model was found by, and the revision that names the same weights, may differ: a package, a hub.
 _DECIDING: Final = ("weights_digest", "dimensions", "pooling", "max_tokens", "normalized", "precision")
@@ -79,12 +81,17 @@ def _describe(encoder: Encoder) -> dict[str, Any]:
     }
 
 
-def select_texts(workload: Workload) -> sa.Select[Any]:
-    """text_digest and text of every distinct, non-empty text of the workload."""
-    sides = [
-        select_queries(workload.benchmark, workload.query_template).order_by(None).subquery(),
-        select_candidate_texts(workload.benchmark, workload.paper_template).order_by(None).subquery(),
-    ]
+def select_workload_texts(workload: Workload) -> sa.Select[Any]:
+    """text_digest and text of every distinct, non-empty text of a workload's queries and candidates."""
+    return select_distinct_texts(
+        select_queries(workload.benchmark, workload.query_template),
+        select_candidate_texts(workload.benchmark, workload.paper_template),
+    )
+
+
+def select_distinct_texts(*selects: sa.Select[Any]) -> sa.Select[Any]:
+    """text_digest and text of every distinct, non-empty `text` that the selects give."""
+    sides = [select.order_by(None).subquery() for select in selects]
     texts = sa.union(*(sa.select(side.c.text).where(side.c.text != "") for side in sides)).subquery("texts")
     return sa.select(_digest(texts.c.text), texts.c.text)
 
@@ -93,11 +100,11 @@ def _digest(text: sa.ColumnElement[Any]) -> sa.Label[Any]:
     return sa.cast(sa.func.md5(text), sa.Uuid).label("text_digest")
 
 
-def select_missing(workload: Workload, vectors: sa.Table) -> sa.Select[Any]:
+def select_missing(texts: sa.Select[Any], vectors: sa.Table) -> sa.Select[Any]:
     """text_digest and text of those that have no vector in the table: an anti-join."""
-    texts = select_texts(workload).subquery("wanted")
-    known = sa.select(vectors.c.text_digest).where(vectors.c.text_digest == texts.c.text_digest)
-    return sa.select(texts.c.text_digest, texts.c.text).where(~known.exists())
+    wanted = texts.subquery("wanted")
+    known = sa.select(vectors.c.text_digest).where(vectors.c.text_digest == wanted.c.text_digest)
+    return sa.select(wanted.c.text_digest, wanted.c.text).where(~known.exists())
 
 
 def count_texts(session: Session, texts: sa.Select[Any]) -> int:
@@ -122,44 +129,64 @@ def write_vectors(database: Database, vectors: sa.Table, batch: EncodedBatch[uui
         session.insert(vectors, rows)
 
 
-def fetch_documents(
-    session: Session, workload: Workload, vectors: sa.Table
-) -> tuple[NDArray[np.int64], Vectors]:
-    """Rows of the workload's candidates that have a vector, ascending (m,), and the vectors (m, d)."""
-    texts = (
-        select_candidate_texts(workload.benchmark, workload.paper_template).order_by(None).subquery("texts")
-    )
-    query = (
-        sa.select(texts.c.paper_id, vectors.c.embedding)
-        .join(vectors, vectors.c.text_digest == _digest(texts.c.text).element)
-        .where(texts.c.text != "")
-        .order_by(texts.c.paper_id)
-    )
-    ids, matrix = _fetch(session, query, "paper_id", vectors)
-    return np.searchsorted(workload.paper_ids, np.asarray(ids, dtype=np.int64)), matrix
+def stream_documents(
+    session: Session, texts: sa.Select[Any], tables: Sequence[sa.Table]
+) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+    """Blocks of paper ids (n,) and vectors (n, d) of the papers of `texts` (paper_id, text) that have one.
+
+    With several tables a paper's vector is the mean of its vectors in each. In no order: sorting millions of
+    vectors would cost more than comparing them. Until it is exhausted the session serves nothing else.
+    """
+    of_text = texts.order_by(None).subquery("texts")
+    query = _join_vectors(of_text, of_text.c.paper_id, tables)
+    for part in session.stream(query, rows=BLOCK_ROWS):
+        yield part["paper_id"].to_numpy().astype(np.int64), _mean_vectors(part, len(tables))
 
 
-def fetch_queries(session: Session, workload: Workload, vectors: sa.Table) -> tuple[list[int], Vectors]:
-    """Positions in `workload.query_ids` of the queries that have a vector, and the vectors."""
+def fetch_queries(
+    session: Session, workload: Workload, tables: Sequence[sa.Table]
+) -> tuple[list[int], Vectors]:
+    """Positions in `workload.query_ids` of the queries that have a vector, ascending, and the vectors."""
     texts = select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("texts")
-    query = (
-        sa.select(texts.c.query_id, vectors.c.embedding)
-        .join(vectors, vectors.c.text_digest == _digest(texts.c.text).element)
-        .where(texts.c.text != "")
-        .order_by(texts.c.query_id)
-    )
-    ids, matrix = _fetch(session, query, "query_id", vectors)
+    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
     position = {query_id: number for number, query_id in enumerate(workload.query_ids)}
-    return [position[query_id] for query_id in ids], matrix
+    positions = np.array([position[query_id] for query_id in found["query_id"].to_pylist()], dtype=np.int64)
+    order = np.argsort(positions)
+    return positions[order].tolist(), _mean_vectors(found, len(tables))[order]
 
 
-def _fetch(session: Session, query: sa.Select[Any], key: str, vectors: sa.Table) -> tuple[list[Any], Vectors]:
-    ids: list[Any] = []
-    blocks: list[Vectors] = []
-    for part in session.stream(query, rows=8_192):
-        ids.extend(part[key].to_pylist())
-        column = part["embedding"].combine_chunks()
-        values = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-        blocks.append(values.reshape(part.num_rows, -1))
-    width: int = vectors.info["dimensions"]
-    return ids, np.concatenate(blocks) if blocks else np.empty((0, width), np.float32)
+def _join_vectors(
+    texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[sa.Table]
+) -> sa.Select[Any]:
+    aliases = [table.alias(f"vectors_{number}") for number, table in enumerate(tables)]
+    source: Any = texts
+    for alias in aliases:
+        source = source.join(alias, alias.c.text_digest == _digest(texts.c.text).element)
+    columns = [alias.c.embedding.label(f"embedding_{number}") for number, alias in enumerate(aliases)]
+    return sa.select(key, *columns).select_from(source).where(texts.c.text != "")
+
+
+def _mean_vectors(part: pa.Table, count: int) -> Vectors:
+    matrices = [_to_matrix(part[f"embedding_{number}"]) for number in range(count)]
+    return matrices[0] if count == 1 else mean_vectors(matrices)
+
+
+def mean_vectors(matrices: Sequence[Vectors]) -> Vectors:
+    """The mean of vectors of several encoders, row by row, added in float64 in the order given.
+
+    >>> mean_vectors([np.float32([[1, 2]]), np.float32([[3, 6]])])
+    array([[2., 4.]], dtype=float32)
+    """
+    total = np.zeros(matrices[0].shape, dtype=np.float64)
+    for matrix in matrices:
+        total += matrix
+    mean: Vectors = (total / len(matrices)).astype(np.float32)
+    return mean
+
+
+def _to_matrix(column: pa.ChunkedArray) -> Vectors:
+    lists = column.combine_chunks()
+    width = column.type.list_size
+    values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+    matrix: Vectors = values.reshape(len(lists), width)
+    return matrix
