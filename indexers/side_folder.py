@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,15 @@ from pinakes.errors import IndexingError
 PARAMETERS_FILE: Final = "parameters.json"
 SEAL_FILE: Final = "files.json"
 LOCK_SUFFIX: Final = ".lock"  # tantivy makes and changes these whenever an index is opened
+
+
+def folder_name(*parts: str) -> str:
+    """A name for a folder that says what its index is of; nothing in it leads elsewhere.
+
+    >>> folder_name("my corpus", "../{title}", "0a1b")
+    'my_corpus-_title_-0a1b'
+    """
+    return "-".join(re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in parts)
 
 
 @contextmanager

@@ -46,13 +46,40 @@ def list_templates(side: Side) -> list[str]:
 def read_template(side: Side, name: str) -> sa.ColumnElement[Any]:
     """The template's expression, as a column named `text`.
 
+    A name may carry a prefix for every text, as `query: {text}` does for the template `text`.
+
     Raises:
         UnknownNameError: there is no such template; the message lists the known ones.
     """
-    if name not in list_templates(side):
-        raise UnknownNameError(f"text template for {side}", name, list_templates(side))
-    text = files("pinakes.queries").joinpath("templates", side, f"{name}.sql").read_text(encoding="utf-8")
-    return sa.literal_column(f"({text.strip()})", sa.Text).label("text")
+    prefix, template = split_template(name)
+    if template not in list_templates(side):
+        raise UnknownNameError(f"text template for {side}", template, list_templates(side))
+    text = files("pinakes.queries").joinpath("templates", side, f"{template}.sql").read_text(encoding="utf-8")
+    return prefix_text(sa.literal_column(f"({text.strip()})", sa.Text).label("text"), prefix)
+
+
+def split_template(name: str) -> tuple[str, str]:
+    """The prefix and the name of a template.
+
+    >>> split_template("query: {text}"), split_template("text")
+    (('query: ', 'text'), ('', 'text'))
+    """
+    if name.endswith("}") and "{" in name:
+        prefix, _, template = name.removesuffix("}").rpartition("{")
+        return prefix, template
+    return "", name
+
+
+def prefix_text(text: sa.ColumnElement[Any], prefix: str) -> sa.ColumnElement[Any]:
+    """A text with a prefix that its encoder asks for, as `query: `, as a column named `text`.
+
+    The prefix is a bound parameter and part of what is digested, so that a query and a paper of the same
+    words never share a vector where their prefixes differ. An empty text stays empty: it has no vector.
+    """
+    if not prefix:
+        return text
+    element = text.element if isinstance(text, sa.Label) else text
+    return sa.case((element == "", ""), else_=sa.literal(prefix, sa.Text) + element).label("text")
 
 
 def select_queries(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:

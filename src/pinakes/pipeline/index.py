@@ -1,11 +1,47 @@
-"""What a system needs before it can rank a benchmark: vectors, or a side index."""
+"""What a system needs before it can rank a benchmark or search a corpus: vectors, or a side index."""
+
+from typing import Protocol, runtime_checkable
 
 from pinakes.database import Database
+from pinakes.errors import InputError
 from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
 from pinakes.pipeline.progress import Progress, Silent
+from pinakes.pipeline.scope import CorpusScope, open_corpus
 from pinakes.pipeline.systems import find_system
 from pinakes.pipeline.systems.base import IndexSummary, SystemOptions
 from pinakes.pipeline.workload import read_workload
+
+
+@runtime_checkable
+class CorpusIndexer(Protocol):
+    """A system that can index a corpus without a benchmark."""
+
+    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
+        """Make what searching the corpus needs; what is there already is not made again."""
+        ...
+
+
+def index_corpus(
+    database: Database,
+    corpus: str,
+    system_name: str,
+    *,
+    options: SystemOptions | None = None,
+    paper_template: str | None = None,
+    progress: Progress | None = None,
+) -> IndexSummary:
+    """Make what a system needs to search a corpus; what is there already is not made again.
+
+    Raises:
+        UnknownNameError: no such corpus, system or template.
+        InputError: the system ranks benchmarks only.
+        IndexingError: a model or a text cannot be used.
+    """
+    system = find_system(system_name, options or SystemOptions(find_index_folder(database)))
+    if not isinstance(system, CorpusIndexer):
+        raise InputError(f"{system_name} ranks benchmarks only; index a benchmark for it.")
+    scope = open_corpus(database, corpus, paper_template)
+    return system.index_corpus(database, scope, progress or Silent())
 
 
 def index(

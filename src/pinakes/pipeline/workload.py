@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import BenchmarkError
+from pinakes.pipeline.scope import CorpusScope
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_candidates, select_queries
 from pinakes.schema import papers
@@ -51,6 +52,11 @@ class Workload:
     def candidates_owed(self) -> int:
         """(query, candidate) pairs; the candidates themselves where the pool is shared."""
         return len(self.paper_ids) if self.pools is None else sum(map(len, self.pools.values()))
+
+    @property
+    def scope(self) -> CorpusScope:
+        """The corpus of the candidates, read as they are."""
+        return CorpusScope(self.benchmark.corpus, self.paper_template, self.benchmark.name)
 
 
 def read_workload(

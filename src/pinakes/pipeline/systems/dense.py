@@ -6,7 +6,7 @@ vectors (`encoding`), the search (`pinakes.indexers`), and the tables (`vectors`
 
 import time
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -15,9 +15,10 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
 from pinakes.indexers.exact import score_pool, search_exact
 from pinakes.indexers.exact_scores import Distance
-from pinakes.indexers.lexical import positions_of
+from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.model import device_name
 from pinakes.pipeline.progress import Progress
+from pinakes.pipeline.scope import CorpusScope
 from pinakes.pipeline.systems.base import (
     IndexSummary,
     Ranking,
@@ -25,16 +26,18 @@ from pinakes.pipeline.systems.base import (
     SystemOptions,
     take_options,
 )
+from pinakes.pipeline.systems.blocks import CandidateBlocks, CorpusBlocks
 from pinakes.pipeline.systems.encoding import EncoderAtWork
 from pinakes.pipeline.systems.vectors import (
     StoredEncoder,
     Vectors,
     fetch_queries,
+    mean_vectors,
+    select_distinct_texts,
     select_workload_texts,
-    stream_documents,
 )
-from pinakes.pipeline.workload import Workload
-from pinakes.queries.relations import select_candidate_texts
+from pinakes.pipeline.workload import Ids, Workload
+from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import vectors_table
 
 ENSEMBLE: Final = "mean:"
@@ -69,17 +72,12 @@ class DenseSystem:
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
         """Encode every text of the workload that has no vector yet."""
-        started = time.monotonic()
         texts = select_workload_texts(workload)
-        counts = [
-            member.encode(database, texts, workload.benchmark.name, progress) for member in self._members
-        ]
-        added, already = (sum(column) for column in zip(*counts, strict=True))
-        return IndexSummary(self.name, added, already, time.monotonic() - started)
+        return self._encode(database, texts, workload.benchmark.name, progress)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
         """The encoders, the distance and the device."""
-        stored = self._require(database, workload)
+        stored = self._require_workload(database, workload)
         alone = len(stored) == 1
         which = {"encoder": stored[0].name} if alone else {"mean_of": [one.name for one in stored]}
         return SystemDescription(
@@ -92,7 +90,9 @@ class DenseSystem:
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By exact comparison; a candidate without a text has no vector and is in no ranking."""
-        tables = [vectors_table(one.name, one.dimensions) for one in self._require(database, workload)]
+        tables = [
+            vectors_table(one.name, one.dimensions) for one in self._require_workload(database, workload)
+        ]
         with database.read() as session:
             query_rows, queries = fetch_queries(session, workload, tables)
         progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
@@ -107,13 +107,46 @@ class DenseSystem:
         finally:
             progress.finish()
 
-    def _require(self, database: Database, workload: Workload) -> list[StoredEncoder]:
-        texts = select_workload_texts(workload)
+    def _require_workload(self, database: Database, workload: Workload) -> list[StoredEncoder]:
+        return self._require(database, select_workload_texts(workload), workload.benchmark.name)
+
+    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
+        """Encode every text of a corpus that has no vector yet."""
+        return self._encode(database, _corpus_texts(scope), scope.corpus, progress)
+
+    def search(
+        self,
+        database: Database,
+        scope: CorpusScope,
+        text: str,
+        k: int,
+        pool: Ids | None,
+        _tie_order: TieOrder,
+    ) -> Ranked:
+        """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
+        stored = self._require(database, _corpus_texts(scope), scope.asked_as)
+        tables = [vectors_table(one.name, one.dimensions) for one in stored]
+        query = mean_vectors([member.embed(text) for member in self._members])
+        with database.read() as session:
+            blocks = CorpusBlocks(session, scope, pool)
+            found, scores = search_exact(
+                query, blocks.read(session, tables), k, self._distance, blocks.ties, self._device
+            )
+        return Ranked(blocks.paper_ids[found[0]], scores[0])
+
+    def _encode(
+        self, database: Database, texts: sa.Select[Any], label: str, progress: Progress
+    ) -> IndexSummary:
+        started = time.monotonic()
+        counts = [member.encode(database, texts, label, progress) for member in self._members]
+        added, already = (sum(column) for column in zip(*counts, strict=True))
+        return IndexSummary(self.name, added, already, time.monotonic() - started)
+
+    def _require(self, database: Database, texts: sa.Select[Any], asked_as: str) -> list[StoredEncoder]:
         stored = []
         for member in self._members:
             asked = f"--system {member.asked_as} --precision {member.precision}"
-            command = f"`pinakes index {workload.benchmark.name} {asked}`"
-            stored.append(member.require(database, texts, command))
+            stored.append(member.require(database, texts, f"`pinakes index {asked_as} {asked}`"))
         widths = {one.dimensions for one in stored}
         if len(widths) > 1:
             raise RunError(
@@ -122,37 +155,8 @@ class DenseSystem:
         return stored
 
 
-class CandidateBlocks:
-    """The vectors of a workload's candidates, block by block, with the rows that they are of.
-
-    Attributes:
-        rows: the row of `workload.paper_ids` of each vector that was read so far.
-        ties: the rank of each among equal scores.
-    """
-
-    def __init__(self, workload: Workload) -> None:
-        self._workload = workload
-        self.count = int(workload.has_text.sum())
-        self.rows = np.zeros(self.count, dtype=np.int64)
-        self.ties = np.zeros(self.count, dtype=np.int64)
-
-    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Vectors]:
-        """Read each candidate's vector once; `rows` and `ties` are filled as the blocks come."""
-        workload, start = self._workload, 0
-        texts = select_candidate_texts(workload.benchmark, workload.paper_template)
-        for paper_ids, vectors in stream_documents(session, texts, tables):
-            rows = positions_of(paper_ids, workload.paper_ids, "the candidates as they were read before")
-            end = start + len(rows)
-            if end > self.count:
-                break
-            self.rows[start:end], self.ties[start:end] = rows, workload.tie_order[rows]
-            start = end
-            yield vectors
-        if start != self.count or len(np.unique(self.rows)) != self.count:
-            raise RunError(
-                f"{self.count} candidates of {workload.benchmark.name} have a text, but other vectors were "
-                "read: the database changed meanwhile. Start the run again."
-            )
+def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
+    return select_distinct_texts(select_corpus_texts(scope.corpus, scope.paper_template))
 
 
 def _rank_shared(

@@ -17,6 +17,7 @@ from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import SystemOptions
 from pinakes.pipeline.systems.vectors import (
     StoredEncoder,
+    Vectors,
     count_texts,
     find_encoder,
     read_texts,
@@ -65,6 +66,11 @@ class EncoderAtWork:
             finally:
                 progress.finish()
         return added, owed - total
+
+    def embed(self, text: str) -> Vectors:
+        """The vector (1, d) of a text that need not be in the database."""
+        encoder = load_encoder(self.source, precision=self.precision, device=self.device)  # type: ignore[arg-type]
+        return encoder.embed(encoder.tokenize([text]))
 
     def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
         """The stored encoder, which has a vector for every text.

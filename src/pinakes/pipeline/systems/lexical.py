@@ -22,9 +22,17 @@ from pinakes.errors import RunError
 from pinakes.indexers.analysis import english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.side_folder import folder_name
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from pinakes.pipeline.progress import Progress
-from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
+from pinakes.pipeline.scope import CorpusScope
+from pinakes.pipeline.systems.base import (
+    IndexSummary,
+    Ranking,
+    SystemDescription,
+    SystemOptions,
+    take_options,
+)
 from pinakes.pipeline.workload import Workload
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import next_id, side_indexes
@@ -64,11 +72,13 @@ TFIDF: Final = Kind(build_tfidf, TfidfIndex.open, {})
 
 def make_bm25(name: str, options: SystemOptions) -> "LexicalSystem":
     """BM25 over tantivy."""
+    take_options(name, options, {})
     return LexicalSystem(name, BM25, options.index_folder)
 
 
 def make_tfidf(name: str, options: SystemOptions) -> "LexicalSystem":
     """TF-IDF cosine."""
+    take_options(name, options, {})
     return LexicalSystem(name, TFIDF, options.index_folder)
 
 
@@ -82,28 +92,47 @@ class LexicalSystem:
         self._checked: tuple[str, dict[str, Any]] | None = None
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+        """Build the index of the workload's corpus, unless one of the same texts is there."""
+        return self.index_corpus(database, workload.scope, progress)
+
+    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Build the corpus's index, unless one of the same texts is there."""
         started = time.monotonic()
-        digest, rows = self._digest_corpus(database, workload)
-        known = self._find(database, workload)
+        digest, rows = self._digest_corpus(database, scope)
+        known = self._find(database, scope)
         if known and known["content_digest"] == digest and (self._folder / known["path"]).is_dir():
             return IndexSummary(self.name, 0, rows, time.monotonic() - started)
-        progress.start(f"index {workload.benchmark.corpus} for {self.name}", rows)
+        progress.start(f"index {scope.corpus} for {self.name}", rows)
         try:
-            self._build(database, workload, digest, progress, known)
+            self._build(database, scope, digest, progress, known)
         finally:
             progress.finish()
         return IndexSummary(self.name, rows, 0, time.monotonic() - started)
 
+    def search(
+        self,
+        database: Database,
+        scope: CorpusScope,
+        text: str,
+        k: int,
+        pool: Ids | None,
+        tie_order: TieOrder,
+    ) -> Ranked:
+        """The best papers that share a term with the text; of a pool also the others, scoring 0."""
+        index = self._kind.open(self._folder / self._require(database, scope)["path"])
+        if pool is None:
+            return index.search(text, k, tie_order=tie_order)
+        return select_top(pool, index.score_pool(text, pool), k, tie_order)
+
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
         """The index's parameters and the digest of what it was built from."""
-        known = self._require(database, workload)
+        known = self._require_once(database, workload)
         parameters = {**orjson.loads(known["parameters"]), "content_digest": known["content_digest"]}
         return SystemDescription(parameters, device="cpu")
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By score; in a pool of its own, a candidate that shares no term scores 0 and is last."""
-        index = self._kind.open(self._folder / self._require(database, workload)["path"])
+        index = self._kind.open(self._folder / self._require_once(database, workload)["path"])
         tie_order = _tie_order(workload)
         progress.start(f"rank {workload.benchmark.name} by {self.name}", len(workload.query_ids))
         try:
@@ -119,13 +148,13 @@ class LexicalSystem:
     def _weights(self, template: str) -> Mapping[str, float]:
         return self._kind.weights.get(template, {"text": 1.0})
 
-    def _digest_corpus(self, database: Database, workload: Workload) -> tuple[str, int]:
-        texts = select_corpus_texts(workload.benchmark.corpus, workload.paper_template).subquery("texts")
+    def _digest_corpus(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
+        texts = select_corpus_texts(scope.corpus, scope.paper_template).subquery("texts")
         query = sa.select(
             texts.c.paper_id, sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
         )
         settings = {
-            "weights": self._weights(workload.paper_template),
+            "weights": self._weights(scope.paper_template),
             "analysis": english_analysis().to_json(),
         }
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
@@ -139,52 +168,55 @@ class LexicalSystem:
                     digest.update(f"{paper_id} {text_digest}\n".encode())
         return digest.hexdigest(), rows
 
-    def _identity(self, workload: Workload) -> dict[str, str]:
+    def _identity(self, scope: CorpusScope) -> dict[str, str]:
         return {
             "kind": self.name,
-            "scope": f"corpus:{workload.benchmark.corpus}",
-            "paper_template": workload.paper_template,
+            "scope": f"corpus:{scope.corpus}",
+            "paper_template": scope.paper_template,
             "encoder": "",
         }
 
-    def _find(self, database: Database, workload: Workload) -> dict[str, Any] | None:
-        same = [side_indexes.c[name] == value for name, value in self._identity(workload).items()]
+    def _find(self, database: Database, scope: CorpusScope) -> dict[str, Any] | None:
+        same = [side_indexes.c[name] == value for name, value in self._identity(scope).items()]
         with database.read() as session:
             return session.first(sa.select(side_indexes).where(*same))
 
-    def _require(self, database: Database, workload: Workload) -> dict[str, Any]:
-        """The row of an index that is there and of the corpus as it is, looked at once a workload."""
-        if self._checked and self._checked[0] == workload.digest:
-            return self._checked[1]
-        command = f"`pinakes index {workload.benchmark.name} --system {self.name}`"
-        known = self._find(database, workload)
+    def _require(self, database: Database, scope: CorpusScope) -> dict[str, Any]:
+        """The row of an index that is there and of the corpus as it is."""
+        command = f"`pinakes index {scope.asked_as} --system {self.name}`"
+        known = self._find(database, scope)
         if known is None or not (self._folder / known["path"]).is_dir():
             raise RunError(
-                f"there is no {self.name} index of the corpus {workload.benchmark.corpus} under "
+                f"there is no {self.name} index of the corpus {scope.corpus} under "
                 f"{self._folder}; build it with {command}."
             )
-        digest, _ = self._digest_corpus(database, workload)
+        digest, _ = self._digest_corpus(database, scope)
         if known["content_digest"] != digest:
             raise RunError(
-                f"the {self.name} index of the corpus {workload.benchmark.corpus} was built from other texts "
+                f"the {self.name} index of the corpus {scope.corpus} was built from other texts "
                 f"or settings than those of today; build it again with {command}."
             )
-        self._checked = (workload.digest, known)
         return known
+
+    def _require_once(self, database: Database, workload: Workload) -> dict[str, Any]:
+        """As `_require`, looked at once a workload."""
+        if self._checked is None or self._checked[0] != workload.digest:
+            self._checked = (workload.digest, self._require(database, workload.scope))
+        return self._checked[1]
 
     def _build(
         self,
         database: Database,
-        workload: Workload,
+        scope: CorpusScope,
         digest: str,
         progress: Progress,
         known: Mapping[str, Any] | None,
     ) -> None:
-        identity = self._identity(workload)
-        path = Path(self.name) / f"{workload.benchmark.corpus}-{workload.paper_template}-{digest[:16]}"
+        identity = self._identity(scope)
+        path = Path(self.name) / folder_name(scope.corpus, scope.paper_template, digest[:16])
         (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
-        weights = self._weights(workload.paper_template)
-        texts = select_corpus_texts(workload.benchmark.corpus, workload.paper_template)
+        weights = self._weights(scope.paper_template)
+        texts = select_corpus_texts(scope.corpus, scope.paper_template)
         with database.read() as session:
             documents = _documents(session.stream(texts), weights, progress)
             extra = {"weights": weights} if self._kind is BM25 else {}

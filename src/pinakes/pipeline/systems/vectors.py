@@ -92,8 +92,9 @@ def select_workload_texts(workload: Workload) -> sa.Select[Any]:
 def select_distinct_texts(*selects: sa.Select[Any]) -> sa.Select[Any]:
     """text_digest and text of every distinct, non-empty `text` that the selects give."""
     sides = [select.order_by(None).subquery() for select in selects]
-    texts = sa.union(*(sa.select(side.c.text).where(side.c.text != "") for side in sides)).subquery("texts")
-    return sa.select(_digest(texts.c.text), texts.c.text)
+    texts = sa.union_all(*(sa.select(side.c.text).where(side.c.text != "") for side in sides))
+    distinct = sa.select(texts.subquery("all_texts").c.text).distinct().subquery("texts")
+    return sa.select(_digest(distinct.c.text), distinct.c.text)
 
 
 def _digest(text: sa.ColumnElement[Any]) -> sa.Label[Any]:
