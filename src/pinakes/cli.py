@@ -17,6 +17,7 @@ from typing import Annotated, Final
 import typer
 
 from pinakes import __version__
+from pinakes.cli_indexing import add_indexing_commands
 from pinakes.cli_loading import add_loading_commands
 from pinakes.cli_options import (
     AllRuns,
@@ -26,6 +27,7 @@ from pinakes.cli_options import (
     Distance,
     Json,
     Measures,
+    Options,
     OutputFormat,
     PaperTemplate,
     Precision,
@@ -34,6 +36,7 @@ from pinakes.cli_options import (
     RunIds,
     Systems,
     Wait,
+    parse_options,
 )
 from pinakes.errors import InputError, PinakesError
 from pinakes.pipeline import steps
@@ -73,37 +76,7 @@ def init(db: DatabaseUrl = None, wait: Wait = 0.0, quiet: Quiet = False) -> None
 
 
 add_loading_commands(app)
-
-
-@app.command()
-def index(
-    benchmark: BenchmarkName,
-    system: Systems,
-    precision: Precision = "auto",
-    device: Device = None,
-    query_template: QueryTemplate = None,
-    paper_template: PaperTemplate = None,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    quiet: Quiet = False,
-    json: Json = False,
-) -> None:
-    """Make what systems need to rank a benchmark: side indexes, vectors."""
-    with steps.connect(db, wait_s=wait) as database:
-        options = steps.SystemOptions(steps.find_index_folder(database), precision, device=device)
-        summaries = [
-            steps.index(
-                database,
-                benchmark,
-                name,
-                options=options,
-                query_template=query_template,
-                paper_template=paper_template,
-                progress=steps.show_progress(quiet=quiet),
-            )
-            for name in system
-        ]
-    steps.print_records([asdict(summary) for summary in summaries], as_json=json)
+add_indexing_commands(app)
 
 
 @app.command()
@@ -111,8 +84,9 @@ def run(
     benchmark: BenchmarkName,
     system: Systems,
     precision: Precision = "auto",
-    distance: Distance = "cosine",
+    distance: Distance = None,
     device: Device = None,
+    option: Options = None,
     depth: Annotated[
         int | None, typer.Option(min=1, help="Papers kept for each query.", show_default=False)
     ] = None,
@@ -126,7 +100,9 @@ def run(
 ) -> None:
     """Rank a benchmark's candidates by one or more systems and store the rankings."""
     with steps.connect(db, wait_s=wait) as database:
-        options = steps.SystemOptions(steps.find_index_folder(database), precision, distance, device)
+        options = steps.SystemOptions(
+            steps.find_index_folder(database), precision, distance, device, parse_options(option or [])
+        )
         summaries = [
             steps.run(
                 database,

@@ -66,10 +66,21 @@ Precision = Annotated[
     str,
     typer.Option(
         "--precision",
-        help="An encoder's precision: fp32, bf16, or auto (bf16 where the device computes it faster).",
+        help="An encoder's precision: fp32, bf16, fp16, or auto (bf16 where the device computes it faster).",
     ),
 ]
-Distance = Annotated[str, typer.Option("--distance", help="Between vectors: cosine, l2 or inner_product.")]
+Distance = Annotated[
+    str | None,
+    typer.Option(
+        "--distance",
+        help="Between vectors: cosine, l2 or inner_product. Default: the encoder's own, or cosine.",
+        show_default=False,
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="name=value for the system. May be repeated.", show_default=False),
+]
 Device = Annotated[
     str | None,
     typer.Option("--device", help="cpu or cuda. Default: CUDA where there is a device.", show_default=False),
@@ -91,7 +102,7 @@ LOADER_OPTION: Final = "--option"
 
 
 def parse_options(given: list[str]) -> dict[str, str]:
-    """The loader's options from `name=value` words.
+    """Options of a loader or a system from `name=value` words.
 
     Raises:
         InputError: a word has no `=`.

@@ -9,6 +9,7 @@ from pinakes.pipeline.progress import Progress, Silent
 from pinakes.pipeline.scope import CorpusScope, open_corpus
 from pinakes.pipeline.systems import find_system
 from pinakes.pipeline.systems.base import IndexSummary, SystemOptions
+from pinakes.pipeline.templates import choose_templates, find_own_templates
 from pinakes.pipeline.workload import read_workload
 
 
@@ -40,7 +41,7 @@ def index_corpus(
     system = find_system(system_name, options or SystemOptions(find_index_folder(database)))
     if not isinstance(system, CorpusIndexer):
         raise InputError(f"{system_name} ranks benchmarks only; index a benchmark for it.")
-    scope = open_corpus(database, corpus, paper_template)
+    scope = open_corpus(database, corpus, paper_template or find_own_templates(system_name)[1])
     return system.index_corpus(database, scope, progress or Silent())
 
 
@@ -64,5 +65,6 @@ def index(
     benchmark = open_benchmark(database, benchmark_name)
     options = options or SystemOptions(find_index_folder(database))
     system = find_system(system_name, options)
-    workload = read_workload(database, benchmark, query_template, paper_template)
+    templates = choose_templates(benchmark, system_name, query_template, paper_template)
+    workload = read_workload(database, benchmark, *templates)
     return system.index(database, workload, progress or Silent())

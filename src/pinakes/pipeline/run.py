@@ -23,6 +23,7 @@ from pinakes.pipeline.load import Clock, utc_now
 from pinakes.pipeline.progress import Progress, Silent
 from pinakes.pipeline.systems import Ranking, System, SystemDescription, find_system
 from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.templates import choose_templates
 from pinakes.pipeline.workload import Workload, read_workload
 from pinakes.schema import hits, next_id, runs
 
@@ -71,7 +72,8 @@ def run(
         benchmark = replace(benchmark, depth=request.depth)
     options = request.options or SystemOptions(find_index_folder(database))
     system = find_system(request.system, options)
-    workload = read_workload(database, benchmark, request.query_template, request.paper_template)
+    templates = choose_templates(benchmark, request.system, request.query_template, request.paper_template)
+    workload = read_workload(database, benchmark, *templates)
     description = system.describe(database, workload)
     row = _describe_run(workload, system, description)
     known = find_run(database, row["run_digest"])

@@ -19,6 +19,7 @@ from pinakes.pipeline.paper_filter import PaperFilter, find_pool
 from pinakes.pipeline.scope import CorpusScope, open_corpus
 from pinakes.pipeline.systems import find_system
 from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.templates import find_own_templates
 from pinakes.schema import corpora, papers
 
 Ids = NDArray[np.int64]
@@ -91,7 +92,8 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     check_k(request.k)
     if not request.text.strip():
         raise InputError("the text to search for is empty; expected words.")
-    scope = open_corpus(database, request.corpus, request.paper_template)
+    template = request.paper_template or find_own_templates(request.system)[1]
+    scope = open_corpus(database, request.corpus, template)
     options = request.options or SystemOptions(find_index_folder(database))
     searcher = _find_searcher(request, options)
     pool = find_pool(database, scope.corpus, request.wanted)

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from pinakes.pipeline.export_run import export_qrels, export_run
     from pinakes.pipeline.fetch import fetch, find_source
     from pinakes.pipeline.import_run import ImportRequest, import_run
-    from pinakes.pipeline.index import index
+    from pinakes.pipeline.index import index, index_corpus
     from pinakes.pipeline.init import initialise
     from pinakes.pipeline.load import LoadRequest, choose_loader, load
+    from pinakes.pipeline.paper_filter import PaperFilter
     from pinakes.pipeline.report import gather_report, write_report
     from pinakes.pipeline.resolve import resolve
     from pinakes.pipeline.run import RunRequest, run
+    from pinakes.pipeline.search import SearchRequest, search
     from pinakes.pipeline.status import ask, find_orphans, read_status
     from pinakes.pipeline.systems.base import SystemOptions
     from pinakes.pipeline.telling import (
@@ -42,7 +44,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ImportRequest",
     "LoadRequest",
+    "PaperFilter",
     "RunRequest",
+    "SearchRequest",
     "SystemOptions",
     "ask",
     "choose_loader",
@@ -63,6 +67,7 @@ __all__ = [
     "gather_report",
     "import_run",
     "index",
+    "index_corpus",
     "initialise",
     "load",
     "open_benchmark",
@@ -77,6 +82,7 @@ __all__ = [
     "run",
     "run_demo",
     "score_rows",
+    "search",
     "show_progress",
     "source_rows",
     "write_report",
@@ -92,7 +98,9 @@ _HOMES: Final = {
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
     "pinakes.pipeline.fetch": ("fetch", "find_source"),
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
-    "pinakes.pipeline.index": ("index",),
+    "pinakes.pipeline.index": ("index", "index_corpus"),
+    "pinakes.pipeline.paper_filter": ("PaperFilter",),
+    "pinakes.pipeline.search": ("SearchRequest", "search"),
     "pinakes.pipeline.init": ("initialise",),
     "pinakes.pipeline.load": ("LoadRequest", "choose_loader", "load"),
     "pinakes.pipeline.report": ("gather_report", "write_report"),

@@ -66,7 +66,7 @@ class DenseSystem:
     def __init__(self, name: str, members: list[EncoderAtWork], options: SystemOptions) -> None:
         self.name = name
         self._members = members
-        self._distance: Distance = options.distance or "cosine"  # type: ignore[assignment]
+        self._distance = _choose_distance(members, options)
         self._device = members[0].device
         self._precision = members[0].precision
 
@@ -153,6 +153,13 @@ class DenseSystem:
                 f"{self.name}: the encoders' vectors have {sorted(widths)} dimensions; expected one."
             )
         return stored
+
+
+def _choose_distance(members: list[EncoderAtWork], options: SystemOptions) -> Distance:
+    """As asked; else as the encoders' makers compare, where all of them say the same; else the cosine."""
+    own = {member.source.preset and member.source.preset.distance for member in members}
+    shared = own.pop() if len(own) == 1 else None
+    return options.distance or shared or "cosine"  # type: ignore[return-value]
 
 
 def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
