@@ -74,7 +74,7 @@ def fuse_scores(
 
 
 def _add_up(
-    rankings: Sequence[Contribution], parts: Sequence[Values], start: float = 0.0
+    rankings: Sequence[Contribution], parts: Sequence[NDArray[np.floating]], start: float = 0.0
 ) -> tuple[Ids, Values]:
     everyone = np.concatenate([one.ids for one in rankings]) if rankings else np.empty(0, np.int64)
     ids = np.unique(everyone).astype(np.int64)

@@ -94,7 +94,8 @@ def test_a_dense_search_gives_the_cosines_of_the_stored_vectors(
             )
             for text in ("graph models", "Graphs citation graph retrieval")
         }
-    expected = score_pairs(*vectors.values(), np.array([[0, 0]]), "cosine")
+    asked, document = vectors.values()
+    expected = score_pairs(asked, document, np.array([[0, 0]]), "cosine")
     assert [(hit.source_id, hit.score) for hit in hits[2:]] == [("p1", float(expected[0]))]
 
 
