@@ -1,74 +1,124 @@
-"""Encoding speed against sentence-transformers' defaults, on the same texts in the same run.
+"""Encoding speed against sentence-transformers, on the same texts in the same run.
 
-    python benchmarks/encode.py [--quick] [--json FILE] [--threads N] [--texts N] [--model minilm]
+    python benchmarks/encode.py [--quick] [--json FILE] [--threads N] [--texts N] [--model minilm] [--ndcg]
+    python benchmarks/encode.py --device cuda [--texts N] [--lengths 256 512]
 
-Both encode the same texts with the same model, taking turns; medians are compared. Also measured: how fast
-this machine multiplies matrices of the model's shape, and what fraction of that the encoding reaches; and
-how far the vectors lie from sentence-transformers'. Texts: the SciFact corpus where it lies beside the
-checkout, else texts made here. Leaves out: retrieval quality, accelerators.
+On a CPU: the model against sentence-transformers' defaults. On a CUDA device: an encoder of BERT-base's
+shape with random weights against sentence-transformers in fp16, at each length. Both take turns; medians
+are compared. Also measured: how fast this machine multiplies matrices of the model's shape, and what
+fraction of that the encoding reaches; and how far the vectors lie from the peer's. Texts: the SciFact
+corpus where it lies beside the checkout, else texts made here. With --ndcg also nDCG@10 on SciFact of both
+systems' vectors. Leaves out: databases and files (see `pinakes encode`).
 """
 
 import argparse
-import gzip
-import json
-import random
 import statistics
 import sys
-import time
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from _common import SHARED_DATA, describe_machine, make_parser, measure_in_turns, report
+from _common import describe_machine, make_parser, measure_in_turns, report
+from _encode_data import build_random_bert, ndcg_at_10, read_texts
+from _encode_rates import count_operations, measure_matrix_rate
 
 from pinakes.indexers.encode import encode_texts
 from pinakes.indexers.encoder import Encoder
-from pinakes.indexers.model import choose_precision, load_encoder
-from pinakes.indexers.presets import resolve_model
+from pinakes.indexers.model import choose_precision, device_name, load_encoder
+from pinakes.indexers.precision import cosine_error
+from pinakes.indexers.presets import ModelSource, resolve_model
 
 PEER = "sentence-transformers"
-MATRIX_ROWS = 4096
-MATRIX_ROUNDS = 15
+PEER_BATCH = 128
+"""texts a batch on a GPU: its default of 32 would leave the device idle"""
 
 
 def main() -> None:
-    parser = make_parser("Encoding speed against sentence-transformers' defaults.")
+    parser = make_parser("Encoding speed against sentence-transformers.")
     parser.add_argument("--texts", type=int, help="how many texts (default: 128 with --quick, else 1,024)")
     parser.add_argument("--rounds", type=int, help="turns of each (default: 3 with --quick, else 5)")
-    parser.add_argument("--model", default="minilm", help="preset, folder or hub id")
+    parser.add_argument("--model", default="minilm", help="preset, folder or hub id; on a CPU")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or a CUDA device")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[256, 512], help="on a CUDA device")
+    parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), nargs="+", help="beside the default")
+    parser.add_argument("--compile", action="store_true", help="also measure with torch.compile")
+    parser.add_argument("--ndcg", action="store_true", help="also nDCG@10 on SciFact, all its 5,183 papers")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    count = options.texts or (128 if options.quick else 1024)
+    on_cpu = options.device == "cpu"
+    count = options.texts or (128 if options.quick else 1024) * (1 if on_cpu else 32)
     origin, texts = read_texts(count)
-    rows, figures = compare(options, texts)
-    report(f"Encoding {len(texts)} texts ({origin})", rows, figures, options.json)
+    if on_cpu:
+        rows, figures = compare(options, resolve_model(options.model), texts, None)
+    else:
+        rows, figures = compare_on_gpu(options, texts)
+    if options.ndcg:
+        figures |= compare_ndcg(options)
+    figures |= {"texts": len(texts), "threads": torch.get_num_threads(), **describe_machine()}
+    if not on_cpu:
+        figures["device"] = device_name(options.device)
+    report(f"Encoding {len(texts)} texts ({origin}) on {options.device}", rows, figures, options.json)
 
 
-def compare(options: argparse.Namespace, texts: list[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def compare_on_gpu(
+    options: argparse.Namespace, texts: list[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """One comparison for each length, of an encoder of BERT-base's shape with random weights."""
+    rows: list[dict[str, Any]] = []
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source = resolve_model(build_random_bert(Path(folder) / "bert-base", texts))
+        for length in options.lengths:
+            found, measured = compare(options, source, texts, length)
+            rows += [{"max tokens": length, **row} for row in found]
+            figures |= {f"{name}_{length}": value for name, value in measured.items()}
+    return rows, figures
+
+
+def compare(
+    options: argparse.Namespace, source: ModelSource, texts: list[str], max_tokens: int | None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The table's rows and the figures of one comparison."""
-    source = resolve_model(options.model)
-    automatic = choose_precision("cpu")
-    # fp32 is measured everywhere; bf16 where it is what `auto` chooses, since it crawls elsewhere.
-    encoders = {name: load_encoder(source, name) for name in dict.fromkeys((automatic, "fp32"))}
-    peer = load_peer(source.folder)
+    device, on_cpu = options.device, options.device == "cpu"
+    automatic = choose_precision(device)
+    # fp32 is measured on every CPU; bf16 where it is what `auto` chooses, since it crawls elsewhere.
+    wanted = dict.fromkeys((automatic, *(["fp32"] if on_cpu else []), *(options.precision or [])))
+    encoders = {name: load_encoder(source, name, device, max_tokens) for name in wanted}
+    if options.compile:
+        encoders["compiled"] = load_encoder(source, automatic, device, max_tokens)
+        encoders["compiled"].compile()
+    peer = load_peer(source.folder, device, max_tokens)
     found: dict[str, np.ndarray] = {}
 
     def run_peer() -> None:
-        found[PEER] = peer.encode(texts, show_progress_bar=False)
+        found[PEER] = peer.encode(
+            texts, show_progress_bar=False, **({} if on_cpu else {"batch_size": PEER_BATCH})
+        )
 
     def run_own(name: str) -> None:
         found[name] = encode_all(encoders[name], texts)
 
     jobs = {PEER: run_peer, **{name: lambda name=name: run_own(name) for name in encoders}}
-    encode_all(encoders["fp32"], texts[:32])
-    peer.encode(texts[:32], show_progress_bar=False)
+    if not on_cpu or options.compile:
+        for job in jobs.values():
+            job()
+    else:
+        encode_all(encoders["fp32"], texts[:32])
+        peer.encode(texts[:32], show_progress_bar=False)
     elapsed_s = measure_in_turns(jobs, options.rounds or (3 if options.quick else 5))
-    lengths = [len(tokens) for tokens in encoders["fp32"].tokenize(texts)]
-    rates = {name: measure_matrix_rate(encoders["fp32"], name, MATRIX_ROUNDS) for name in ("fp32", "bf16")}
-    work = count_operations(encoders["fp32"], lengths) / 1e9
+    first = encoders[automatic]
+    lengths = [len(tokens) for tokens in first.tokenize(texts)]
+    rates = {
+        name: measure_matrix_rate(first, name) for name in ("fp32", "bf16", *(() if on_cpu else ("fp16",)))
+    }
+    work = count_operations(first, lengths) / 1e9
     rows = []
     for name, seconds in elapsed_s.items():
-        precision = "fp32" if name == PEER else name
+        precision = (
+            ("fp32" if on_cpu else "fp16") if name == PEER else automatic if name == "compiled" else name
+        )
         rows.append(
             {
                 "system": PEER if name == PEER else f"pinakes {name}",
@@ -80,46 +130,46 @@ def compare(options: argparse.Namespace, texts: list[str]) -> tuple[list[dict[st
                 "max cosine error": cosine_error(found[name], found[PEER]),
             }
         )
+    best = min(
+        (name for name in encoders if name in (automatic, "compiled")), key=lambda name: elapsed_s[name]
+    )
     figures = {
-        "ratio_sentence_transformers": elapsed_s[PEER] / elapsed_s[automatic],
-        "ratio_sentence_transformers_fp32": elapsed_s[PEER] / elapsed_s["fp32"],
+        "ratio_sentence_transformers": elapsed_s[PEER] / elapsed_s[best],
+        **({"ratio_sentence_transformers_fp32": elapsed_s[PEER] / elapsed_s["fp32"]} if on_cpu else {}),
         "precision": automatic,
-        "matrix_gflops_fp32": rates["fp32"],
-        "matrix_gflops_bf16": rates["bf16"],
-        "fraction_of_matrix_rate": work / elapsed_s[automatic] / rates[automatic],
-        "max_cosine_error": cosine_error(found[automatic], found[PEER]),
+        "compiled": best == "compiled",
+        **{f"matrix_gflops_{name}": rate for name, rate in rates.items()},
+        "fraction_of_matrix_rate": work / elapsed_s[best] / rates[automatic],
+        "fraction_of_bf16_matrix_rate": work / elapsed_s[best] / rates["bf16"],
+        "tokens_per_s": sum(lengths) / elapsed_s[best],
+        "max_cosine_error": cosine_error(found[best], found[PEER]),
         "mean_tokens": statistics.mean(lengths),
-        "threads": torch.get_num_threads(),
-        **describe_machine(),
     }
     return rows, figures
 
 
-def read_texts(count: int) -> tuple[str, list[str]]:
-    """Where the texts are from, and `count` of them spread over the whole corpus."""
-    path = SHARED_DATA / "scifact" / "corpus.jsonl.gz"
-    if not path.is_file():
-        return "made here", make_texts(count)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        papers = [json.loads(line) for line in lines]
-    step = max(1, len(papers) // count)
-    return "SciFact", [f"{paper['title']} {paper['text']}" for paper in papers[::step]][:count]
+def compare_ndcg(options: argparse.Namespace) -> dict[str, float]:
+    """nDCG@10 on SciFact's test queries with the vectors of both systems."""
+    source = resolve_model(options.model)
+    encoder = load_encoder(source, "auto", options.device)
+    peer = load_peer(source.folder, options.device, None)
+    own = ndcg_at_10(lambda texts: encode_all(encoder, texts))
+    theirs = ndcg_at_10(lambda texts: peer.encode(texts, show_progress_bar=False))
+    return {"ndcg_10": own, "ndcg_10_sentence_transformers": theirs, "ndcg_10_difference": own - theirs}
 
 
-def make_texts(count: int, seed: int = 1) -> list[str]:
-    """Texts of made-up words with the lengths of abstracts: 60 to 400 words, most about 190."""
-    generator = random.Random(seed)
-    words = ["".join(generator.choices("aeioubcdlmnprst", k=generator.randint(3, 9))) for _ in range(3000)]
-    lengths = [min(400, max(60, round(generator.gauss(190, 60)))) for _ in range(count)]
-    return [" ".join(generator.choices(words, k=length // 2)) for length in lengths]
-
-
-def load_peer(folder: Any) -> Any:
+def load_peer(folder: Path, device: str, max_tokens: int | None) -> Any:
+    """sentence-transformers with its defaults; on a CUDA device with weights in fp16."""
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
         sys.exit("sentence-transformers is not installed; install the extra dev and start again")
-    return SentenceTransformer(str(folder), device="cpu")
+    peer: Any = SentenceTransformer(str(folder), device=device)
+    if device != "cpu":
+        peer = peer.half()
+    if max_tokens is not None:
+        peer.max_seq_length = max_tokens
+    return peer
 
 
 def encode_all(encoder: Encoder, texts: list[str]) -> np.ndarray:
@@ -127,36 +177,6 @@ def encode_all(encoder: Encoder, texts: list[str]) -> np.ndarray:
     for batch in encode_texts(encoder, enumerate(texts)):
         vectors[list(batch.keys)] = batch.vectors
     return vectors
-
-
-def count_operations(encoder: Encoder, lengths: list[int]) -> float:
-    """The multiplications and additions that the texts owe, padding not counted."""
-    config = encoder.model.config
-    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
-    linear = 2 * (4 * width * width + 2 * width * inner)
-    return float(sum(layers * (linear * length + 4 * width * length * length) for length in lengths))
-
-
-def measure_matrix_rate(encoder: Encoder, precision: str, rounds: int) -> float:
-    """The best Gflop/s of a linear layer of the model's shape, over `rounds` tries."""
-    config = encoder.model.config
-    kind = torch.float32 if precision == "fp32" else torch.bfloat16
-    left = torch.randn(MATRIX_ROWS, config.hidden_size).to(kind)
-    weight = torch.randn(config.intermediate_size, config.hidden_size).to(kind)
-    best_s = float("inf")
-    with torch.inference_mode():
-        for _ in range(rounds):
-            started = time.perf_counter()
-            torch.nn.functional.linear(left, weight)
-            best_s = min(best_s, time.perf_counter() - started)
-    return 2 * left.shape[0] * weight.shape[0] * weight.shape[1] / best_s / 1e9
-
-
-def cosine_error(vectors: np.ndarray, expected: np.ndarray) -> float:
-    """The largest difference of 1 and a vector's cosine with the one that was expected."""
-    left, right = vectors.astype(np.float64), expected.astype(np.float64)
-    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    return float(np.abs(1 - (left * right).sum(axis=1) / lengths).max())
 
 
 if __name__ == "__main__":

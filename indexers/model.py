@@ -5,13 +5,14 @@ folder comes from (`pinakes.indexers.presets`) and what a loaded encoder does (`
 """
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder import Encoder, Precision
+from pinakes.indexers.encoder import WEIGHT_TYPES, Encoder, Precision
 from pinakes.indexers.model_settings import ModelSettings, Pooling, read_model_settings
 from pinakes.indexers.presets import ModelSource
 
@@ -25,18 +26,18 @@ UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
 
 def load_encoder(
     source: ModelSource,
-    precision: Literal["auto", "fp32", "bf16"] = "auto",
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto",
     device: str = "cpu",
     max_tokens: int | None = None,
     pooling: Pooling | None = None,
     normalize: bool | None = None,
 ) -> Encoder:
-    """The model in `source`, ready to encode; what is None is as the folder says.
+    """The model in `source`, ready to encode; what is None is as its preset says, or else as the folder says.
 
     `auto` is bf16 where the device multiplies it faster than fp32 (a CUDA device that has it, a CPU with
     AMX or AVX-512 bf16), else fp32. Raises `IndexingError` for a model that cannot be used as it is.
     """
-    settings = read_model_settings(source.folder)
+    settings = _read_settings(source)
     chosen = choose_precision(device) if precision == "auto" else precision
     model, tokenizer = _read_model(settings, chosen, device)
     digest = digest_weights(settings.transformer)
@@ -54,6 +55,20 @@ def load_encoder(
         device=device,
         model=model,
         tokenizer=tokenizer,
+    )
+
+
+def _read_settings(source: ModelSource) -> ModelSettings:
+    """What the folder says, where the preset says nothing else."""
+    settings = read_model_settings(source.folder)
+    known = source.preset
+    if known is None:
+        return settings
+    return replace(
+        settings,
+        pooling=known.pooling or settings.pooling,
+        normalize=settings.normalize if known.normalize is None else known.normalize,
+        max_tokens=known.max_tokens or settings.max_tokens,
     )
 
 
@@ -113,7 +128,7 @@ def _read_model(settings: ModelSettings, precision: Precision, device: str) -> t
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         model, report = AutoModel.from_pretrained(
             folder,
-            dtype=torch.bfloat16 if precision == "bf16" else torch.float32,
+            dtype=WEIGHT_TYPES[precision],
             attn_implementation="sdpa",
             local_files_only=True,
             trust_remote_code=False,

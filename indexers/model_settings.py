@@ -1,8 +1,9 @@
 """How a model's folder says its vectors are made: pooling, normalisation, length; torch-free.
 
 Reads the files of the sentence-transformers layout (`modules.json`, `1_Pooling/config.json`,
-`sentence_bert_config.json`) where they are. Leaves out: prompts, and any module that is not a
-transformer, a pooling or a normalisation: such a model is refused rather than encoded wrongly.
+`sentence_bert_config.json`) where they are. Leaves out: prompts (what a text says is for SQL to say),
+and any module that is not a transformer, a pooling or a normalisation: such a model is refused rather than
+encoded wrongly.
 """
 
 import json
@@ -12,7 +13,18 @@ from typing import Any, Literal, get_args
 
 from pinakes.errors import IndexingError
 
-Pooling = Literal["cls", "mean", "max"]
+Pooling = Literal["cls", "mean", "max", "layers_mean", "layers_cls"]
+"""How the states of a text's tokens, special tokens included and padding not, become one vector.
+
+`cls`, `mean` and `max` read the last layer: the first token's state, the mean and the maximum over tokens.
+`layers_cls` and `layers_mean` read all L + 1 hidden states, the embedding layer's output first and the last
+layer's last, each with the same weight 1 / (L + 1): the first token's state, or the mean over tokens,
+averaged over the L + 1. That is ASPIRE's scalar mix over 13 states of BERT-base with its weights as they
+start (equal), because the trained ones are no part of the published checkpoints.
+"""
+
+SEPARATOR = "[SEP]"
+"""what a text template writes between two parts, whatever the model's own separator is"""
 
 POOLING_FLAGS: dict[str, Pooling] = {
     "pooling_mode_cls_token": "cls",
@@ -65,6 +77,21 @@ def read_model_settings(folder: Path) -> ModelSettings:
         max_tokens=length.get("max_seq_length"),
         lower_case=bool(length.get("do_lower_case", False)),
     )
+
+
+def prepare_text(text: str, separator: str | None, lower_case: bool = False) -> str:
+    """The text as the model's tokenizer reads it: `[SEP]` as the separator that the tokenizer has.
+
+    A template says `[SEP]` for every model, so that the text and its digest are those of the SQL. A
+    tokenizer without a separator reads a space instead. Lower-casing leaves separators as they are.
+
+    >>> prepare_text("Title[SEP]Abstract", "</s>"), prepare_text("Title[SEP]Abstract", None)
+    ('Title</s>Abstract', 'Title Abstract')
+    >>> prepare_text("Title[SEP]Abstract", "[SEP]", lower_case=True)
+    'title[SEP]abstract'
+    """
+    parts = (part.lower() if lower_case else part for part in text.split(SEPARATOR))
+    return (separator or " ").join(parts)
 
 
 def read_json(path: Path) -> Any:

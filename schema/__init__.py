@@ -37,6 +37,7 @@ from pinakes.schema.papers import (
     sentences,
 )
 from pinakes.schema.runs import hits, runs, scores
+from pinakes.schema.tuning import tuned_parameters
 from pinakes.schema.vectors import encoders, side_indexes, vectors_table
 
 __all__ = [
@@ -77,5 +78,6 @@ __all__ = [
     "sections",
     "sentences",
     "side_indexes",
+    "tuned_parameters",
     "vectors_table",
 ]

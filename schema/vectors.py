@@ -28,7 +28,8 @@ encoders = sa.Table(
     required("pooling", sa.Text, "mean, cls or max"),
     required("max_tokens", sa.Integer, "longer texts are cut"),
     required("normalized", sa.Boolean, "whether vectors have unit length"),
-    required("precision", sa.Text, "what the model computed in: fp32 or bf16"),
+    required("precision", sa.Text, "what the model computed in: fp32, bf16 or fp16"),
+    optional("max_cosine_error", sa.Double, "1 - cosine with fp32 over a sample, the largest; null: fp32"),
     sa.UniqueConstraint("name", name="encoders_name_key"),
     one_of("precision", ("fp32", "bf16", "fp16"), "encoders_precision_check"),
     comment="What made the vectors.",
@@ -45,7 +46,9 @@ side_indexes = sa.Table(
     required("parameters", sa.Text, "JSON object: fields, analyser and the rest of what built it"),
     required("row_count", sa.BigInteger, "papers in the index"),
     required("content_digest", sa.Text, "digest over the ids and texts that it was built from"),
-    required("path", sa.Text, "folder of its files, relative to the index folder; name of a database's index"),
+    required(
+        "path", sa.Text, "folder of its files, relative to the index folder; name of a database's index"
+    ),
     required("built_at", sa.DateTime(timezone=True), "when the build was finished"),
     optional("recall", sa.Double, "recall@10 against exact search, measured at the build; null: exact"),
     optional("recall_100", sa.Double, "recall@100, likewise"),

@@ -11,7 +11,7 @@ from pinakes.evaluators.registry import FAMILIES
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
 from pinakes.pipeline.steps import _HOMES
-from pinakes.pipeline.systems.registry import DENSE, LEXICAL
+from pinakes.pipeline.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.schema.batches import REJECTION_REASONS
 
@@ -43,7 +43,9 @@ def test_every_registered_loader_is_there_under_its_name(name: str) -> None:
     assert find_loader(name).name == name
 
 
-@pytest.mark.parametrize("target", [*FAMILIES.values(), *LEXICAL.values(), DENSE])
+@pytest.mark.parametrize(
+    "target", [*FAMILIES.values(), *LEXICAL.values(), *TRAINED.values(), *COMBINED.values(), DENSE]
+)
 def test_every_registry_entry_resolves(target: str) -> None:
     module, member = target.split(":")
     assert getattr(import_module(module), member) is not None

@@ -19,6 +19,7 @@ from pinakes.pipeline.paper_filter import PaperFilter, find_pool
 from pinakes.pipeline.scope import CorpusScope, open_corpus
 from pinakes.pipeline.systems import find_system
 from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.systems.registry import LEXICAL
 from pinakes.pipeline.templates import find_own_templates
 from pinakes.schema import corpora, papers
 
@@ -53,7 +54,6 @@ class SearchRequest:
     Attributes:
         text: any words; none of them is syntax.
         wanted: the papers that the search is about.
-        through: how vectors are compared: exact, or the approximate index of a kind.
     """
 
     corpus: str
@@ -62,7 +62,6 @@ class SearchRequest:
     k: int = 10
     wanted: PaperFilter = field(default_factory=PaperFilter)
     paper_template: str | None = None
-    through: str = "exact"
     options: SystemOptions | None = None
 
 
@@ -105,6 +104,8 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
 
 def _find_searcher(request: SearchRequest, options: SystemOptions) -> Searcher:
     system = find_system(request.system, options)
+    if options.through != "exact" and request.system in LEXICAL:
+        raise InputError(f"{request.system} compares no vectors: leave out through={options.through}.")
     if not isinstance(system, Searcher):
         raise InputError(f"{request.system} ranks benchmarks only; search by bm25, tfidf or an encoder.")
     return system

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.compare import compare_runs
     from pinakes.pipeline.deduplicate import deduplicate
     from pinakes.pipeline.demo import run_demo
+    from pinakes.pipeline.encode import EncodeOptions, QuerySource, encode_source
     from pinakes.pipeline.evaluate import evaluate
     from pinakes.pipeline.export_run import export_qrels, export_run
     from pinakes.pipeline.fetch import fetch, find_source
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.index import index, index_corpus
     from pinakes.pipeline.init import initialise
     from pinakes.pipeline.load import LoadRequest, choose_loader, load
+    from pinakes.pipeline.nearest import FaissRequest, index_faiss, index_pgvector
     from pinakes.pipeline.paper_filter import PaperFilter
     from pinakes.pipeline.report import gather_report, write_report
     from pinakes.pipeline.resolve import resolve
@@ -36,15 +38,22 @@ if TYPE_CHECKING:
         print_rows,
         print_scores,
         print_status,
+        print_tuning,
         score_rows,
         show_progress,
         source_rows,
     )
+    from pinakes.pipeline.tune import B_GRID, K1_GRID, tune_bm25
 
 __all__ = [
+    "B_GRID",
+    "K1_GRID",
+    "EncodeOptions",
+    "FaissRequest",
     "ImportRequest",
     "LoadRequest",
     "PaperFilter",
+    "QuerySource",
     "RunRequest",
     "SearchRequest",
     "SystemOptions",
@@ -56,6 +65,7 @@ __all__ = [
     "connect_read_only",
     "deduplicate",
     "describe_coverage",
+    "encode_source",
     "evaluate",
     "export_qrels",
     "export_run",
@@ -68,6 +78,8 @@ __all__ = [
     "import_run",
     "index",
     "index_corpus",
+    "index_faiss",
+    "index_pgvector",
     "initialise",
     "load",
     "open_benchmark",
@@ -77,6 +89,7 @@ __all__ = [
     "print_rows",
     "print_scores",
     "print_status",
+    "print_tuning",
     "read_status",
     "resolve",
     "run",
@@ -85,6 +98,7 @@ __all__ = [
     "search",
     "show_progress",
     "source_rows",
+    "tune_bm25",
     "write_report",
 ]
 
@@ -103,6 +117,17 @@ _HOMES: Final = {
     "pinakes.pipeline.search": ("SearchRequest", "search"),
     "pinakes.pipeline.init": ("initialise",),
     "pinakes.pipeline.load": ("LoadRequest", "choose_loader", "load"),
+    "pinakes.pipeline.nearest": (
+        "FaissRequest",
+        "index_faiss",
+        "index_pgvector",
+    ),
+    "pinakes.pipeline.tune": ("B_GRID", "K1_GRID", "tune_bm25"),
+    "pinakes.pipeline.encode": (
+        "EncodeOptions",
+        "QuerySource",
+        "encode_source",
+    ),
     "pinakes.pipeline.report": ("gather_report", "write_report"),
     "pinakes.pipeline.resolve": ("resolve",),
     "pinakes.pipeline.run": ("RunRequest", "run"),
@@ -118,6 +143,7 @@ _HOMES: Final = {
         "print_rows",
         "print_scores",
         "print_status",
+        "print_tuning",
         "score_rows",
         "show_progress",
         "source_rows",

@@ -25,6 +25,7 @@ from pinakes.report.terminal import print_report, print_rows, print_tables
 if TYPE_CHECKING:  # these import scipy, which takes seconds
     from pinakes.pipeline.compare import PairComparison
     from pinakes.pipeline.evaluate import RunScores
+    from pinakes.pipeline.tune import TuneSummary
 
 __all__ = [
     "comparison_rows",
@@ -36,6 +37,7 @@ __all__ = [
     "print_rows",
     "print_scores",
     "print_status",
+    "print_tuning",
     "score_rows",
     "show_progress",
     "source_rows",
@@ -53,6 +55,17 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         print_object(asdict(summary))
     else:
         print_tables(list_load_tables(summary))
+
+
+def print_tuning(summary: "TuneSummary", *, as_json: bool) -> None:
+    """Every pair of k1 and b with its mean, the chosen one marked; or one JSON object."""
+    if as_json:
+        print_object(asdict(summary))
+        return
+    rows = [{**asdict(point), "chosen": "yes" if point == summary.chosen else ""} for point in summary.points]
+    print_records(rows, as_json=False)
+    told = f"{summary.measure} over {summary.query_count} queries ({summary.validation})"
+    print(f"{told}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}", file=sys.stderr)
 
 
 def list_load_tables(summary: LoadSummary) -> list[Table]:

@@ -5,7 +5,6 @@ Leaves out: what a text says beyond joining its columns; a query says the rest.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,9 @@ def _read_parquet(source: Path, wanted: list[str]) -> Iterator[Iterator[tuple[An
                     columns = [batch.column(name).to_pylist() for name in wanted]
                     yield zip(*columns, strict=True)
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{path} cannot be read as Parquet ({error}); write or fetch it again") from error
+            raise InputError(
+                f"{path} cannot be read as Parquet ({error}); write or fetch it again"
+            ) from error
 
 
 def _read_query(source: QuerySource, wanted: list[str]) -> Iterator[Iterator[tuple[Any, ...]]]:
@@ -75,8 +76,7 @@ def _read_query(source: QuerySource, wanted: list[str]) -> Iterator[Iterator[tup
         names = list(result.columns)
         _require_columns("the query", names, wanted)
         places = [names.index(name) for name in wanted]
-        for rows in batched(result.rows, BLOCK_ROWS):
-            yield (tuple(row[place] for place in places) for row in rows)
+        yield (tuple(row[place] for place in places) for row in result.rows)
 
 
 def _require_columns(source: str, found: Sequence[str], wanted: Sequence[str]) -> None:

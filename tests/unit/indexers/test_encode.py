@@ -1,19 +1,22 @@
 """Texts are encoded in batches of about one length, and no vector depends on its neighbours."""
 
 import copy
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 import torch
+import transformers
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encode import encode_texts, plan_batches, text_digest
+from pinakes.indexers.encode import encode_texts, gather_batches, plan_batches, text_digest
 from pinakes.indexers.encoder import Encoder
 from pinakes.indexers.model import load_encoder
+from pinakes.indexers.model_settings import Pooling
 from pinakes.indexers.presets import resolve_model
 from tests.toy_encoder import build_toy_encoder
 
@@ -85,6 +88,18 @@ def test_tokens_are_counted_after_truncation_and_without_padding(encoder: Encode
     assert done == [(2, 36), (3, 39)]
 
 
+def test_batches_are_joined_until_they_have_enough_texts(encoder: Encoder) -> None:
+    batches = list(encode_texts(encoder, enumerate(TEXTS), 64))
+    joined = list(gather_batches(batches, texts=25))
+    assert len(joined) < len(batches)
+    assert all(len(batch.keys) >= 25 for batch in joined[:-1])
+    assert [key for batch in joined for key in batch.keys] == [key for batch in batches for key in batch.keys]
+    assert b"".join(batch.vectors.tobytes() for batch in joined) == b"".join(
+        batch.vectors.tobytes() for batch in batches
+    )
+    assert sum(batch.tokens for batch in joined) == sum(batch.tokens for batch in batches)
+
+
 def test_an_empty_text_has_a_vector_and_no_texts_have_none(encoder: Encoder) -> None:
     assert np.isfinite(encode_all(encoder, [""])).all()
     assert list(encode_texts(encoder, [])) == []
@@ -108,10 +123,132 @@ def test_reading_ahead_gives_the_same_batches(encoder: Encoder) -> None:
     assert ahead == [batch.keys for batch in encode_texts(encoder, enumerate(TEXTS), 64, 7)]
 
 
-def test_bf16_gives_float32_vectors_near_those_of_fp32(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pooling", ["cls", "mean", "max", "layers_cls", "layers_mean"])
+def test_every_pooling_gives_the_same_packed_and_padded(encoder: Encoder, pooling: Pooling) -> None:
+    asked = replace(encoder, pooling=pooling, normalize=False)
+    padded = replace(asked)
+    padded.__dict__["packed"] = None
+    assert asked.packed is not None
+    np.testing.assert_allclose(encode_all(asked, TEXTS), encode_all(padded, TEXTS), atol=1e-5)
+
+
+def test_pooling_over_layers_is_the_mean_of_all_hidden_states_the_embeddings_among_them(
+    encoder: Encoder,
+) -> None:
+    tokens = encoder.tokenize(["the graph of x1"])
+    with torch.inference_mode():
+        output = encoder.model(input_ids=torch.tensor(tokens), output_hidden_states=True)
+    states = [state[0].numpy() for state in output.hidden_states]
+    assert len(states) == 3
+    cases: list[tuple[Pooling, list[NDArray[np.float32]]]] = [
+        ("layers_cls", [state[0] for state in states]),
+        ("layers_mean", [state.mean(axis=0) for state in states]),
+    ]
+    for pooling, pooled in cases:
+        asked = replace(encoder, pooling=pooling, normalize=False)
+        np.testing.assert_allclose(asked.embed(tokens)[0], np.mean(pooled, axis=0), atol=2e-6)
+
+
+def test_a_model_that_cannot_be_packed_is_padded(encoder: Encoder) -> None:
+    config = transformers.ElectraConfig(
+        vocab_size=len(encoder.tokenizer),
+        hidden_size=16,
+        embedding_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    model: Any = transformers.ElectraModel(config)
+    electra = replace(encoder, model=model.eval())
+    assert electra.packed is None
+    np.testing.assert_allclose(
+        encode_all(electra, TEXTS, 4096), encode_all(electra, TEXTS, token_budget=1), atol=2e-6
+    )
+
+
+def test_tokens_are_those_of_the_tokenizer_as_it_is_called(encoder: Encoder) -> None:
+    texts = [*TEXTS, "", "Ünïcödé [SEP] paper", "paper " * 100]
+    expected = encoder.tokenizer(texts, truncation=True, max_length=32)["input_ids"]
+    assert encoder.tokenize(texts) == expected
+    slow = replace(encoder, tokenizer=lambda texts, **options: encoder.tokenizer(texts, **options))
+    assert slow.tokenize(TEXTS) == expected[: len(TEXTS)]
+
+
+def test_a_separator_is_the_models_own_and_survives_lower_casing(encoder: Encoder) -> None:
+    assert encoder.tokenize(["Paper[SEP]graph"])[0].count(encoder.tokenizer.sep_token_id) == 2
+    lowered = replace(encoder, lower_case=True)
+    assert lowered.tokenize(["Paper[SEP]Graph"]) == encoder.tokenize(["paper[SEP]graph"])
+
+
+@dataclass
+class SmallMemory:
+    """An encoder whose memory holds so many tokens, padding included."""
+
+    tokens: int
+    error: Callable[[], BaseException]
+    name: str = "small"
+    device: str = "cpu"
+    batches: list[int] = field(default_factory=list)
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        return [[1] * len(text) for text in texts]
+
+    def start(self, tokens: Sequence[Sequence[int]]) -> Callable[[], NDArray[np.float32]]:
+        if len(tokens) * max(map(len, tokens)) > self.tokens:
+            raise self.error()
+        self.batches.append(len(tokens))
+        lengths = np.array([[len(row)] for row in tokens], dtype=np.float32)
+        return lambda: lengths
+
+
+OUT_OF_MEMORY: list[Callable[[], BaseException]] = [
+    lambda: torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    lambda: RuntimeError("[enforce fail at alloc_cpu.cpp:127] . DefaultCPUAllocator: can't allocate memory"),
+    lambda: MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", OUT_OF_MEMORY)
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+def test_where_memory_runs_out_the_budget_is_halved_for_good_and_no_text_is_lost(
+    error: Callable[[], BaseException], device: str
+) -> None:
+    small: Any = SmallMemory(40, error, device=device)
+    texts = ["xxxxx"] * 30 + ["xx"] * 10
+    budgets: list[int] = []
+    batches = list(encode_texts(small, enumerate(texts), 1000, on_smaller_budget=budgets.append))
+    assert budgets == [100, 50, 25]
+    assert small.batches == [5, 5, 5, 5, 5, 5, 10]
+    vectors = {key: row[0] for batch in batches for key, row in zip(batch.keys, batch.vectors, strict=True)}
+    assert vectors == {key: len(text) for key, text in enumerate(texts)}
+
+
+def test_a_text_that_does_not_fit_alone_is_named() -> None:
+    small: Any = SmallMemory(4, OUT_OF_MEMORY[0])
+    with pytest.raises(IndexingError, match=r"one text of 5 tokens alone \(digest fb0e22c7.*max_tokens"):
+        list(encode_texts(small, enumerate(["xxxxx", "xx"])))
+
+
+def test_another_error_of_the_model_is_raised_as_it_is() -> None:
+    small: Any = SmallMemory(0, lambda: RuntimeError("shapes do not match"))
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        list(encode_texts(small, enumerate(["xxxxx"])))
+
+
+def test_off_the_cpu_the_next_batch_is_started_before_one_is_waited_for() -> None:
+    small: Any = SmallMemory(100, OUT_OF_MEMORY[0], device="cuda:0")
+    batches = iter(encode_texts(small, enumerate(["xxxxx"] * 4), token_budget=5))
+    started = [(next(batches).keys, len(small.batches)) for _ in range(4)]
+    assert started == [((0,), 2), ((1,), 3), ((2,), 4), ((3,), 4)]
+
+
+@pytest.mark.parametrize(("precision", "kind"), [("bf16", torch.bfloat16), ("fp16", torch.float16)])
+def test_half_precision_gives_float32_vectors_near_those_of_fp32(
+    tmp_path: Path, precision: Literal["bf16", "fp16"], kind: torch.dtype
+) -> None:
     source = resolve_model(build_toy_encoder(tmp_path / "toy"))
-    half = load_encoder(source, "bf16")
-    assert next(half.model.parameters()).dtype == torch.bfloat16
+    half = load_encoder(source, precision)
+    assert next(half.model.parameters()).dtype == kind
     vectors, exact = encode_all(half, TEXTS), encode_all(load_encoder(source, "fp32"), TEXTS)
     assert vectors.dtype == np.float32
     assert not np.array_equal(vectors, exact)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact import score_pool, search_exact
+from pinakes.indexers.exact import Block, score_pool, search_exact
 from pinakes.indexers.exact_scores import Distance, score_pairs
 
 Vectors = NDArray[np.float32]
@@ -82,8 +82,7 @@ def test_many_queries_are_searched_in_parts_with_the_same_result(
 ) -> None:
     queries, documents, tie_order = tied
     whole = search_exact(queries, documents, 12, "cosine", tie_order)
-    monkeypatch.setattr("pinakes.indexers.exact.SCORES_AT_ONCE", 300)
-    monkeypatch.setattr("pinakes.indexers.exact_scores.NUMBERS_AT_ONCE", 100)
+    monkeypatch.setattr("pinakes.indexers.exact_product.SCORES_AT_ONCE", 300)
     parts = search_exact(queries, documents, 12, "cosine", tie_order, block_rows=100)
     assert parts[0].tolist() == whole[0].tolist()
     assert parts[1].tobytes() == whole[1].tobytes()
@@ -197,3 +196,19 @@ def test_arguments_that_do_not_fit_are_refused(
 def test_an_unknown_distance_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownNameError, match="known: cosine, inner_product, l2"):
         search_exact(np.ones((1, 2), np.float32), np.ones((1, 2), np.float32), 1, "dot")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_blocks_may_come_in_any_order_with_their_rows(
+    tied: tuple[Vectors, Vectors, NDArray[np.int64]], distance: Distance
+) -> None:
+    queries, documents, ties = tied
+    expected = search_exact(queries, documents, 25, distance, ties)
+    shuffled = np.random.default_rng(4).permutation(len(documents))
+    blocks = (Block(rows, documents[rows]) for rows in np.split(shuffled, [70, 300, 301]))
+    rows, scores = search_exact(queries, blocks, 25, distance, ties)
+    assert (rows.tolist(), scores.tolist()) == (expected[0].tolist(), expected[1].tolist())
+    pool = np.arange(0, 600, 7)
+    blocks = (Block(rows, documents[rows]) for rows in np.split(shuffled, [450]))
+    of_pool = search_exact(queries, blocks, 25, distance, ties, pool=pool)
+    assert of_pool[0].tolist() == search_exact(queries, documents, 25, distance, ties, pool=pool)[0].tolist()

@@ -61,9 +61,14 @@ def test_a_lock_file_may_come_and_go(tmp_path: Path) -> None:
 
 def test_a_build_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     folder = build(tmp_path / "index")
-    with pytest.raises(RuntimeError), whole_folder(folder) as building:
-        (building / "half").write_bytes(b"half")
-        raise RuntimeError
+
+    def fail() -> None:
+        with whole_folder(folder) as building:
+            (building / "half").write_bytes(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert read_parameters(folder, "toy")["rows"] == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index"]
 

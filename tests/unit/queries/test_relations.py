@@ -69,9 +69,13 @@ def test_a_view_owes_its_columns_and_those_that_reports_group_by() -> None:
 
 
 def test_an_unknown_template_lists_the_known_ones() -> None:
-    assert list_templates("papers") == ["abstract", "title", "title_abstract"]
-    assert list_templates("queries") == ["abstract", "facet_sentences", "text", "title_abstract"]
-    with pytest.raises(UnknownNameError, match="text template for papers 'text'; known: abstract, title, "):
+    papers = ["abstract", "scirepeval", "scirepeval_search", "specter", "title", "title_abstract"]
+    assert list_templates("papers") == papers
+    queries = ["abstract", "facet_sentences", "scirepeval", "specter", "text", "title", "title_abstract"]
+    assert list_templates("queries") == queries
+    with pytest.raises(
+        UnknownNameError, match="text template for papers 'text'; known: abstract, scirepeval, "
+    ):
         read_template("papers", "text")
     with pytest.raises(UnknownNameError, match=r"queries '\.\./papers/title'; known: "):
         read_template("queries", "../papers/title")

@@ -55,9 +55,9 @@ FROM encoders
 ORDER BY encoder_id
 
 -- name: side_indexes
-SELECT kind, scope, paper_template, row_count, path
+SELECT kind, scope, paper_template, encoder, row_count, recall, recall_100, path
 FROM side_indexes
-ORDER BY kind, scope, paper_template
+ORDER BY kind, scope, paper_template, encoder
 
 -- name: runs
 SELECT

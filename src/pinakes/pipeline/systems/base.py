@@ -44,6 +44,7 @@ class SystemOptions:
         distance: how vectors are compared: cosine, l2 or inner_product; None: as the encoder's makers do, or
             cosine.
         device: cpu, cuda, or None for CUDA where there is one.
+        through: how a search compares vectors: exact, pgvector or faiss:KIND; a run is always exact.
         parameters: the system's own options, name to value, as k1 and b.
     """
 
@@ -52,6 +53,7 @@ class SystemOptions:
     distance: str | None = None
     device: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
+    through: str = "exact"
 
 
 def take_options(system: str, options: SystemOptions, defaults: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""Vectors out of the database for an exact search: block by block, each with what it is the vector of.
+"""Vectors out of the database for an exact search: block by block, each with the rows that it is of.
 
-The ids and the order among equal scores fill up as blocks are read, because the database hands vectors out
-in no order. Leaves out: SQL (`vectors`) and the search (`pinakes.indexers.exact`).
+The database hands vectors out in no order, since sorting millions of them would cost more than comparing
+them. Leaves out: SQL (`vectors`) and the search (`pinakes.indexers.exact`).
 """
 
 from collections.abc import Iterator
@@ -12,54 +12,39 @@ import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.errors import RunError
+from pinakes.indexers.exact import Block
 from pinakes.indexers.lexical import positions_of
 from pinakes.pipeline.scope import CorpusScope
-from pinakes.pipeline.systems.vectors import (
-    Vectors,
-    stream_documents,
-)
+from pinakes.pipeline.systems.vectors import stream_documents
 from pinakes.pipeline.workload import Ids, Workload
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
 from pinakes.schema import papers
 
-CHANGED = "the database changed while its vectors were read; start again."
-
 
 class CandidateBlocks:
-    """The vectors of a workload's candidates.
+    """The vectors of a workload's candidates that have a text.
 
     Attributes:
-        rows: the row of `workload.paper_ids` of each vector that was read so far.
+        rows: the rows of `workload.paper_ids` that are searched, ascending.
         ties: the rank of each among equal scores.
     """
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
-        self.count = int(workload.has_text.sum())
-        self.rows = np.zeros(self.count, dtype=np.int64)
-        self.ties = np.zeros(self.count, dtype=np.int64)
+        self.rows = np.flatnonzero(workload.has_text)
+        self.ties = workload.tie_order[self.rows]
 
-    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Vectors]:
-        """Read each candidate's vector once; `rows` and `ties` are filled as the blocks come."""
-        workload, start = self._workload, 0
-        texts = select_candidate_texts(workload.benchmark, workload.paper_template)
-        for paper_ids, vectors in stream_documents(session, texts, tables):
-            rows = positions_of(paper_ids, workload.paper_ids, "the candidates as they were read before")
-            part = slice(start, start + len(rows))
-            if part.stop > self.count:
-                raise RunError(CHANGED)
-            self.rows[part], self.ties[part] = rows, workload.tie_order[rows]
-            start = part.stop
-            yield vectors
-        if start != self.count:
-            raise RunError(CHANGED)
+    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+        """Read each candidate's vector once."""
+        texts = select_candidate_texts(self._workload.benchmark, self._workload.paper_template)
+        return _read(session, texts, tables, self._workload.paper_ids[self.rows], whole=True)
 
 
 class CorpusBlocks:
     """The vectors of a corpus's papers that have a text, or of those of a pool (ascending ids).
 
     Attributes:
-        paper_ids: the paper of each vector that was read so far.
+        paper_ids: the papers that are searched, ascending.
         ties: the rank of each among equal scores: source ids byte-wise descending.
     """
 
@@ -68,24 +53,26 @@ class CorpusBlocks:
         ranked = session.fetch_arrow(_select_ranks(self._texts))
         ids, ranks = (ranked[name].to_numpy().astype(np.int64) for name in ("paper_id", "tie_rank"))
         chosen = slice(None) if pool is None else np.isin(ids, pool)
-        self._known_ids, self._known_ranks = ids[chosen], ranks[chosen]
-        self.paper_ids = np.zeros_like(self._known_ids)
-        self.ties = np.zeros_like(self._known_ids)
+        self.paper_ids, self.ties = ids[chosen], ranks[chosen]
 
-    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Vectors]:
-        """Read each vector once; `paper_ids` and `ties` are filled as the blocks come."""
-        start, count = 0, len(self._known_ids)
-        for ids, vectors in stream_documents(session, self._texts, tables):
-            kept = np.isin(ids, self._known_ids)
-            places = positions_of(ids[kept], self._known_ids, "the corpus as it was read before")
-            part = slice(start, start + len(places))
-            if part.stop > count:
-                raise RunError(CHANGED)
-            self.paper_ids[part], self.ties[part] = ids[kept], self._known_ranks[places]
-            start = part.stop
-            yield vectors[kept]
-        if start != count:
-            raise RunError(CHANGED)
+    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+        """Read each vector once."""
+        return _read(session, self._texts, tables, self.paper_ids, whole=False)
+
+
+def _read(
+    session: Session, texts: sa.Select[Any], tables: list[sa.Table], paper_ids: Ids, *, whole: bool
+) -> Iterator[Block]:
+    """The vectors of `paper_ids` (ascending), each once; `whole`: the texts are of no other papers."""
+    count = 0
+    for ids, vectors in stream_documents(session, texts, tables):
+        if not whole:
+            wanted = np.isin(ids, paper_ids)
+            ids, vectors = ids[wanted], vectors[wanted]
+        count += len(ids)
+        yield Block(positions_of(ids, paper_ids, "the papers as they were read before"), vectors)
+    if count != len(paper_ids):
+        raise RunError("the database changed while its vectors were read; start again.")
 
 
 def _select_ranks(texts: sa.Select[Any]) -> sa.Select[Any]:

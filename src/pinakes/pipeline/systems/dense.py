@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
-from pinakes.indexers.exact import score_pool, search_exact
+from pinakes.indexers.exact import score_pools, search_exact
 from pinakes.indexers.exact_scores import Distance
 from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.model import device_name
+from pinakes.pipeline.nearest import EXACT, NearestRequest, search_through
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.scope import CorpusScope
 from pinakes.pipeline.systems.base import (
@@ -45,7 +46,8 @@ ENSEMBLE: Final = "mean:"
 
 def make_dense(name: str, options: SystemOptions) -> "DenseSystem":
     """An encoder by preset, folder or hub id."""
-    take_options(name, options, {})
+    if options.through == "exact":
+        take_options(name, options, {})  # the others are those of an index
     member = EncoderAtWork(name, options)
     return DenseSystem(member.source.name, [member], options)
 
@@ -66,6 +68,7 @@ class DenseSystem:
     def __init__(self, name: str, members: list[EncoderAtWork], options: SystemOptions) -> None:
         self.name = name
         self._members = members
+        self._options = options
         self._distance = _choose_distance(members, options)
         self._device = members[0].device
         self._precision = members[0].precision
@@ -121,12 +124,18 @@ class DenseSystem:
         text: str,
         k: int,
         pool: Ids | None,
-        _tie_order: TieOrder,
+        tie_order: TieOrder,
     ) -> Ranked:
         """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
         stored = self._require(database, _corpus_texts(scope), scope.asked_as)
         tables = [vectors_table(one.name, one.dimensions) for one in stored]
         query = mean_vectors([member.embed(text) for member in self._members])
+        through, folder = self._options.through, self._options.index_folder
+        if through != EXACT:
+            if len(stored) > 1:
+                raise InputError(f"{self.name} is searched exactly: an index is of one encoder's vectors.")
+            request = NearestRequest(scope, stored[0], query, k, self._distance, pool, tie_order)
+            return search_through(database, folder, through, request, self._options.parameters)
         with database.read() as session:
             blocks = CorpusBlocks(session, scope, pool)
             found, scores = search_exact(
@@ -156,10 +165,9 @@ class DenseSystem:
 
 
 def _choose_distance(members: list[EncoderAtWork], options: SystemOptions) -> Distance:
-    """As asked; else as the encoders' makers compare, where all of them say the same; else the cosine."""
-    own = {member.source.preset and member.source.preset.distance for member in members}
-    shared = own.pop() if len(own) == 1 else None
-    return options.distance or shared or "cosine"  # type: ignore[return-value]
+    """What the encoders agree on; else the cosine."""
+    own = {member.choose_distance(options) for member in members}
+    return own.pop() if len(own) == 1 else "cosine"
 
 
 def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
@@ -176,9 +184,9 @@ def _rank_shared(
     device: str,
 ) -> Iterator[Ranking]:
     blocks = CandidateBlocks(workload)
-    if not blocks.count or not query_rows:
+    if not len(blocks.rows) or not query_rows:
         return
-    depth = min(workload.benchmark.depth or blocks.count, blocks.count)
+    depth = min(workload.benchmark.depth or len(blocks.rows), len(blocks.rows))
     found, scores = search_exact(queries, blocks.read(session, tables), depth, distance, blocks.ties, device)
     for number, position in enumerate(query_rows):
         yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
@@ -194,15 +202,17 @@ def _rank_pools(
     _device: str,
 ) -> Iterator[Ranking]:
     blocks = CandidateBlocks(workload)
-    parts = list(blocks.read(session, tables))
-    if not parts:
+    if not len(blocks.rows):
         return
-    documents = np.concatenate(parts)
+    documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
+    for rows, vectors in blocks.read(session, tables):
+        documents[rows] = vectors
     place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
-    place[blocks.rows] = np.arange(blocks.count)
-    for vector, position in zip(queries, query_rows, strict=True):
-        query_id = workload.query_ids[position]
-        places = place[(workload.pools or {})[query_id]]
-        found, scores = score_pool(vector, documents, places[places >= 0], distance, blocks.ties)
+    place[blocks.rows] = np.arange(len(blocks.rows))
+    query_ids = [workload.query_ids[position] for position in query_rows]
+    places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
+    pools = [each[each >= 0] for each in places]
+    ranked = score_pools(queries, documents, pools, distance, blocks.ties)
+    for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
         depth = workload.benchmark.depth or len(found)
         yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])

@@ -4,15 +4,23 @@ An encoder at another precision is another encoder, with a table of its own, so 
 Leaves out: the model (`pinakes.indexers`) and what is done with the vectors (`dense`).
 """
 
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError
-from pinakes.indexers.encode import encode_texts
+from pinakes.indexers.encode import EncodedBatch, encode_texts, gather_batches
+from pinakes.indexers.encode_processes import EncoderProcesses
+from pinakes.indexers.encoder import Encoder
+from pinakes.indexers.exact_scores import Distance
 from pinakes.indexers.model import choose_device, choose_precision, load_encoder
+from pinakes.indexers.precision import MAX_COSINE_ERROR, check_precision
 from pinakes.indexers.presets import resolve_model
+from pinakes.indexers.write_behind import write_behind
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import SystemOptions
 from pinakes.pipeline.systems.vectors import (
@@ -20,21 +28,26 @@ from pinakes.pipeline.systems.vectors import (
     Vectors,
     count_texts,
     find_encoder,
+    read_sample,
     read_texts,
     register_encoder,
     select_missing,
+    store_precision,
     write_vectors,
 )
 from pinakes.schema import vectors_table
 
+Encode = Callable[[Iterable[tuple[uuid.UUID, str]]], Iterable[EncodedBatch[uuid.UUID]]]
+
 
 class EncoderAtWork:
-    """An encoder by preset, folder or hub id, on a device, at a precision."""
+    """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision."""
 
     def __init__(self, asked_as: str, options: SystemOptions) -> None:
         self.source = resolve_model(asked_as)
         self.asked_as = asked_as
-        self.device = options.device or choose_device()
+        self.devices = (options.device or choose_device()).split(",")
+        self.device = self.devices[0]
         wanted = options.precision
         self.precision = choose_precision(self.device) if wanted == "auto" else wanted
 
@@ -50,27 +63,64 @@ class EncoderAtWork:
 
         `texts` gives text_digest and text, as `select_distinct_texts` does.
         """
-        encoder = load_encoder(self.source, precision=self.precision, device=self.device)  # type: ignore[arg-type]
+        encoder = self._load(self.precision)
         stored = register_encoder(database, self.table_name, encoder)
         vectors = vectors_table(stored.name, stored.dimensions)
         missing = select_missing(texts, vectors)
-        added = 0
         with database.read() as reader:
             owed, total = count_texts(reader, texts), count_texts(reader, missing)
+            if total and self.precision != "fp32":
+                self._check_precision(database, encoder, read_sample(reader, missing))
             progress.start(f"encode {label} by {stored.name}", total)
             try:
-                for batch in encode_texts(encoder, read_texts(reader, missing)):
-                    write_vectors(database, vectors, batch)
-                    added += len(batch.keys)
-                    progress.advance(len(batch.keys))
+                with self._start(encoder) as encode:
+                    pairs = read_texts(reader, missing)
+                    added = _write_all(database, vectors, encode(pairs), progress)
             finally:
                 progress.finish()
         return added, owed - total
 
+    def _load(self, precision: str) -> Encoder:
+        return load_encoder(self.source, precision=precision, device=self.device)  # type: ignore[arg-type]
+
+    @contextmanager
+    def _start(self, encoder: Encoder) -> Iterator[Encode]:
+        """What encodes texts: this process, or one process a device where there are several."""
+        if len(self.devices) == 1:
+            yield lambda pairs: encode_texts(encoder, pairs)
+            return
+        options = {"precision": self.precision}
+        with EncoderProcesses[uuid.UUID](self.source, self.devices, options) as processes:
+            yield processes.encode
+
+    def _check_precision(self, database: Database, encoder: Encoder, sample: list[str]) -> None:
+        error = check_precision(
+            lambda pairs: encode_texts(encoder, pairs), self._load("fp32"), sample, MAX_COSINE_ERROR
+        )
+        store_precision(database, self.table_name, error)
+
     def embed(self, text: str) -> Vectors:
         """The vector (1, d) of a text that need not be in the database."""
-        encoder = load_encoder(self.source, precision=self.precision, device=self.device)  # type: ignore[arg-type]
+        encoder = self._load(self.precision)
         return encoder.embed(encoder.tokenize([text]))
+
+    def choose_distance(self, options: SystemOptions) -> Distance:
+        """As asked, else as the encoder's makers compare vectors, else the cosine."""
+        preset = self.source.preset
+        return options.distance or (preset and preset.distance) or "cosine"  # type: ignore[return-value]
+
+    def find(self, database: Database, command: str) -> StoredEncoder:
+        """The stored encoder.
+
+        Raises:
+            RunError: it has made no vector yet; the message says that `command` with its name makes them.
+        """
+        with database.read() as session:
+            stored = find_encoder(session, self.table_name)
+        if stored is None:
+            asked = f"`{command} --system {self.asked_as} --precision {self.precision}`"
+            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {asked}.")
+        return stored
 
     def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
         """The stored encoder, which has a vector for every text.
@@ -90,3 +140,19 @@ class EncoderAtWork:
                 f"{missing} texts have no vector of {self.table_name}; encode them with {command}."
             )
         return stored
+
+
+def _write_all(
+    database: Database, vectors: sa.Table, batches: Iterable[EncodedBatch[uuid.UUID]], progress: Progress
+) -> int:
+    """Write each batch while the next is computed; how many texts."""
+    added = 0
+
+    def write(batch: EncodedBatch[uuid.UUID]) -> None:
+        nonlocal added
+        write_vectors(database, vectors, batch)
+        added += len(batch.keys)
+        progress.advance(len(batch.keys))
+
+    write_behind(gather_batches(batches), write)
+    return added

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError
-from pinakes.indexers.analysis import english_analysis
+from pinakes.indexers.analysis import Analysis, english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.side_folder import folder_name
@@ -148,6 +148,9 @@ class LexicalSystem:
     def _weights(self, template: str) -> Mapping[str, float]:
         return self._kind.weights.get(template, {"text": 1.0})
 
+    def _analysis(self) -> Analysis:
+        return english_analysis()
+
     def _digest_corpus(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
         texts = select_corpus_texts(scope.corpus, scope.paper_template).subquery("texts")
         query = sa.select(
@@ -155,7 +158,7 @@ class LexicalSystem:
         )
         settings = {
             "weights": self._weights(scope.paper_template),
-            "analysis": english_analysis().to_json(),
+            "analysis": self._analysis().to_json(),
         }
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
         rows = 0

@@ -5,20 +5,27 @@ from importlib import import_module
 from typing import Final
 
 from pinakes.errors import InputError, UnknownNameError
-from pinakes.indexers.presets import PRESETS
+from pinakes.indexers.presets import PRESETS, find_preset
 from pinakes.pipeline.systems.base import System, SystemOptions
 
 LEXICAL: Final = {
     "bm25": "pinakes.pipeline.systems.lexical:make_bm25",
+    "sparse_bm25": "pinakes.pipeline.systems.sparse:make_sparse_bm25",
     "tfidf": "pinakes.pipeline.systems.lexical:make_tfidf",
+}
+TRAINED: Final = {
+    "word2vec": "pinakes.pipeline.systems.word2vec:make_word2vec",
+    "word2vec_tfidf": "pinakes.pipeline.systems.word2vec:make_word2vec",
 }
 DENSE: Final = "pinakes.pipeline.systems.dense:make_dense"
 COMBINED: Final = {
     "mean": "pinakes.pipeline.systems.dense:make_ensemble",
     "rrf": "pinakes.pipeline.systems.fusion:make_fusion",
+    "sentences": "pinakes.pipeline.systems.sentences:make_sentences",
     "sum": "pinakes.pipeline.systems.fusion:make_fusion",
 }
 """what stands before the colon of a name such as rrf:bm25,minilm"""
+SENTENCES: Final = "sentences"
 
 PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
 DISTANCES: Final = ("cosine", "l2", "inner_product")
@@ -26,12 +33,14 @@ DISTANCES: Final = ("cosine", "l2", "inner_product")
 
 def list_systems() -> list[str]:
     """The names that `find_system` knows, besides folders and hub ids."""
-    combined = [f"{kind}:SYSTEM,SYSTEM" for kind in COMBINED]
-    return sorted([*LEXICAL, *PRESETS, *combined])
+    combined = [f"{kind}:SYSTEM" if kind == SENTENCES else f"{kind}:SYSTEM,SYSTEM" for kind in COMBINED]
+    return sorted([*LEXICAL, *TRAINED, *PRESETS, *combined])
 
 
 def find_system(name: str, options: SystemOptions) -> System:
     """The system of that name: a lexical one, a preset, a model's folder, a hub id, or a combination.
+
+    A preset that was published for sentences is one that compares sentences.
 
     Raises:
         UnknownNameError: it is none of these; the message lists the known names.
@@ -39,10 +48,13 @@ def find_system(name: str, options: SystemOptions) -> System:
     """
     _check("precision", options.precision, PRECISIONS)
     _check("distance", options.distance or DISTANCES[0], DISTANCES)
+    preset = find_preset(name)
+    if preset is not None and preset.sentence_level:
+        name = f"{SENTENCES}:{name}"
     kind, colon, _ = name.partition(":")
-    target = COMBINED.get(kind) if colon else LEXICAL.get(name)
-    target = target or DENSE
-    if target == DENSE and name not in PRESETS and "/" not in name:
+    known = COMBINED if colon else {**LEXICAL, **TRAINED}
+    target = known.get(kind, DENSE)
+    if target == DENSE and preset is None and "/" not in name:
         raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
     module, member = target.split(":")
     make: Callable[[str, SystemOptions], System] = getattr(import_module(module), member)

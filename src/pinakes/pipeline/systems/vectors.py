@@ -24,6 +24,7 @@ from pinakes.schema import encoders, next_id, vectors_table
 Vectors = NDArray[np.float32]
 
 BLOCK_ROWS: Final = 16_384
+SAMPLE_TEXTS: Final = 64
 
 # What a model was found by, and the revision that names the same weights, may differ: a package, a hub.
 _DECIDING: Final = ("weights_digest", "dimensions", "pooling", "max_tokens", "normalized", "precision")
@@ -119,6 +120,20 @@ def read_texts(session: Session, missing: sa.Select[Any]) -> Iterator[tuple[uuid
     for part in session.stream(ordered, rows=8_192):
         for digest, text in zip(part["text_digest"].to_pylist(), part["text"].to_pylist(), strict=True):
             yield uuid.UUID(str(digest)), text
+
+
+def read_sample(session: Session, missing: sa.Select[Any]) -> list[str]:
+    """A few of the texts, those with the smallest digests: the same whatever was encoded before."""
+    ordered = missing.order_by("text_digest").limit(SAMPLE_TEXTS)
+    return [str(row["text"]) for row in session.rows(ordered)]
+
+
+def store_precision(database: Database, name: str, error: float) -> None:
+    """Keep how far an encoder's vectors lie from float32's, the largest that was seen."""
+    chosen = encoders.c.name == name
+    larger = sa.func.greatest(sa.func.coalesce(encoders.c.max_cosine_error, 0.0), error)
+    with database.begin() as session:
+        session.execute(sa.update(encoders).where(chosen).values(max_cosine_error=larger))
 
 
 def write_vectors(database: Database, vectors: sa.Table, batch: EncodedBatch[uuid.UUID]) -> None:

@@ -1,0 +1,43 @@
+"""What an encoding owes in arithmetic, and how fast the device multiplies matrices of the model's shape.
+
+Leaves out: memory and what lies between the products, which is what the fraction of the rate shows.
+"""
+
+import time
+
+import torch
+
+from pinakes.indexers.encoder import WEIGHT_TYPES, Encoder, Precision
+
+MATRIX_ROWS = {"cpu": 4096, "cuda": 65536}
+ROUNDS = 15
+
+
+def count_operations(encoder: Encoder, lengths: list[int]) -> float:
+    """The multiplications and additions that the texts owe, padding not counted."""
+    config = encoder.model.config
+    width, inner, layers = config.hidden_size, config.intermediate_size, config.num_hidden_layers
+    linear = 2 * (4 * width * width + 2 * width * inner)
+    return float(sum(layers * (linear * length + 4 * width * length * length) for length in lengths))
+
+
+def measure_matrix_rate(encoder: Encoder, precision: Precision, rounds: int = ROUNDS) -> float:
+    """The best Gflop/s of the widest linear layer of the model's shape, over `rounds` tries."""
+    config, device = encoder.model.config, torch.device(encoder.device)
+    kind = WEIGHT_TYPES[precision]
+    left = torch.randn(MATRIX_ROWS[device.type], config.hidden_size, device=device).to(kind)
+    weight = torch.randn(config.intermediate_size, config.hidden_size, device=device).to(kind)
+    best_s = float("inf")
+    with torch.inference_mode():
+        for _ in range(rounds):
+            _wait(device)
+            started = time.perf_counter()
+            torch.nn.functional.linear(left, weight)
+            _wait(device)
+            best_s = min(best_s, time.perf_counter() - started)
+    return 2 * left.shape[0] * weight.shape[0] * weight.shape[1] / best_s / 1e9
+
+
+def _wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

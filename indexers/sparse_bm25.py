@@ -1,0 +1,159 @@
+"""BM25 with k1 and b as arguments, over a frozen collection: batches of long queries, scored exactly.
+
+The score is Lucene's: the sum over the query's terms (a repeated term counts each time) of
+ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), with the exact dl.
+N, df and avgdl are of the whole index, whatever the pool: for the statistics of a pool, build an index over
+the pool alone. Leaves out: fields and their weights (`bm25` has them), phrases and query syntax.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.analysis import Analysis, well_formed
+from pinakes.indexers.lexical import (
+    Ids,
+    Ranked,
+    Scores,
+    TieOrder,
+    by_paper_id,
+    check_k,
+    positions_of,
+)
+from pinakes.indexers.side_folder import read_parameters
+from pinakes.indexers.sparse_bm25_build import KIND, build_from_term_ids, build_sparse_bm25
+from pinakes.indexers.sparse_bm25_files import Postings, Vocabulary
+from pinakes.indexers.sparse_bm25_search import Tuning, compile_queries, find_best, score_rows
+
+__all__ = ["KIND", "LARGEST_K1", "SparseBm25Index", "Tuning", "build_from_term_ids", "build_sparse_bm25"]
+
+TermIdArray = NDArray[np.int32]
+
+LARGEST_K1 = 1_000_000  # beyond, nothing changes but the danger of an overflow
+HOLDER = "the sparse BM25 index"
+
+
+class SparseBm25Index:
+    """A sparse BM25 index that was built; its files are memory-mapped.
+
+    The work of a search is a pass over all postings, shared by all its queries: ask many at once.
+    """
+
+    def __init__(self, postings: Postings, vocabulary: Vocabulary, analysis: Analysis) -> None:
+        self._postings = postings
+        self._vocabulary = vocabulary
+        self._analyser = analysis.build()
+        ids = np.asarray(postings.paper_ids)
+        self._row_order = None if (np.diff(ids) > 0).all() else np.argsort(ids)
+
+    @classmethod
+    def open(cls, folder: Path) -> "SparseBm25Index":
+        """The index in `folder`; IndexingError if there is none that is whole and as it was built."""
+        saved = read_parameters(folder, KIND)
+        postings = Postings.open(folder, saved["block_rows"])
+        return cls(postings, Vocabulary.open(folder), Analysis.from_json(saved["analysis"]))
+
+    @property
+    def row_count(self) -> int:
+        """How many documents the index holds, those without a term included."""
+        return len(self._postings.lengths)
+
+    @property
+    def paper_ids(self) -> Ids:
+        """The id of each document, in the order in which they were indexed."""
+        return self._postings.paper_ids
+
+    def search_many(
+        self,
+        query_texts: Sequence[str],
+        k: int,
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        pool: Ids | None = None,
+        tie_order: TieOrder = by_paper_id,
+        threads: int = 1,
+    ) -> list[Ranked]:
+        """The best `k` papers for each free text, score descending, ties by `tie_order`.
+
+        Without a pool only papers that share a term are found. With a pool (paper ids) exactly
+        min(k, papers of the pool) are: those that share no term have score 0 and come last. The same bits
+        at any number of threads. Raises IndexingError for a pool that names a paper the index lacks.
+        """
+        terms = self.read_queries(query_texts)
+        return self.search_terms(terms, k, k1, b, pool=pool, tie_order=tie_order, threads=threads)
+
+    def search_terms(
+        self,
+        queries: Sequence[TermIdArray],
+        k: int,
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        pool: Ids | None = None,
+        tie_order: TieOrder = by_paper_id,
+        threads: int = 1,
+    ) -> list[Ranked]:
+        """`search_many` for queries that are term ids already (`read_queries`)."""
+        check_k(k)
+        tuning = _check_tuning(k1, b)
+        chosen = None if pool is None else self._mark(pool)
+        by_rank, ranks = self._rank_ties(tie_order, chosen)
+        terms = compile_queries(self._postings, queries)
+        best = find_best(
+            self._postings, terms, min(k, max(1, self.row_count)), tuning, ranks, chosen, threads
+        )
+        ids = np.asarray(self._postings.paper_ids)
+        return [Ranked(ids[by_rank[found]], scores) for found, scores in best]
+
+    def score_pool(self, query_text: str, paper_ids: Ids, k1: float = 1.2, b: float = 0.75) -> Scores:
+        """The score of each given paper, float32, in their order; 0 for a paper that shares no term.
+
+        The same bits as a search gives. Raises IndexingError for a paper that is not in the index.
+        """
+        return self.score_pools([query_text], [paper_ids], k1, b)[0]
+
+    def score_pools(
+        self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
+    ) -> list[Scores]:
+        """`score_pool` for each text and its own pool, in one pass."""
+        tuning = _check_tuning(k1, b)
+        rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
+        terms = compile_queries(self._postings, self.read_queries(query_texts))
+        return score_rows(self._postings, terms, rows, tuning)
+
+    def read_queries(self, query_texts: Sequence[str]) -> list[TermIdArray]:
+        """The term ids of each text, in its order; -1 for a term that no document has."""
+        analysed = [self._analyser.analyze(well_formed(text)) for text in query_texts]
+        known = self._vocabulary.find({term for terms in analysed for term in terms})
+        return [np.array([known[term] for term in terms], dtype=np.int32) for terms in analysed]
+
+    def _rank_ties(
+        self, tie_order: TieOrder, chosen: NDArray[np.bool_] | None
+    ) -> tuple[Ids, NDArray[np.uint32]]:
+        """The documents (of the pool) in tie order, and each document's place in it."""
+        rows = np.arange(self.row_count) if chosen is None else np.flatnonzero(chosen)
+        by_rank = rows[np.argsort(tie_order(np.asarray(self._postings.paper_ids)[rows]), kind="stable")]
+        ranks = np.zeros(self.row_count, np.uint32)
+        ranks[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
+        return by_rank, ranks
+
+    def _mark(self, pool: Ids) -> NDArray[np.bool_]:
+        chosen = np.zeros(self.row_count, dtype=bool)
+        chosen[self._find_rows(np.asarray(pool, dtype=np.int64))] = True
+        return chosen
+
+    def _find_rows(self, paper_ids: Ids) -> Ids:
+        ids = np.asarray(self._postings.paper_ids)
+        if self._row_order is None:
+            return positions_of(paper_ids, ids, HOLDER)
+        return self._row_order[positions_of(paper_ids, ids[self._row_order], HOLDER)]
+
+
+def _check_tuning(k1: float, b: float) -> Tuning:
+    if not (0 <= k1 <= LARGEST_K1 and 0 <= b <= 1):
+        raise IndexingError(f"k1 {k1} and b {b}; expected k1 from 0 to {LARGEST_K1:,}, and b from 0 to 1")
+    return Tuning(float(k1), float(b))

@@ -1,0 +1,262 @@
+"""Building a sparse BM25 index: documents or term ids in, the files of `sparse_bm25_files` out.
+
+One pass, block by block: memory holds the vocabulary, a few numbers a document and one block a thread, at
+any corpus size. Neither k1 nor b is part of an index. Leaves out: scoring (`sparse_bm25`).
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.analysis import WHOLE_RUNS, Analysis, named_analysis, well_formed
+from pinakes.indexers.lexical import PROGRESS_EVERY, BuiltIndex, Ids, Progress, distinct_ids
+from pinakes.indexers.side_folder import whole_folder, write_parameters
+from pinakes.indexers.sparse_bm25_files import GrowingArray, write_vocabulary
+from pinakes.indexers.sparse_bm25_kernels import count_postings
+
+KIND: Final = "sparse_bm25"
+DEFAULT_ANALYSIS: Final = "lucene"
+BLOCK_ROWS: Final = 2048
+MOST_BLOCK_ROWS: Final = 1 << 16  # a document's number in its block is a uint16
+LARGEST_COUNT: Final = (1 << 16) - 1  # so is a term's frequency
+
+MOST_KNOWN_RUNS: Final = 2_000_000
+
+FILES: Final = {
+    "run_terms": np.int32,
+    "run_starts": np.uint32,
+    "documents": np.uint16,
+    "counts": np.uint16,
+    "lengths": np.int32,
+    "paper_ids": np.int64,
+}
+"""the arrays that grow with every block"""
+
+
+class TermIds(NamedTuple):
+    """Some documents as term ids: `paper_ids` (n,), `lengths` (n,) and `term_ids`, one after the other."""
+
+    paper_ids: Ids
+    lengths: NDArray[np.int64]
+    term_ids: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A block's postings, as they go into the files."""
+
+    arrays: dict[str, NDArray[Any]]
+    frequencies: NDArray[np.int32]  # documents of the block that hold the term, up to the last term it has
+
+
+def build_sparse_bm25(
+    folder: Path,
+    documents: Iterable[tuple[int, str | None]],
+    *,
+    analysis: Analysis | None = None,
+    block_rows: int = BLOCK_ROWS,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> BuiltIndex:
+    """A BM25 index of (paper id, text) in `folder`, whole or not there at all; a folder there is replaced.
+
+    A text of None or without a term is a document of length 0. The index is the same at any number of
+    threads. Raises IndexingError for a paper id given twice, or a term that one document has more than
+    65,535 times.
+    """
+    analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
+    vocabulary = _GrowingVocabulary()
+    parts = _analyse(documents, analysis, vocabulary, block_rows, progress)
+    return _build(folder, parts, vocabulary, analysis, block_rows, threads)
+
+
+def build_from_term_ids(
+    folder: Path,
+    parts: Iterable[TermIds],
+    terms: Sequence[str],
+    *,
+    analysis: Analysis | None = None,
+    block_rows: int = BLOCK_ROWS,
+    threads: int = 1,
+) -> BuiltIndex:
+    """The same index from documents that are term ids already; `terms` says what each id is.
+
+    `analysis` is what a query's text will be read by, and should be what made the ids.
+    """
+    vocabulary = _GrowingVocabulary((term, number) for number, term in enumerate(terms))
+    blocks = _cut(parts, block_rows)
+    return _build(
+        folder, blocks, vocabulary, analysis or named_analysis(DEFAULT_ANALYSIS), block_rows, threads
+    )
+
+
+class _GrowingVocabulary(dict[str, int]):
+    """term -> id; a term that is looked up for the first time gets the next id."""
+
+    def __missing__(self, term: str) -> int:
+        number = self[term] = len(self)
+        return number
+
+
+class _KnownRuns(dict[str, tuple[int, ...]]):
+    """A run of characters without a separator -> its term ids; texts repeat, so each is analysed once."""
+
+    def __init__(self, analysis: Analysis, vocabulary: _GrowingVocabulary) -> None:
+        self._analyse, self._find = analysis.build().analyze, vocabulary.__getitem__
+
+    def __missing__(self, run: str) -> tuple[int, ...]:
+        if len(self) >= MOST_KNOWN_RUNS:
+            self.clear()
+        found = self[run] = tuple(map(self._find, self._analyse(run)))
+        return found
+
+
+def _analyse(
+    documents: Iterable[tuple[int, str | None]],
+    analysis: Analysis,
+    vocabulary: _GrowingVocabulary,
+    block_rows: int,
+    progress: Progress | None,
+) -> Iterator[TermIds]:
+    find = _KnownRuns(analysis, vocabulary).__getitem__
+    paper_ids, lengths, term_ids = array("q"), array("q"), array("i")
+    total = 0
+    for paper_id, text in documents:
+        before = len(term_ids)
+        runs = WHOLE_RUNS.findall(well_formed(text or ""))
+        term_ids.extend(chain.from_iterable(map(find, runs)))
+        paper_ids.append(paper_id)
+        lengths.append(len(term_ids) - before)
+        total += 1
+        if progress and total % PROGRESS_EVERY == 0:
+            progress(total)
+        if len(paper_ids) == block_rows:
+            yield _freeze(paper_ids, lengths, term_ids)
+            paper_ids, lengths, term_ids = array("q"), array("q"), array("i")
+    if paper_ids:
+        yield _freeze(paper_ids, lengths, term_ids)
+    if progress:
+        progress(total)
+
+
+def _freeze(paper_ids: "array[int]", lengths: "array[int]", term_ids: "array[int]") -> TermIds:
+    return TermIds(
+        np.array(paper_ids, np.int64), np.array(lengths, np.int64), np.array(term_ids, dtype=np.int32)
+    )
+
+
+def _cut(parts: Iterable[TermIds], block_rows: int) -> Iterator[TermIds]:
+    """The documents of the parts, in blocks of `block_rows`."""
+    rest = TermIds(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
+    for part in parts:
+        joined = TermIds(
+            np.concatenate((rest.paper_ids, part.paper_ids)),
+            np.concatenate((rest.lengths, part.lengths)),
+            np.concatenate((rest.term_ids, part.term_ids)),
+        )
+        ends = np.concatenate(([0], np.cumsum(joined.lengths)))
+        whole = len(joined.lengths) // block_rows * block_rows
+        for start in range(0, whole, block_rows):
+            yield _take(joined, ends, start, start + block_rows)
+        rest = _take(joined, ends, whole, len(joined.lengths))
+    if len(rest.lengths):
+        yield rest
+
+
+def _take(part: TermIds, ends: NDArray[np.int64], start: int, stop: int) -> TermIds:
+    chosen = slice(start, stop)
+    return TermIds(part.paper_ids[chosen], part.lengths[chosen], part.term_ids[ends[start] : ends[stop]])
+
+
+def _build(
+    folder: Path,
+    blocks: Iterable[TermIds],
+    vocabulary: _GrowingVocabulary,
+    analysis: Analysis,
+    block_rows: int,
+    threads: int,
+) -> BuiltIndex:
+    if not 1 <= block_rows <= MOST_BLOCK_ROWS:
+        raise IndexingError(f"blocks of {block_rows} documents; expected 1 to {MOST_BLOCK_ROWS}")
+    with whole_folder(folder) as building:
+        row_count = _write(building, _invert_all(blocks, threads), vocabulary)
+        write_vocabulary(building, list(vocabulary))
+        saved = {
+            "kind": KIND,
+            "row_count": row_count,
+            "block_rows": block_rows,
+            "analysis": analysis.to_json(),
+        }
+        write_parameters(building, saved)
+    parameters = {"formula": "Lucene BM25", "document_length": "exact", "analysis": analysis.parameters()}
+    return BuiltIndex(row_count, parameters)
+
+
+def _invert_all(blocks: Iterable[TermIds], threads: int) -> Iterator[Block]:
+    """`invert_block` of each, in their order, a few of them ahead of what is being written."""
+    waiting: list[Future[Block]] = []
+    with ThreadPoolExecutor(threads) as pool:
+        for block in blocks:
+            waiting.append(pool.submit(invert_block, block))
+            if len(waiting) > 2 * threads:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()
+
+
+def invert_block(block: TermIds) -> Block:
+    """A block's postings, by term and then by document."""
+    owners = np.repeat(np.arange(len(block.lengths), dtype=np.int64), block.lengths)
+    keys = np.sort(block.term_ids.astype(np.int64) << 16 | owners)
+    terms, starts = np.empty(len(keys), np.int32), np.empty(len(keys), np.uint32)
+    documents, counts = np.empty(len(keys), np.uint16), np.empty(len(keys), np.int32)
+    frequencies = np.zeros(int(keys[-1] >> 16) + 1 if len(keys) else 0, np.int32)
+    runs, postings, largest = count_postings(keys, terms, starts, documents, counts, frequencies)
+    if largest > LARGEST_COUNT:
+        raise IndexingError(
+            f"a document has a term {largest} times; expected at most {LARGEST_COUNT}. Cut the text"
+        )
+    arrays: dict[str, NDArray[Any]] = {
+        "run_terms": terms[:runs],
+        "run_starts": starts[:runs],
+        "documents": documents[:postings],
+        "counts": counts[:postings],
+        "lengths": block.lengths,
+        "paper_ids": block.paper_ids,
+    }
+    return Block(arrays, frequencies)
+
+
+def _write(folder: Path, blocks: Iterable[Block], vocabulary: _GrowingVocabulary) -> int:
+    """Write the blocks; how many documents there were."""
+    frequencies = np.zeros(0, np.int32)
+    paper_ids, runs, postings = array("q"), array("q", [0]), array("q", [0])
+    with ExitStack() as stack:
+        files = {
+            name: stack.enter_context(GrowingArray(folder / f"{name}.npy", dtype))
+            for name, dtype in FILES.items()
+        }
+        for block in blocks:
+            for name, values in block.arrays.items():
+                files[name].append(values)
+            if len(block.frequencies) > len(frequencies):
+                frequencies = np.pad(frequencies, (0, 2 * len(block.frequencies) - len(frequencies)))
+            frequencies[: len(block.frequencies)] += block.frequencies
+            paper_ids.frombytes(block.arrays["paper_ids"].tobytes())
+            runs.append(files["run_terms"].length)
+            postings.append(files["documents"].length)
+    distinct_ids(paper_ids)
+    whole = np.pad(frequencies, (0, max(0, len(vocabulary) - len(frequencies))))[: len(vocabulary)]
+    np.save(folder / "frequencies.npy", whole)
+    np.save(folder / "block_runs.npy", np.array(runs, np.int64))
+    np.save(folder / "block_postings.npy", np.array(postings, np.int64))
+    return len(paper_ids)

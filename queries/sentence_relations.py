@@ -1,0 +1,73 @@
+"""The sentences of a benchmark's queries and candidates as SQLAlchemy selects.
+
+A sentence is a row of `sentences` in the abstract (section 0). A query that is a facet of a paper says the
+paper's sentences of that facet; a query of another benchmark, all of them; a query that is no paper, its
+text, whole. Leaves out: papers whose abstract was not split when it was loaded.
+"""
+
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.relations import relation
+from pinakes.schema import papers, sentences
+
+ABSTRACT: Final = 0
+SEPARATOR: Final = " [SEP] "
+UNIT_SEPARATOR: Final = 31
+"""the control character between sentences in a text whose sentences are to be told apart"""
+
+
+def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:
+    """query_id, paper_id, position and text of every sentence that a query asks with."""
+    queries = relation(benchmark, "queries").alias("queries")
+    same = [queries.c.paper_id == sentences.c.paper_id, sentences.c.section_number == ABSTRACT]
+    if "facet" in queries.c:
+        same.append(queries.c.facet == sentences.c.facet)
+    of_papers = sa.select(
+        queries.c.query_id, sentences.c.paper_id, sentences.c.position, sentences.c.text
+    ).select_from(queries.join(sentences, sa.and_(*same)))
+    of_texts = sa.select(
+        queries.c.query_id, queries.c.paper_id, sa.literal(1, sa.Integer).label("position"), queries.c.text
+    ).where(queries.c.paper_id.is_(None))
+    both = sa.union_all(of_papers, of_texts).subquery("query_sentences")
+    return sa.select(both).where(sa.func.trim(both.c.text) != "")
+
+
+def select_candidate_sentences(benchmark: Benchmark) -> sa.Select[Any]:
+    """paper_id, position and text of every sentence of every candidate's abstract."""
+    candidates = relation(benchmark, "candidates").alias("candidates")
+    chosen = sentences.c.paper_id.in_(sa.select(candidates.c.paper_id))
+    return sa.select(sentences.c.paper_id, sentences.c.position, sentences.c.text).where(
+        chosen, sentences.c.section_number == ABSTRACT, sa.func.trim(sentences.c.text) != ""
+    )
+
+
+def select_contextual_texts(benchmark: Benchmark) -> sa.Select[Any]:
+    """paper_id, text_digest and text of the papers that are candidates or queries and have sentences.
+
+    The text is the title, ` [SEP] ` and the sentences, a unit separator (U+001F) between them, so that the
+    digest says where each sentence ends.
+    """
+    wanted = sa.union(
+        sa.select(relation(benchmark, "candidates").alias("candidates").c.paper_id),
+        sa.select(relation(benchmark, "queries").alias("queries").c.paper_id),
+    ).subquery("wanted")
+    mark = sa.func.chr(UNIT_SEPARATOR)
+    told = sa.func.replace(sentences.c.text, mark, " ")
+    joined = sa.func.string_agg(told, sa.literal_column(f"CHR({UNIT_SEPARATOR}) ORDER BY sentences.position"))
+    text = sa.func.coalesce(papers.c.title, "") + SEPARATOR + joined
+    texts = (
+        sa.select(papers.c.paper_id, text.label("text"))
+        .select_from(
+            papers.join(wanted, papers.c.paper_id == wanted.c.paper_id).join(
+                sentences, sentences.c.paper_id == papers.c.paper_id
+            )
+        )
+        .where(sentences.c.section_number == ABSTRACT)
+        .group_by(papers.c.paper_id, papers.c.title)
+        .subquery("texts")
+    )
+    digest = sa.cast(sa.func.md5(texts.c.text), sa.Uuid).label("text_digest")
+    return sa.select(texts.c.paper_id, digest, texts.c.text)

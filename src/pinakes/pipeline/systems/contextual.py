@@ -1,0 +1,218 @@
+"""Contextual sentence encoders as systems: ASPIRE's, whose sentences are read within title and abstract.
+
+A paper is encoded in one pass, one vector a sentence, in `sentence_vectors_<encoder>`; a paper's score is
+that of the best pair of sentences, those of the query's facet on the one side. A sentence behind the length
+limit is stored as one of no tokens, and pairs with nothing. Leaves out: queries that are no paper.
+"""
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import RunError, UnknownNameError
+from pinakes.indexers.model import device_name, load_encoder
+from pinakes.indexers.sentences import SentenceBatch, encode_sentences
+from pinakes.pipeline.progress import Progress
+from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
+from pinakes.pipeline.systems.encoding import EncoderAtWork
+from pinakes.pipeline.systems.sentence_ranking import (
+    digest_sentences,
+    fetch_candidate_groups,
+    fetch_query_groups,
+    rank_groups,
+    require_sentences,
+)
+from pinakes.pipeline.systems.vectors import (
+    StoredEncoder,
+    count_texts,
+    find_encoder,
+    read_texts,
+    register_encoder,
+    select_missing,
+)
+from pinakes.pipeline.workload import Workload
+from pinakes.queries.relations import relation
+from pinakes.queries.sentence_relations import (
+    select_contextual_texts,
+    select_query_sentences,
+)
+from pinakes.schema.vectors import Vector
+
+POOLINGS: Final = ("mean", "layers_mean")
+
+
+def sentence_vectors_table(encoder: str, dimensions: int) -> sa.Table:
+    """The table of an encoder's contextual sentence vectors; it exists once the encoder was used."""
+    return sa.Table(
+        f"sentence_vectors_{encoder}",
+        sa.MetaData(),
+        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
+        sa.Column(
+            "sentence_position",
+            sa.Integer,
+            primary_key=True,
+            autoincrement=False,
+            comment="1 is the first sentence of the text",
+        ),
+        sa.Column(
+            "token_count",
+            sa.Integer,
+            nullable=False,
+            comment="tokens of the sentence that were read; 0: it lies behind the length limit",
+        ),
+        sa.Column("embedding", Vector(dimensions), nullable=False, comment="zeros where no token was read"),
+        info={"dimensions": dimensions},
+        comment=f"Sentence vectors of {encoder}: texts are title, ' [SEP] ', sentences with U+001F between.",
+    )
+
+
+class ContextualSystem:
+    """A system that compares the sentences of papers, each encoded within its paper."""
+
+    def __init__(self, name: str, encoder: EncoderAtWork, pooling: str, options: SystemOptions) -> None:
+        if pooling not in POOLINGS:
+            raise UnknownNameError("pooling of a sentence", pooling, list(POOLINGS))
+        self.name = name
+        self._encoder = encoder
+        self._pooling = pooling
+        self._distance = encoder.choose_distance(options)
+
+    @property
+    def _table_name(self) -> str:
+        suffix = "" if self._pooling == "mean" else f"_{self._pooling}"
+        return f"{self._encoder.table_name}_sentences{suffix}"
+
+    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+        """Encode every paper of the workload whose sentences have no vectors yet, one transaction a batch."""
+        started = time.monotonic()
+        require_sentences(database, workload, of_papers=True)
+        work = self._encoder
+        encoder = load_encoder(
+            work.source,
+            precision=work.precision,  # type: ignore[arg-type]
+            device=work.device,
+            pooling=self._pooling,  # type: ignore[arg-type]
+        )
+        stored = register_encoder(database, self._table_name, encoder)
+        table = sentence_vectors_table(stored.name, stored.dimensions)
+        with database.begin() as session:
+            table.create(session.connection, checkfirst=True)
+        texts = _select_texts(workload)
+        missing = select_missing(texts, table)
+        added = 0
+        with database.read() as reader:
+            owed, total = count_texts(reader, texts), count_texts(reader, missing)
+            progress.start(f"encode the sentences of {workload.benchmark.name} by {stored.name}", total)
+            try:
+                for batch in encode_sentences(encoder, read_texts(reader, missing)):
+                    _write(database, table, batch)
+                    added += batch.texts
+                    progress.advance(batch.texts)
+            finally:
+                progress.finish()
+        return IndexSummary(self.name, added, owed - total, time.monotonic() - started)
+
+    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+        """The encoder, the distance, a digest of the sentences, and how many lie behind the length limit."""
+        stored = self._require(database, workload)
+        return SystemDescription(
+            {
+                "encoder": stored.name,
+                "distance": self._distance,
+                "search": "exact",
+                "score": "best pair of sentences in context",
+                "sentences_digest": digest_sentences(database, workload),
+                "sentences_behind_limit": self._count_cut(database, workload, stored),
+            },
+            device=device_name(self._encoder.device),
+            encoder_id=stored.encoder_id,
+            encoder_revision=stored.revision,
+            precision=self._encoder.precision,
+        )
+
+    def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """By exact comparison; a query or candidate without a vector is in no ranking."""
+        stored = self._require(database, workload)
+        table = sentence_vectors_table(stored.name, stored.dimensions)
+        with database.read() as session:
+            queries = fetch_query_groups(session, workload, _select_queries(workload, table))
+            candidates = fetch_candidate_groups(session, workload, _select_candidates(workload, table))
+        device = self._encoder.device
+        yield from rank_groups(self.name, workload, queries, candidates, self._distance, device, progress)
+
+    def _require(self, database: Database, workload: Workload) -> StoredEncoder:
+        work = self._encoder
+        asked = f"--system sentences:{work.asked_as} --precision {work.precision} --option context=yes"
+        if self._pooling != POOLINGS[0]:
+            asked += f" --option pooling={self._pooling}"
+        command = f"`pinakes index {workload.benchmark.name} {asked}`"
+        require_sentences(database, workload, of_papers=True)
+        with database.read() as session:
+            stored = find_encoder(session, self._table_name)
+            if stored is None:
+                raise RunError(f"no sentence was encoded by {self._table_name} yet; do it with {command}.")
+            table = sentence_vectors_table(stored.name, stored.dimensions)
+            missing = count_texts(session, select_missing(_select_texts(workload), table))
+        if missing:
+            raise RunError(
+                f"{missing} papers have no sentence vectors of {self._table_name}; make them with {command}."
+            )
+        return stored
+
+    def _count_cut(self, database: Database, workload: Workload, stored: StoredEncoder) -> int:
+        table = sentence_vectors_table(stored.name, stored.dimensions)
+        texts = _select_texts(workload).subquery("texts")
+        cut = sa.select(sa.func.count()).select_from(
+            texts.join(table, table.c.text_digest == texts.c.text_digest)
+        )
+        with database.read() as session:
+            return int(session.scalar(cut.where(table.c.token_count == 0)))
+
+
+def _select_texts(workload: Workload) -> sa.Select[Any]:
+    texts = select_contextual_texts(workload.benchmark).subquery("contextual")
+    return sa.select(texts.c.text_digest, texts.c.text).distinct()
+
+
+def _select_candidates(workload: Workload, table: sa.Table) -> sa.Select[Any]:
+    texts = select_contextual_texts(workload.benchmark).subquery("texts")
+    candidates = relation(workload.benchmark, "candidates").alias("candidates")
+    return (
+        sa.select(texts.c.paper_id, table.c.sentence_position.label("position"), table.c.embedding)
+        .join_from(texts, table, table.c.text_digest == texts.c.text_digest)
+        .where(texts.c.paper_id.in_(sa.select(candidates.c.paper_id)), table.c.token_count > 0)
+    )
+
+
+def _select_queries(workload: Workload, table: sa.Table) -> sa.Select[Any]:
+    texts = select_contextual_texts(workload.benchmark).subquery("texts")
+    asked = select_query_sentences(workload.benchmark).subquery("asked")
+    of_query = sa.and_(
+        table.c.text_digest == texts.c.text_digest, table.c.sentence_position == asked.c.position
+    )
+    return (
+        sa.select(asked.c.query_id, asked.c.position, table.c.embedding)
+        .select_from(asked.join(texts, texts.c.paper_id == asked.c.paper_id).join(table, of_query))
+        .where(table.c.token_count > 0)
+    )
+
+
+def _write(database: Database, table: sa.Table, batch: SentenceBatch[uuid.UUID]) -> None:
+    dimensions = batch.vectors.shape[1]
+    embedding = pa.FixedSizeListArray.from_arrays(pa.array(batch.vectors.ravel()), dimensions)
+    rows = pa.table(
+        {
+            "text_digest": pa.array([str(key) for key in batch.keys]),
+            "sentence_position": pa.array(batch.positions.astype(np.int32)),
+            "token_count": pa.array(batch.token_counts.astype(np.int32)),
+            "embedding": embedding,
+        }
+    )
+    with database.begin() as session:
+        session.insert(table, rows)

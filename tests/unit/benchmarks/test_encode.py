@@ -1,0 +1,63 @@
+"""The encoding benchmark: its arithmetic against hand-worked values, all of it with the toy encoder."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.toy_encoder import build_toy_encoder
+
+BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def test_operations_are_those_of_linear_layers_and_attention() -> None:
+    from _encode_rates import count_operations  # type: ignore[import-not-found]
+
+    config = SimpleNamespace(hidden_size=2, intermediate_size=8, num_hidden_layers=3)
+    encoder: Any = SimpleNamespace(model=SimpleNamespace(config=config))
+    # A layer: 2 * (4 * 2 * 2 + 2 * 2 * 8) = 96 a token; attention 4 * 2 * length^2.
+    assert count_operations(encoder, [5, 1]) == 3 * (96 * 5 + 8 * 25) + 3 * (96 + 8)
+
+
+def test_ndcg_is_gain_over_the_ideal_gain() -> None:
+    from _encode_data import _ndcg  # type: ignore[import-not-found]
+
+    found = np.array(["b", "a", "c"])
+    assert _ndcg(found, {"a": 1}) == pytest.approx(1 / np.log2(3))
+    assert _ndcg(found, {"b": 1, "x": 1}) == pytest.approx(1 / (1 + 1 / np.log2(3)))
+    assert _ndcg(found, {"x": 1}) == 0
+
+
+def test_texts_are_as_many_as_were_asked_for() -> None:
+    from _encode_data import make_texts, read_texts
+
+    assert len(read_texts(7000)[1]) == 7000
+    assert make_texts(3) == make_texts(3)
+    assert all(30 <= len(text.split()) <= 200 for text in make_texts(50))
+
+
+def test_the_benchmark_runs_and_reports_ratio_and_error(tmp_path: Path) -> None:
+    model = build_toy_encoder(tmp_path / "toy")
+    target = tmp_path / "figures.json"
+    options = ["--quick", "--rounds", "1", "--texts", "8", "--threads", "1", "--model", str(model)]
+    subprocess.run(
+        [sys.executable, str(BENCHMARKS / "encode.py"), *options, "--json", str(target)],
+        check=True,
+        capture_output=True,
+    )
+    figures = json.loads(target.read_text())
+    assert figures["rows"][0]["system"] == "sentence-transformers"
+    assert figures["texts"] == 8
+    assert figures["ratio_sentence_transformers"] > 0
+    assert figures["fraction_of_matrix_rate"] > 0
+    assert figures["max_cosine_error"] < 1e-3

@@ -1,0 +1,220 @@
+"""Each pass of the exact search finds the same rows and bits, on data that is made to mislead a bound."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.indexers import exact_int8, exact_scores
+from pinakes.indexers.exact import Pass, score_pool, score_pools, search_exact
+from pinakes.indexers.exact_kernel import CHUNK, has_kernel
+from pinakes.indexers.exact_scores import Distance, check_vectors, score_pairs
+from pinakes.indexers.exact_sieve import sieve_pairs
+
+Vectors = NDArray[np.float32]
+DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]
+PASSES: list[Pass] = [name for name in get_args(Pass) if name != "int8" or has_kernel()]
+needs_kernel = pytest.mark.skipif(not has_kernel(), reason="the int8 pass needs a processor with AVX2")
+
+
+def make_case(name: str) -> tuple[Vectors, Vectors]:
+    """37 queries and 700 documents."""
+    random = np.random.default_rng(11)
+    queries = random.standard_normal((37, 70)).astype(np.float32)
+    documents = random.standard_normal((700, 70)).astype(np.float32)
+    if name == "duplicates":
+        documents = documents[random.integers(0, 20, 700)]
+    elif name == "near ties":
+        documents = queries[:1] + queries[1:2] + documents * np.float32(1e-6)
+    elif name == "all norms":
+        documents *= (10.0 ** random.uniform(-12, 12, (700, 1))).astype(np.float32)
+        queries *= (10.0 ** random.uniform(-6, 6, (37, 1))).astype(np.float32)
+    elif name == "zeros":
+        documents[::3] = 0
+        queries[::5] = 0
+    elif name == "denormals":
+        documents *= np.float32(1e-42)
+        queries[::2] *= np.float32(1e-42)
+    elif name == "one dimension":
+        queries, documents = queries[:, :1].copy(), documents[:, :1].copy()
+    elif name == "far away":
+        documents += np.float32(3000)
+        queries += np.float32(3000)
+    elif name == "one large dimension":
+        documents[:, 3] *= 1000
+    elif name == "copies of queries":
+        documents[:37], documents[100:137] = queries, -queries
+    elif name == "equal signs":
+        queries, documents = np.abs(queries) * 0 + 1, np.sign(documents)
+    return queries, documents.astype(np.float32)
+
+
+CASES = [
+    "plain",
+    "duplicates",
+    "near ties",
+    "all norms",
+    "zeros",
+    "denormals",
+    "one dimension",
+    "far away",
+    "one large dimension",
+    "copies of queries",
+    "equal signs",
+]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("case", CASES)
+def test_every_pass_ranks_as_a_full_sort_of_the_exact_scores(case: str, distance: Distance) -> None:
+    queries, documents = make_case(case)
+    tie_order = np.random.default_rng(1).permutation(700)
+    pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
+    exact = score_pairs(queries, documents, pairs, distance).reshape(37, 700)
+    expected = np.lexsort((np.broadcast_to(tie_order, exact.shape), -exact))
+    for kind in PASSES:
+        for k, block_rows in ((1, 700), (20, 64), (900, 333)):
+            rows, scores = search_exact(
+                queries, documents, k, distance, tie_order, block_rows=block_rows, method=kind
+            )
+            assert rows.tolist() == expected[:, :k].tolist(), (kind, k)
+            assert scores.tobytes() == np.take_along_axis(exact, rows, axis=1).tobytes(), (kind, k)
+
+
+@pytest.mark.parametrize("kind", PASSES)
+def test_a_pass_gives_the_same_bits_at_any_number_of_threads(kind: Pass) -> None:
+    random = np.random.default_rng(2)
+    queries = random.standard_normal((800, 40)).astype(np.float32)
+    documents = random.standard_normal((5000, 40)).astype(np.float32).round(1)
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            rows, scores = search_exact(queries, documents, 30, block_rows=1024, method=kind)
+            found.append(rows.tobytes() + scores.tobytes())
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("kind", PASSES)
+def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A bound that lets everything through would be right, and of no use.
+    scored = []
+
+    def count(queries: object, block: object, query: NDArray[np.int64], *rest: object) -> object:
+        scored.append(len(query))
+        return original(queries, block, query, *rest)  # type: ignore[arg-type]
+
+    original = exact_scores.score_rows
+    monkeypatch.setattr("pinakes.indexers.exact.score_rows", count)
+    random = np.random.default_rng(4)
+    queries = random.standard_normal((60, 384)).astype(np.float32)
+    documents = random.standard_normal((40_000, 384)).astype(np.float32)
+    search_exact(queries, documents, 10, block_rows=2000, method=kind)
+    assert 60 * 10 <= sum(scored) < 60 * 40_000 // 10
+
+
+@needs_kernel
+@pytest.mark.parametrize("case", CASES)
+def test_a_lane_of_a_chunk_never_overflows_16_bits(case: str) -> None:
+    queries, documents = make_case(case)
+    block = check_vectors(documents, "document")
+    quantised = exact_int8.quantise_queries(
+        check_vectors(queries, "query"), "l2", exact_int8.choose_mean(block, "l2")
+    )
+    packed = exact_int8.quantise_block(block, quantised)
+    width = -(-documents.shape[1] // CHUNK) * CHUNK
+    left = quantised.bytes.transpose(0, 2, 1, 3).reshape(-1, width).astype(np.int64)
+    tiles = packed.bytes.astype(np.int64).reshape(-1, width // 4, 16, 4)
+    right = tiles.transpose(0, 2, 1, 3).reshape(-1, width) - 128
+    assert np.abs(left).max() <= 64
+    assert np.abs(right).max() <= 127
+    lanes = [side.reshape(len(side), -1, 16, 2, 2) for side in (left, right)]
+    lengths = [np.sqrt((side**2).sum(axis=(2, 4))).max() for side in lanes]
+    assert lengths[0] <= 128
+    assert lengths[1] <= 255
+
+
+@pytest.mark.parametrize("kind", PASSES)
+def test_a_search_of_a_pool_finds_the_best_of_its_rows_and_no_other(kind: Pass) -> None:
+    queries, documents = make_case("duplicates")
+    tie_order = np.random.default_rng(1).permutation(700)
+    pool = np.flatnonzero(np.random.default_rng(6).random(700) < 0.1)
+    all_rows, all_scores = search_exact(queries, documents, 700, "l2", tie_order)
+    inside = np.isin(all_rows, pool)
+    for k in (9, 500):
+        rows, scores = search_exact(
+            queries, documents, k, "l2", tie_order, block_rows=90, pool=pool[::-1], method=kind
+        )
+        depth = min(k, len(pool))
+        assert rows.tolist() == all_rows[inside].reshape(37, -1)[:, :depth].tolist()
+        assert scores.tobytes() == all_scores[inside].reshape(37, -1)[:, :depth].tobytes()
+
+
+def test_a_pool_beyond_the_documents_is_refused() -> None:
+    queries, documents = make_case("plain")
+    with pytest.raises(IndexingError, match="the pool names rows 3 to 700; expected 0 to 699"):
+        search_exact(queries, documents, 5, pool=np.array([700, 3]))
+
+
+def test_an_empty_pool_gives_an_empty_ranking() -> None:
+    queries, documents = make_case("plain")
+    assert search_exact(queries, documents, 5, pool=np.empty(0, np.int64))[0].shape == (37, 0)
+
+
+def test_an_unknown_pass_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match="known: auto, bf16, fp16, fp32, int8"):
+        search_exact(*make_case("plain"), 5, method="int4")  # type: ignore[arg-type]
+
+
+@needs_kernel
+@pytest.mark.parametrize("distance", ["cosine", "inner_product"])
+@pytest.mark.parametrize("width", [1, 31, 32, 70])
+def test_the_sieve_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
+    distance: Distance, width: int
+) -> None:
+    random = np.random.default_rng(width)
+    queries = check_vectors(random.standard_normal((5, width)).astype(np.float32), "query")
+    block = check_vectors(random.standard_normal((300, width)).astype(np.float32), "document")
+    pairs = np.stack(np.meshgrid(range(5), range(300), indexing="ij"), axis=-1).reshape(-1, 2)
+    scores = score_pairs(queries.values, block.values, pairs, distance)
+    lowest = scores.reshape(5, 300)[:, 7].astype(np.float64)
+    lowest[4] = -np.inf
+    query, document = pairs[:, 0].copy(), pairs[:, 1].copy()
+    kept = sieve_pairs(
+        queries, block, block.lengths.astype(np.float32), slice(0, 5), lowest, distance, query, document
+    )
+    found = set(zip(query[:kept].tolist(), document[:kept].tolist(), strict=True))
+    owed = {
+        tuple(pair) for pair, score in zip(pairs.tolist(), scores, strict=True) if score >= lowest[pair[0]]
+    }
+    near = {
+        tuple(pair)
+        for pair, score in zip(pairs.tolist(), scores, strict=True)
+        if score >= lowest[pair[0]] - 1e-2
+    }
+    assert owed <= found <= near
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_pools_are_ranked_like_one_pool_after_another(distance: Distance) -> None:
+    queries, documents = make_case("duplicates")
+    random = np.random.default_rng(9)
+    tie_order = random.permutation(700)
+    pools = [random.choice(700, size, replace=False) for size in range(0, 370, 10)]
+    found = list(score_pools(queries, documents, pools, distance, tie_order))
+    for query, pool, (rows, scores) in zip(queries, pools, found, strict=True):
+        alone = score_pool(query, documents, pool, distance, tie_order)
+        searched = search_exact(query[None], documents, 700, distance, tie_order, pool=pool)
+        assert rows.tolist() == alone[0].tolist() == searched[0][0].tolist()
+        assert scores.tobytes() == alone[1].tobytes() == searched[1][0].tobytes()
+
+
+def test_a_pool_too_few_is_refused() -> None:
+    queries, documents = make_case("plain")
+    with pytest.raises(IndexingError, match="1 pools for 37 queries; expected one for each"):
+        list(score_pools(queries, documents, [np.arange(3)]))
