@@ -38,7 +38,7 @@ from pinakes.schema.papers import (
 )
 from pinakes.schema.runs import hits, runs, scores
 from pinakes.schema.tuning import tuned_parameters
-from pinakes.schema.vectors import encoders, side_indexes, vectors_table
+from pinakes.schema.vectors import encoders, sentence_vectors_table, side_indexes, vectors_table
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -76,6 +76,7 @@ __all__ = [
     "runs",
     "scores",
     "sections",
+    "sentence_vectors_table",
     "sentences",
     "side_indexes",
     "tuned_parameters",

@@ -81,11 +81,7 @@ def vectors_table(encoder: str, dimensions: int) -> sa.Table:
     Raises:
         IndexingError: the name could not be part of a table's name.
     """
-    if not ENCODER_NAME.fullmatch(encoder):
-        raise IndexingError(
-            f"{encoder!r} cannot name an encoder: expected a lower-case letter, then letters, digits or "
-            "underscores, 49 characters at most. Rename the model's folder."
-        )
+    _require_name(encoder)
     return sa.Table(
         f"vectors_{encoder}",
         sa.MetaData(),
@@ -94,3 +90,37 @@ def vectors_table(encoder: str, dimensions: int) -> sa.Table:
         info={"dimensions": dimensions},
         comment=f"Vectors of the encoder {encoder}, one for each text that it has read.",
     )
+
+
+def sentence_vectors_table(encoder: str, dimensions: int) -> sa.Table:
+    """The table of an encoder's contextual sentence vectors, as `vectors_table`."""
+    _require_name(encoder)
+    return sa.Table(
+        f"sentence_vectors_{encoder}",
+        sa.MetaData(),
+        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
+        sa.Column(
+            "sentence_position",
+            sa.Integer,
+            primary_key=True,
+            autoincrement=False,
+            comment="1 is the first sentence of the text",
+        ),
+        sa.Column(
+            "token_count",
+            sa.Integer,
+            nullable=False,
+            comment="tokens of the sentence that were read; 0: it lies behind the length limit",
+        ),
+        sa.Column("embedding", Vector(dimensions), nullable=False, comment="zeros where no token was read"),
+        info={"dimensions": dimensions},
+        comment=f"Sentence vectors of {encoder}: texts are title, ' [SEP] ', sentences with U+001F between.",
+    )
+
+
+def _require_name(encoder: str) -> None:
+    if not ENCODER_NAME.fullmatch(encoder):
+        raise IndexingError(
+            f"{encoder!r} cannot name an encoder: expected a lower-case letter, then letters, digits or "
+            "underscores, 49 characters at most. Rename the model's folder."
+        )

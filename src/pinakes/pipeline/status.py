@@ -3,16 +3,18 @@
 Leaves out: changing anything.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pinakes.database import Database
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
 from pinakes.database.driver_errors import DRIVER_ERRORS, explain
 from pinakes.database.results import RawResult
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import InputError
-from pinakes.schema import check_schema
+from pinakes.schema import check_schema, encoders, vectors_table
 
 
 def read_status(database: Database) -> dict[str, list[dict[str, Any]]]:
@@ -23,10 +25,22 @@ def read_status(database: Database) -> dict[str, list[dict[str, Any]]]:
     """
     check_schema(database)
     with database.read() as session:
-        return {
+        found = {
             name: session.rows(statement)
             for name, statement in read_blocks("pinakes.pipeline", "sql", "status.sql").items()
         }
+        for row in found["side_indexes"]:
+            row["rows_now"] = _count_vectors(session, row)
+    return found
+
+
+def _count_vectors(session: Session, row: Mapping[str, Any]) -> int | None:
+    """The rows that an index of the database's own holds by now; its recall is of `row_count` rows."""
+    if not row["scope"].startswith("vectors:"):
+        return None
+    dimensions = session.scalar(sa.select(encoders.c.dimensions).where(encoders.c.name == row["encoder"]))
+    table = vectors_table(row["encoder"], dimensions)
+    return int(session.scalar(sa.select(sa.func.count()).select_from(table)))
 
 
 def find_orphans(database: Database) -> dict[str, int]:

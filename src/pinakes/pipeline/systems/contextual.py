@@ -42,34 +42,9 @@ from pinakes.queries.sentence_relations import (
     select_contextual_texts,
     select_query_sentences,
 )
-from pinakes.schema.vectors import Vector
+from pinakes.schema import sentence_vectors_table
 
 POOLINGS: Final = ("mean", "layers_mean")
-
-
-def sentence_vectors_table(encoder: str, dimensions: int) -> sa.Table:
-    """The table of an encoder's contextual sentence vectors; it exists once the encoder was used."""
-    return sa.Table(
-        f"sentence_vectors_{encoder}",
-        sa.MetaData(),
-        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
-        sa.Column(
-            "sentence_position",
-            sa.Integer,
-            primary_key=True,
-            autoincrement=False,
-            comment="1 is the first sentence of the text",
-        ),
-        sa.Column(
-            "token_count",
-            sa.Integer,
-            nullable=False,
-            comment="tokens of the sentence that were read; 0: it lies behind the length limit",
-        ),
-        sa.Column("embedding", Vector(dimensions), nullable=False, comment="zeros where no token was read"),
-        info={"dimensions": dimensions},
-        comment=f"Sentence vectors of {encoder}: texts are title, ' [SEP] ', sentences with U+001F between.",
-    )
 
 
 class ContextualSystem:
