@@ -20,6 +20,7 @@ from pinakes import __version__
 from pinakes.cli_indexing import add_indexing_commands
 from pinakes.cli_loading import add_loading_commands
 from pinakes.cli_options import (
+    ENVIRONMENT,
     AllRuns,
     BenchmarkName,
     DatabaseUrl,
@@ -295,7 +296,7 @@ def main() -> None:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
     try:
-        app(arguments, auto_envvar_prefix="PINAKES")
+        app(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
         typer.echo(f"pinakes: {error}", err=True)
         return 1

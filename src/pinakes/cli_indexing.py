@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from pinakes.cli_options import (
+    ENVIRONMENT,
     BenchmarkName,
     DatabaseUrl,
     Device,
@@ -43,7 +44,7 @@ class _BenchmarkFirst(TyperGroup):
 index_app = typer.Typer(cls=_BenchmarkFirst, no_args_is_help=True)
 
 
-@index_app.command(DEFAULT_INDEX)
+@index_app.command(DEFAULT_INDEX, context_settings={"auto_envvar_prefix": f"{ENVIRONMENT}_INDEX"})
 def index(
     system: Systems,
     benchmark: Annotated[

@@ -9,6 +9,9 @@ import typer
 
 from pinakes.errors import InputError
 
+ENVIRONMENT: Final = "PINAKES"
+"""what the variables of all options begin with"""
+
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(

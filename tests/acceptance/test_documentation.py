@@ -124,7 +124,7 @@ def test_every_command_in_a_sentence_has_the_options_that_it_is_given() -> None:
     for path in DOCUMENTS:
         for name, rest in re.findall(r"`pinakes ([a-z][a-z-]*)([^`]*)`", read_prose(path)):
             assert name in COMMANDS, f"{path.name}: pinakes {name}"
-            assert set(re.findall(r"--[a-z-]+", rest)) <= options_of(name), (
+            assert set(re.findall(r"--[a-z0-9-]+", rest)) <= options_of(name), (
                 f"{path.name}: pinakes {name}{rest}"
             )
 
@@ -146,7 +146,7 @@ def options_of(name: str) -> set[str]:
 
 def test_every_option_that_the_manual_names_exists() -> None:
     known = set().union(*map(options_of, COMMANDS)) | {"--version"}
-    assert set(re.findall(r"`(--[a-z-]+)", read_prose(MANUAL))) <= known
+    assert set(re.findall(r"`(--[a-z0-9-]+)", read_prose(MANUAL))) <= known
 
 
 def test_the_manual_names_every_command_and_every_option() -> None:
