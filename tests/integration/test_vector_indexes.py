@@ -99,6 +99,16 @@ def test_search_by_sql_takes_papers_of_one_text_together(prepared: Database) -> 
     assert_same(found.rankings, rank_exactly(prepared, queries, 100, "cosine"))
 
 
+def test_names_and_prefixes_are_values_whatever_they_hold(prepared: Database) -> None:
+    odd = 'it\'s 100% :a \\ "b"'
+    with prepared.begin() as session:
+        session.execute("UPDATE corpora SET name = :name WHERE name = 'synthetic'", {"name": odd})
+    scope = CorpusScope(odd, "50%: it's \\ :x {title_abstract}", "--corpus odd")
+    encoder = plant_vectors(prepared, scope)
+    found = search_by_sql(prepared, scope, encoder, make_queries(2), 400, pool=None)
+    assert [len(ranked.paper_ids) for ranked in found.rankings] == [300, 300]
+
+
 @pytest.mark.parametrize("kind", ["vector", "halfvec"])
 @pytest.mark.parametrize("distance", ["cosine", "l2", "inner_product"])
 def test_a_walk_through_hnsw_finds_what_exact_search_finds(

@@ -8,7 +8,7 @@ Leaves out: many queries over everything at once, which one pass over blocks doe
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -190,29 +190,34 @@ class SqlSearch:
 
 def _stage_texts(session: Session, scope: CorpusScope, pool: Ids | None) -> tuple[Ids, Ids]:
     """Make the table of the texts that may be found; each paper's text number, ascending, and the papers."""
-    digests = select_text_digests(scope).order_by(None)
-    if pool is not None:
-        # Kept as long as the transaction: the rows are copied below.
-        with session.staged({"pool_papers": pa.table({"paper_id": np.unique(pool)})}):
-            return _number_texts(session, digests, "WHERE paper_id IN (SELECT paper_id FROM pool_papers)")
-    return _number_texts(session, digests, "")
+    digests = select_text_digests(scope).order_by(None).subquery("digests")
+    if pool is None:
+        return _number_texts(session, digests, sa.true())
+    # Kept as long as the transaction: the rows are copied.
+    with session.staged({"pool_papers": pa.table({"paper_id": np.unique(pool)})}):
+        wanted = sa.table("pool_papers", sa.column("paper_id"))
+        return _number_texts(session, digests, digests.c.paper_id.in_(sa.select(wanted.c.paper_id)))
 
 
-def _number_texts(session: Session, digests: sa.Select[Any], condition: str) -> tuple[Ids, Ids]:
-    spoken = digests.compile(dialect=session.connection.dialect, compile_kwargs={"literal_binds": True})
-    # Written out, since a prefix or a name may hold a colon, which is a parameter to SQLAlchemy.
-    inner = str(spoken).replace(":", r"\:")
+def _number_texts(
+    session: Session, digests: sa.Subquery, condition: sa.ColumnElement[bool]
+) -> tuple[Ids, Ids]:
     session.execute(
-        "CREATE TEMPORARY TABLE pool_members AS SELECT paper_id, text_digest, "  # noqa: S608
-        f"DENSE_RANK() OVER (ORDER BY text_digest) AS text_number FROM ({inner}) AS digests {condition}"
+        "CREATE TEMPORARY TABLE pool_members (paper_id BIGINT, text_digest UUID, text_number BIGINT)"
     )
+    number = sa.func.dense_rank().over(order_by=digests.c.text_digest)
+    chosen = sa.select(digests.c.paper_id, digests.c.text_digest, number).where(condition)
+    names = ("paper_id", "text_digest", "text_number")
+    members = sa.table("pool_members", *(sa.column(name) for name in names))
+    session.execute(sa.insert(members).from_select(names, chosen))
     session.execute(
         f"CREATE TEMPORARY TABLE {POOL_TABLE} AS SELECT DISTINCT text_digest, text_number FROM pool_members"  # noqa: S608
     )
     session.execute(f"CREATE UNIQUE INDEX {POOL_TABLE}_digest ON {POOL_TABLE} (text_digest)")
     session.execute(f"ANALYZE {POOL_TABLE}")
-    members = session.fetch_arrow(
-        "SELECT text_number, paper_id FROM pool_members ORDER BY text_number, paper_id"
+    ordered = sa.select(members.c.text_number, members.c.paper_id).order_by(
+        members.c.text_number, members.c.paper_id
     )
-    numbers, papers = (members[name].to_numpy().astype(np.int64) for name in ("text_number", "paper_id"))
+    found = session.fetch_arrow(ordered)
+    numbers, papers = (found[name].to_numpy().astype(np.int64) for name in ("text_number", "paper_id"))
     return numbers, papers
