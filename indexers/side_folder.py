@@ -96,6 +96,15 @@ def check_seal(folder: Path, kind: str = "side") -> None:
         )
 
 
+def is_whole(folder: Path) -> bool:
+    """Whether the folder is there and each of its files has the bytes that it was sealed with."""
+    try:
+        check_seal(folder)
+    except IndexingError:
+        return False
+    return True
+
+
 def _seal(folder: Path) -> None:
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     sealed = {name: _describe_file(folder / name) for name in names if not name.endswith(LOCK_SUFFIX)}

@@ -95,3 +95,20 @@ def test_another_model_under_the_same_name_is_refused(
         IndexingError, match=r"vectors of another model under the name toy_fp32: weights_digest "
     ):
         index(prepared, "synthetic", str(other), options=options)
+
+
+@pytest.mark.parametrize("system", ["bm25", "tfidf", "sparse_bm25", "word2vec"])
+def test_a_damaged_index_is_never_searched_and_is_built_again(
+    prepared: Database, tmp_path: Path, system: str
+) -> None:
+    options = SystemOptions(tmp_path / "indexes")
+    index(prepared, "synthetic", system, options=options)
+    files = [path for path in options.index_folder.rglob("*") if path.is_file() and path.name != "files.json"]
+    largest = max(files, key=lambda path: path.stat().st_size)
+    content = bytearray(largest.read_bytes())
+    content[len(content) // 2] ^= 1
+    largest.write_bytes(content)
+    with pytest.raises(IndexingError, match=rf"is damaged: {largest.name} changed after the build"):
+        run(prepared, RunRequest("synthetic", system, options))
+    assert index(prepared, "synthetic", system, options=options).added > 0
+    assert run(prepared, RunRequest("synthetic", system, options)).hit_count > 0

@@ -5,11 +5,9 @@ title once more with a small weight. Leaves out: the indexes themselves (`pinake
 """
 
 import hashlib
-import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -22,10 +20,11 @@ from pinakes.errors import RunError
 from pinakes.indexers.analysis import Analysis, english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
-from pinakes.indexers.side_folder import folder_name
+from pinakes.indexers.side_folder import folder_name, is_whole
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.scope import CorpusScope
+from pinakes.pipeline.side_rows import find_row, identify, remove_replaced, store_row
 from pinakes.pipeline.systems.base import (
     IndexSummary,
     Ranking,
@@ -35,7 +34,6 @@ from pinakes.pipeline.systems.base import (
 )
 from pinakes.pipeline.workload import Workload
 from pinakes.queries.relations import select_corpus_texts
-from pinakes.schema import next_id, side_indexes
 
 TITLE_WEIGHT: Final = 0.25
 
@@ -100,7 +98,7 @@ class LexicalSystem:
         started = time.monotonic()
         digest, rows = self._digest_corpus(database, scope)
         known = self._find(database, scope)
-        if known and known["content_digest"] == digest and (self._folder / known["path"]).is_dir():
+        if known and known["content_digest"] == digest and is_whole(self._folder / known["path"]):
             return IndexSummary(self.name, 0, rows, time.monotonic() - started)
         progress.start(f"index {scope.corpus} for {self.name}", rows)
         try:
@@ -172,17 +170,11 @@ class LexicalSystem:
         return digest.hexdigest(), rows
 
     def _identity(self, scope: CorpusScope) -> dict[str, str]:
-        return {
-            "kind": self.name,
-            "scope": f"corpus:{scope.corpus}",
-            "paper_template": scope.paper_template,
-            "encoder": "",
-        }
+        return identify(self.name, f"corpus:{scope.corpus}", scope.paper_template)
 
     def _find(self, database: Database, scope: CorpusScope) -> dict[str, Any] | None:
-        same = [side_indexes.c[name] == value for name, value in self._identity(scope).items()]
         with database.read() as session:
-            return session.first(sa.select(side_indexes).where(*same))
+            return find_row(session, self._identity(scope))
 
     def _require(self, database: Database, scope: CorpusScope) -> dict[str, Any]:
         """The row of an index that is there and of the corpus as it is."""
@@ -215,7 +207,6 @@ class LexicalSystem:
         progress: Progress,
         known: Mapping[str, Any] | None,
     ) -> None:
-        identity = self._identity(scope)
         path = Path(self.name) / folder_name(scope.corpus, scope.paper_template, digest[:16])
         (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
         weights = self._weights(scope.paper_template)
@@ -224,23 +215,15 @@ class LexicalSystem:
             documents = _documents(session.stream(texts), weights, progress)
             extra = {"weights": weights} if self._kind is BM25 else {}
             built = self._kind.build(self._folder / path, documents, list(weights), **extra)
-        row = {
-            **identity,
-            "parameters": orjson.dumps(built.parameters, option=orjson.OPT_SORT_KEYS).decode(),
+        values = {
+            "parameters": built.parameters,
             "row_count": built.row_count,
             "content_digest": digest,
             "path": str(path),
-            "built_at": datetime.now(UTC),
         }
         with database.begin() as session:
-            if known:
-                of_known = side_indexes.c.side_index_id == known["side_index_id"]
-                session.execute(sa.update(side_indexes).where(of_known).values(**row))
-            else:
-                new_id = next_id(session, side_indexes.c.side_index_id)
-                session.execute(sa.insert(side_indexes).values(side_index_id=new_id, **row))
-        if known and known["path"] != str(path):
-            shutil.rmtree(self._folder / known["path"], ignore_errors=True)
+            store_row(session, self._identity(scope), values)
+        remove_replaced(self._folder, known, path)
 
 
 def _documents(

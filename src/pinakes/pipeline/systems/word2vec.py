@@ -6,10 +6,8 @@ option `trained_on`, a larger one. Texts are averaged anew for each run. Leaves 
 """
 
 import hashlib
-import shutil
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +20,7 @@ from pinakes.errors import InputError, RunError
 from pinakes.indexers.exact import score_pool, search_exact
 from pinakes.indexers.exact_scores import Distance
 from pinakes.indexers.lexical import positions_of
+from pinakes.indexers.side_folder import folder_name, is_whole
 from pinakes.indexers.word2vec import (
     DIMENSIONS,
     KIND,
@@ -31,6 +30,7 @@ from pinakes.indexers.word2vec import (
     describe_training,
 )
 from pinakes.pipeline.progress import Progress
+from pinakes.pipeline.side_rows import find_row, identify, remove_replaced, store_row
 from pinakes.pipeline.systems.base import (
     IndexSummary,
     Ranking,
@@ -40,7 +40,7 @@ from pinakes.pipeline.systems.base import (
 )
 from pinakes.pipeline.workload import Ids, Workload
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.schema import corpora, next_id, side_indexes
+from pinakes.schema import corpora
 
 TFIDF: Final = "word2vec_tfidf"
 PUBLISHED_DISTANCE: Final[Distance] = "l2"  # CSFCube, section 5 and appendix C
@@ -73,7 +73,7 @@ class Word2VecSystem:
         started = time.monotonic()
         digest, rows = self._digest_corpus(database, workload)
         known = self._find(database, workload)
-        if known and known["content_digest"] == digest and (self._folder / known["path"]).is_dir():
+        if known and known["content_digest"] == digest and is_whole(self._folder / known["path"]):
             return IndexSummary(self.name, 0, rows, time.monotonic() - started)
         progress.start(f"train word2vec on {self._corpus(workload)}", rows)
         try:
@@ -186,17 +186,11 @@ class Word2VecSystem:
         return digest.hexdigest(), rows
 
     def _identity(self, workload: Workload) -> dict[str, str]:
-        return {
-            "kind": KIND,
-            "scope": f"corpus:{self._corpus(workload)}",
-            "paper_template": workload.paper_template,
-            "encoder": "",
-        }
+        return identify(KIND, f"corpus:{self._corpus(workload)}", workload.paper_template)
 
     def _find(self, database: Database, workload: Workload) -> dict[str, Any] | None:
-        same = [side_indexes.c[name] == value for name, value in self._identity(workload).items()]
         with database.read() as session:
-            return session.first(sa.select(side_indexes).where(*same))
+            return find_row(session, self._identity(workload))
 
     def _require(self, database: Database, workload: Workload) -> dict[str, Any]:
         """The row of an index that is there and of the corpus as it is, looked at once a workload."""
@@ -227,30 +221,21 @@ class Word2VecSystem:
         progress: Progress,
         known: dict[str, Any] | None,
     ) -> None:
-        identity = self._identity(workload)
-        path = Path(KIND) / f"{self._corpus(workload)}-{workload.paper_template}-{digest[:16]}"
+        path = Path(KIND) / folder_name(self._corpus(workload), workload.paper_template, digest[:16])
         (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
         texts = select_corpus_texts(self._corpus(workload), workload.paper_template)
         with database.read() as session:
             read = _read_texts(session, texts, progress)
             built = build_word2vec(self._folder / path, read, dimensions=self._dimensions)
-        row = {
-            **identity,
-            "parameters": orjson.dumps(built.parameters, option=orjson.OPT_SORT_KEYS).decode(),
+        values = {
+            "parameters": built.parameters,
             "row_count": built.row_count,
             "content_digest": digest,
             "path": str(path),
-            "built_at": datetime.now(UTC),
         }
         with database.begin() as session:
-            if known:
-                of_known = side_indexes.c.side_index_id == known["side_index_id"]
-                session.execute(sa.update(side_indexes).where(of_known).values(**row))
-            else:
-                new_id = next_id(session, side_indexes.c.side_index_id)
-                session.execute(sa.insert(side_indexes).values(side_index_id=new_id, **row))
-        if known and known["path"] != str(path):
-            shutil.rmtree(self._folder / known["path"], ignore_errors=True)
+            store_row(session, self._identity(workload), values)
+        remove_replaced(self._folder, known, path)
 
 
 def _read_texts(session: Session, texts: sa.Select[Any], progress: Progress) -> Iterator[str]:

@@ -7,7 +7,6 @@ same weights are the same vectors, so no vector has to be read to see that an in
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -19,7 +18,7 @@ from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.scope import CorpusScope
 from pinakes.pipeline.systems.vectors import StoredEncoder, count_texts, select_distinct_texts, select_missing
 from pinakes.queries.relations import select_corpus_texts
-from pinakes.schema import encoders, next_id, side_indexes, vectors_table
+from pinakes.schema import encoders, vectors_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +88,6 @@ def require_vectors(database: Database, scope: CorpusScope, encoder: StoredEncod
             f"{missing} texts of the corpus {scope.corpus} have no vector of {encoder.name}; encode them "
             f"with `pinakes index --corpus {scope.corpus} --system {_spoken(encoder)}`."
         )
-
-
-def find_row(session: Session, identity: Mapping[str, str]) -> dict[str, Any] | None:
-    """The row of `side_indexes` of that kind, scope, template and encoder."""
-    same = [side_indexes.c[name] == value for name, value in identity.items()]
-    return session.first(sa.select(side_indexes).where(*same))
-
-
-def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Insert the row of an index, or bring it up to date; the row as stored."""
-    known = find_row(session, identity)
-    row = {**identity, **values, "built_at": datetime.now(UTC)}
-    row["parameters"] = orjson.dumps(row["parameters"], option=orjson.OPT_SORT_KEYS).decode()
-    if known is None:
-        row["side_index_id"] = next_id(session, side_indexes.c.side_index_id)
-        session.execute(sa.insert(side_indexes).values(**row))
-    else:
-        row["side_index_id"] = known["side_index_id"]
-        chosen = side_indexes.c.side_index_id == known["side_index_id"]
-        session.execute(sa.update(side_indexes).where(chosen).values(**row))
-    return row
 
 
 def summarise(row: Mapping[str, Any], *, built: bool, elapsed_s: float) -> VectorIndexSummary:

@@ -3,7 +3,6 @@
 Leaves out: Faiss itself (`pinakes.indexers.faiss_build`, `faiss_index`).
 """
 
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,20 +19,19 @@ from pinakes.indexers.faiss_build import build_faiss
 from pinakes.indexers.faiss_index import FaissIndex, Found
 from pinakes.indexers.faiss_kinds import find_kind, settle_options
 from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
-from pinakes.indexers.side_folder import check_seal, folder_name
+from pinakes.indexers.side_folder import folder_name, is_whole
 from pinakes.pipeline.progress import Progress, Silent
 from pinakes.pipeline.scope import CorpusScope
+from pinakes.pipeline.side_rows import find_row, remove_replaced, store_row
 from pinakes.pipeline.systems.vectors import StoredEncoder
 from pinakes.pipeline.vector_indexes.base import (
     PhaseProgress,
     VectorIndexSummary,
     digest_corpus,
     encoder_in_words,
-    find_row,
     require_vectors,
     select_text_digests,
     spoken_options,
-    store_row,
     summarise,
 )
 from pinakes.schema import vectors_table
@@ -103,8 +101,7 @@ def build_faiss_index(
     }
     with database.begin() as session:
         row = store_row(session, identity, values)
-    if known and known["path"] != str(path):
-        shutil.rmtree(folder / known["path"], ignore_errors=True)
+    remove_replaced(folder, known, path)
     return summarise(row, built=True, elapsed_s=time.monotonic() - started)
 
 
@@ -186,11 +183,7 @@ def _is_whole(folder: Path, known: Mapping[str, Any], asked: Mapping[str, Any]) 
     parameters = orjson.loads(known["parameters"])
     if any(parameters.get(name) != value for name, value in asked.items()):
         return False
-    try:
-        check_seal(folder)
-    except IndexingError:
-        return False
-    return True
+    return is_whole(folder)
 
 
 def _stream(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> Iterator[tuple[Ids, Vectors]]:

@@ -20,12 +20,11 @@ from pinakes.indexers.exact import search_exact
 from pinakes.indexers.exact_scores import Distance, Vectors, score_pairs
 from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall
 from pinakes.pipeline.progress import Progress, Silent
+from pinakes.pipeline.side_rows import find_row, store_row
 from pinakes.pipeline.systems.vectors import StoredEncoder
 from pinakes.pipeline.vector_indexes.base import (
     PhaseProgress,
     VectorIndexSummary,
-    find_row,
-    store_row,
     summarise,
 )
 from pinakes.schema import vectors_table
