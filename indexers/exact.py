@@ -44,7 +44,7 @@ FEW_QUERIES: Final = 32  # below, a float32 product reads the documents in the t
 
 
 class Block(NamedTuple):
-    """Documents in any order: their rows (n,), over all blocks each number from 0 once, and vectors (n, d)."""
+    """Documents in any order: their rows (n,), each number from 0 once in all, and vectors (n, d)."""
 
     rows: Rows
     vectors: Vectors
