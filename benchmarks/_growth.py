@@ -86,9 +86,13 @@ def draw(panels: dict[Panel, Points], file: Path) -> None:
     )
     for axes in grid.flat[count:]:
         axes.set_axis_off()
+    systems = sorted({system for points in panels.values() for system in points})
+    colours = {system: pyplot.get_cmap("tab20")(number) for number, system in enumerate(systems)}
     for axes, (panel, points) in zip(grid.flat, panels.items(), strict=False):
         for system, values in points.items():
-            axes.plot(*zip(*values, strict=True), marker="o", markersize=4, label=system)
+            axes.plot(
+                *zip(*values, strict=True), marker="o", markersize=4, label=system, color=colours[system]
+            )
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_title(panel.title, fontsize=10)

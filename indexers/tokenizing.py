@@ -1,8 +1,8 @@
 """Texts to token ids, many at a time; torch-free.
 
-The tokenizers library works on all cores and outside the interpreter's lock for all but 5 % of its time, so
-that a thread tokenises ahead of a GPU as well as processes would, without their start and their copies.
-Leaves out: which texts, and when (`pinakes.indexers.encode`).
+The tokenizers library is compiled, works on all cores, and spends nearly all its time outside Python, so a
+thread tokenises ahead of a GPU, without the start and the copies of processes. Leaves out: which texts, and
+when (`pinakes.indexers.encode`).
 """
 
 from collections.abc import Callable, Sequence
