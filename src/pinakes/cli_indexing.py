@@ -232,7 +232,7 @@ def encode(
         compile=compile,
     )
     progress = steps.show_progress(quiet=quiet)
-    if Path(source).exists():
+    if Path(source).exists() or len(source.split()) == 1:  # no query is one word
         summary = steps.encode_source(Path(source), model, out, options, progress)
     else:
         with steps.connect_read_only(db, wait_s=wait) as database:

@@ -133,3 +133,6 @@ def test_texts_of_a_parquet_file_or_a_query_are_encoded_into_parquet(
     )
     from_query = call("encode", query, tmp_path / "titles", *shared)
     assert (from_query.data[0]["rows"], from_query.data[0]["empty"]) == (300, 0)
+    nothing = call("encode", tmp_path / "nothing.parquet", tmp_path / "none", *shared)
+    assert (nothing.code, "nothing.parquet" in nothing.err) == (1, True)
+    assert list((tmp_path / "none").rglob("*.parquet")) == []
