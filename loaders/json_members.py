@@ -20,11 +20,12 @@ MAX_MEMBER_BYTES: Final = 64 << 20
 
 _READ_BYTES: Final = 1 << 18
 _BLANK: Final = b" \t\r\n"
-_STRING: Final = rb'(?:[^"\\]++|\\.)*+'
+# No group repeats possessively: before Python 3.11.5 one that fails half-way does not go back (gh-106052).
+_STRING: Final = rb'[^"\\]*+(?:\\.[^"\\]*+)*'
 """a string after its opening quote, up to the closing one or as far as it has been read"""
-_PLAIN: Final = re.compile(rb'(?:[^"\[\]{}]++|"%b")*+' % _STRING, re.DOTALL)
+_PLAIN: Final = re.compile(rb'[^"\[\]{}]*+(?:"%b"[^"\[\]{}]*+)*' % _STRING, re.DOTALL)
 """what opens and closes nothing: anything but brackets, whole strings included"""
-_PLAIN_OUTSIDE: Final = re.compile(rb'(?:[^"\[\]{},]++|"%b")*+' % _STRING, re.DOTALL)
+_PLAIN_OUTSIDE: Final = re.compile(rb'[^"\[\]{},]*+(?:"%b"[^"\[\]{},]*+)*' % _STRING, re.DOTALL)
 """the same, up to a comma"""
 _STRING_REST: Final = re.compile(_STRING, re.DOTALL)
 _KEY: Final = re.compile(rb'"(%b)"\s*:' % _STRING, re.DOTALL)

@@ -30,8 +30,8 @@ _SCHEMES: Final = {
     "has_pmid": "pubmed",
     "has_pmc_id": "pmc",
 }
-_TEXT: Final = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
-_LIST: Final = re.compile(rf"\[(?:(?:{_TEXT})(?:, (?:{_TEXT}))*+)?\]", re.DOTALL)
+_TEXT: Final = r"'[^'\\]*+(?:\\.[^'\\]*+)*'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*\""
+_LIST: Final = re.compile(rf"\[(?:(?:{_TEXT})(?:, (?:{_TEXT}))*)?\]", re.DOTALL)
 _MEMBER: Final = re.compile(_TEXT, re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))", re.DOTALL)
 _CONTROLS: Final = {"n": "\n", "t": "\t", "r": "\r"}

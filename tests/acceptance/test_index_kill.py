@@ -171,7 +171,7 @@ def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
     killed = 0
     for _ in range(KILLS):
         process = commands.start(["index", *shared, disturbed])
-        if commands.wait(generator.uniform(0.3, 1.0) * elapsed_s) is None:
+        if commands.wait(generator.uniform(0.05, 0.8) * elapsed_s) is None:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
             killed += commands.wait() == -signal.SIGKILL
