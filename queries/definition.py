@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from pinakes.errors import BenchmarkError, UnknownNameError
 
 VIEWS: Final = ("queries", "candidates", "judgments")
+_POOLS: Final = ("shared", "per_query", "grouped")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
 _RESERVED: Final = frozenset(
     {"information_schema", "main", "memory", "public", "system", "temp", "templates"}
@@ -34,16 +35,38 @@ class PublishedScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Average:
+    """A mean over the groups of a column, each counting once, however many queries it has.
+
+    Attributes:
+        name: the subset's name in `scores`.
+        column: the column of `group_by` whose groups are averaged.
+        decimals: decimals that a group's value is rounded to before, as published figures were; None: none.
+    """
+
+    name: str
+    column: str
+    decimals: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
     """One benchmark, as its folder defines it.
 
     Attributes:
-        corpus: the corpus whose papers are the candidates.
-        pool: `shared` when all queries have the same candidates, `per_query` when each has its own.
+        corpus: the corpus whose papers are the candidates; empty where `pinakes sample` chooses it.
+        pool: `shared` when all queries have the same candidates, `per_query` when each has its own, `grouped`
+            when each names a pool of several (the column `pool` of both views).
         depth: papers that a run keeps for each query; None: the whole pool.
         query_template, paper_template: what a query and a candidate say to a system.
         group_by: columns of the queries view that reports break down by.
         fold_column, splits: for each split the sets of folds whose means are averaged.
+        tuning_folds: folds that no run ranks and no score is of: `pinakes tune` alone reads them.
+        repeat_column: the column that tells repeats of one subset apart, for their spread.
+        averages: means over groups.
+        candidate_types: whether scores are also computed for each `source` of the candidates view, over its
+            candidates and those that are relevant.
+        sampling: the defaults of `pinakes sample`; None where the benchmark is not sampled.
         sql: the bodies of the three views.
         digest: sha256 over the folder's four files.
     """
@@ -53,7 +76,7 @@ class Benchmark:
     citation: str
     licence: str
     corpus: str
-    pool: Literal["shared", "per_query"]
+    pool: Literal["shared", "per_query", "grouped"]
     headline_measure: str
     measures: tuple[str, ...]
     query_template: str
@@ -67,6 +90,11 @@ class Benchmark:
     sql: Mapping[str, str]
     digest: str
     notes: Sequence[str] = field(default_factory=tuple)
+    tuning_folds: frozenset[str] = frozenset()
+    repeat_column: str | None = None
+    averages: tuple[Average, ...] = ()
+    candidate_types: bool = False
+    sampling: Mapping[str, Any] | None = None
 
 
 def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
@@ -131,13 +159,20 @@ def _read(folder: Any, name: str) -> str:
 
 
 def _check_description(described: Mapping[str, Any]) -> None:
-    if described["pool"] not in ("shared", "per_query"):
-        raise ValueError(f"pool is {described['pool']!r}; expected shared or per_query")
+    if described["pool"] not in _POOLS:
+        raise ValueError(f"pool is {described['pool']!r}; expected one of {', '.join(_POOLS)}")
     measures = described["measures"]
     if not isinstance(measures, list) or described["headline_measure"] not in measures:
         raise ValueError(
             f"headline_measure {described['headline_measure']!r} is not one of measures, a list: {measures!r}"
         )
+    aggregation = described.get("aggregation", {})
+    groups = aggregation.get("group_by", ())
+    for name, average in aggregation.get("averages", {}).items():
+        if average["column"] not in groups:
+            raise ValueError(f"the average {name!r} is of {average['column']!r}, which group_by lacks")
+    if aggregation.get("tuning_folds") and "fold_column" not in aggregation:
+        raise ValueError("tuning_folds are given without a fold_column")
     depth = described.get("depth")
     if depth is not None and (type(depth) is not int or depth < 1):
         raise ValueError(f"depth is {depth!r}; expected 1 or more, or none for the whole pool")
@@ -153,7 +188,7 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
         title=described["title"],
         citation=described["citation"],
         licence=described["licence"],
-        corpus=described["corpus"],
+        corpus=described["corpus"] if "sampling" not in described else described.get("corpus", ""),
         pool=described["pool"],
         headline_measure=described["headline_measure"],
         measures=tuple(described["measures"]),
@@ -173,6 +208,14 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
         sql={view: contents[f"{view}.sql"] for view in VIEWS},
         digest=digest.hexdigest(),
         notes=tuple(described.get("notes", ())),
+        tuning_folds=frozenset(aggregation.get("tuning_folds", ())),
+        repeat_column=aggregation.get("repeat_column"),
+        averages=tuple(
+            Average(name, average["column"], average.get("decimals"))
+            for name, average in aggregation.get("averages", {}).items()
+        ),
+        candidate_types=aggregation.get("candidate_types", False),
+        sampling=described.get("sampling"),
     )
 
 

@@ -20,19 +20,27 @@ _COLUMNS: Final = {
     "judgments": ("query_id", "paper_id", "grade"),
 }
 
+_CANDIDATES: Final = {
+    "shared": ("paper_id",),
+    "per_query": ("query_id", "paper_id"),
+    "grouped": ("pool", "paper_id"),
+}
+
 
 def relation(benchmark: Benchmark, view: str) -> sa.TableClause:
     """One of the benchmark's views, with the columns that every benchmark owes (and its grouping columns)."""
-    names = list(
-        _COLUMNS.get(view, ("paper_id",) if benchmark.pool == "shared" else ("query_id", "paper_id"))
-    )
+    names = list(_COLUMNS.get(view, _CANDIDATES[benchmark.pool]))
     if view == "queries":
         names += [name for name in _grouping(benchmark) if name not in names]
+    if view == "candidates" and benchmark.candidate_types:
+        names.append("source")
     return sa.table(view, *(sa.column(name) for name in names), schema=benchmark.name)
 
 
 def _grouping(benchmark: Benchmark) -> tuple[str, ...]:
-    return (*benchmark.group_by, *((benchmark.fold_column,) if benchmark.fold_column else ()))
+    pool = "pool" if benchmark.pool == "grouped" else None
+    columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column, pool)
+    return tuple(dict.fromkeys(column for column in columns if column))
 
 
 def list_templates(side: Side) -> list[str]:

@@ -37,6 +37,17 @@ from pinakes.schema.papers import (
     sentences,
 )
 from pinakes.schema.runs import hits, runs, scores
+from pinakes.schema.sampling import (
+    constructed_candidates,
+    construction_clashes,
+    construction_models,
+    pool_members,
+    pools,
+    sampled_citations,
+    sampled_queries,
+    sampling_exclusions,
+    samplings,
+)
 from pinakes.schema.tuning import tuned_parameters
 from pinakes.schema.vectors import encoders, sentence_vectors_table, side_indexes, vectors_table
 
@@ -51,6 +62,9 @@ __all__ = [
     "citations",
     "cited_references",
     "comment_on_view",
+    "constructed_candidates",
+    "construction_clashes",
+    "construction_models",
     "corpora",
     "create_schema",
     "duplicate_papers",
@@ -68,12 +82,18 @@ __all__ = [
     "paper_variants",
     "papers",
     "pending_citations",
+    "pool_members",
     "pool_sources",
+    "pools",
     "published_scores",
     "reference_identifiers",
     "rejected_rows",
     "review_scores",
     "runs",
+    "sampled_citations",
+    "sampled_queries",
+    "sampling_exclusions",
+    "samplings",
     "scores",
     "sections",
     "sentence_vectors_table",

@@ -12,7 +12,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 schema_version = sa.Table(
     "schema_version",
@@ -27,6 +27,7 @@ _VIEWS: Final = {
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
     "paper_title_keys": "Papers with their normalised titles.",
+    "prefiltered_papers": "The papers that a sampled benchmark draws queries and candidates from.",
     "reference_title_keys": "Cited works with their normalised titles.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, optional, required
 
 runs = sa.Table(
     "runs",
@@ -45,6 +45,7 @@ hits = sa.Table(
     key_column("paper_id", "papers.paper_id"),
     required("rank", sa.Integer, "1 is the best; the order that the ranking's maker gave"),
     required("score", sa.Double, "higher is better; a distance is stored as its negative"),
+    info=BULK,
     comment="The rows of the rankings.",
 )
 
