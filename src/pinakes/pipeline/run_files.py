@@ -39,7 +39,7 @@ def read_trec_run(path: Path, _query_ids: Collection[str], _facet: str | None) -
     """
     rows = [
         _parse_trec_line(path, number, line)
-        for number, line in enumerate(_read_text(path).split("\n"), start=1)
+        for number, line in enumerate(read_text(path).split("\n"), start=1)
         if line.strip() and not line.startswith("#")
     ]
     rows.sort(key=lambda row: row[0])
@@ -159,7 +159,7 @@ def _refuse_repeats(path: Path, found: list[FileHit]) -> list[FileHit]:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        content = orjson.loads(_read_text(path))
+        content = orjson.loads(read_text(path))
     except orjson.JSONDecodeError as error:
         raise InputError(f"{path.name} is not JSON: {error}.") from error
     if not isinstance(content, dict):
@@ -167,7 +167,12 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file, gzipped where its name ends in .gz.
+
+    Raises:
+        InputError: it is not there, damaged, or not UTF-8.
+    """
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pinakes.pipeline.report import gather_report, write_report
     from pinakes.pipeline.resolve import resolve
     from pinakes.pipeline.run import RunRequest, run
+    from pinakes.pipeline.sampling import sample
+    from pinakes.pipeline.sampling_plan import SampleRequest
     from pinakes.pipeline.search import SearchRequest, search
     from pinakes.pipeline.status import ask, find_orphans, read_status
     from pinakes.pipeline.systems.base import SystemOptions
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         print_records,
         print_report,
         print_rows,
+        print_sample,
         print_scores,
         print_status,
         print_tuning,
@@ -55,6 +58,7 @@ __all__ = [
     "PaperFilter",
     "QuerySource",
     "RunRequest",
+    "SampleRequest",
     "SearchRequest",
     "SystemOptions",
     "ask",
@@ -87,6 +91,7 @@ __all__ = [
     "print_records",
     "print_report",
     "print_rows",
+    "print_sample",
     "print_scores",
     "print_status",
     "print_tuning",
@@ -94,6 +99,7 @@ __all__ = [
     "resolve",
     "run",
     "run_demo",
+    "sample",
     "score_rows",
     "search",
     "show_progress",
@@ -114,6 +120,8 @@ _HOMES: Final = {
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
     "pinakes.pipeline.index": ("index", "index_corpus"),
     "pinakes.pipeline.paper_filter": ("PaperFilter",),
+    "pinakes.pipeline.sampling": ("sample",),
+    "pinakes.pipeline.sampling_plan": ("SampleRequest",),
     "pinakes.pipeline.search": ("SearchRequest", "search"),
     "pinakes.pipeline.init": ("initialise",),
     "pinakes.pipeline.load": ("LoadRequest", "choose_loader", "load"),
@@ -141,6 +149,8 @@ _HOMES: Final = {
         "print_records",
         "print_report",
         "print_rows",
+    "print_sample",
+        "print_sample",
         "print_scores",
         "print_status",
         "print_tuning",

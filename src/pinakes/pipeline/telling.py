@@ -25,6 +25,7 @@ from pinakes.report.terminal import print_report, print_rows, print_tables
 if TYPE_CHECKING:  # these import scipy, which takes seconds
     from pinakes.pipeline.compare import PairComparison
     from pinakes.pipeline.evaluate import RunScores
+    from pinakes.pipeline.sampling import SampleSummary
     from pinakes.pipeline.tune import TuneSummary
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "print_records",
     "print_report",
     "print_rows",
+    "print_sample",
     "print_scores",
     "print_status",
     "print_tuning",
@@ -66,6 +68,24 @@ def print_tuning(summary: "TuneSummary", *, as_json: bool) -> None:
     print_records(rows, as_json=False)
     told = f"{summary.measure} over {summary.query_count} queries ({summary.validation})"
     print(f"{told}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}", file=sys.stderr)
+
+
+def print_sample(summary: "SampleSummary", *, as_json: bool) -> None:
+    """What was drawn: how far the pre-filter narrowed the corpus, and every pool; or one JSON object."""
+    if as_json:
+        print_object(asdict(summary))
+        return
+    funnel = [{"papers of the corpus": name, "count": count} for name, count in summary.funnel.items()]
+    print_records(funnel, as_json=False)
+    print_records([asdict(pool) for pool in summary.pools], as_json=False)
+    told = [
+        f"{summary.queries} of {summary.asked_queries} queries, {summary.validation_queries} for validation; "
+        f"{summary.excluded_held} of {summary.excluded} excluded papers are in the corpus"
+    ]
+    short = [pool.pool for pool in summary.pools if pool.size < pool.asked_size]
+    if short:
+        told.append(f"smaller than asked, for want of papers, and so drawn once: {', '.join(short)}")
+    print("\n".join(told), file=sys.stderr)
 
 
 def list_load_tables(summary: LoadSummary) -> list[Table]:

@@ -1,0 +1,277 @@
+"""`pinakes sample`: queries and pools drawn by SQL, the same on both databases."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinakes.database import Database, connect
+from pinakes.errors import BenchmarkError, InputError, UnknownNameError
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.sampling import SampleRequest, SampleSummary, sample
+from pinakes.schema import create_schema
+
+SIZES = (150, 400, 900)
+
+
+def load_world(database: Database, papers: int = 1500) -> None:
+    load(database, LoadRequest("synthetic", options={"papers": str(papers)}))
+
+
+def sample_world(database: Database, **given: Any) -> SampleSummary:
+    chosen = {"queries": 8, "validation_queries": 5, "pool_sizes": SIZES, "validation_pool_size": 120}
+    return sample(database, SampleRequest("large_scale", "synthetic", **{**chosen, **given}))
+
+
+def sample_fields(database: Database, **given: Any) -> SampleSummary:
+    chosen = {"queries": 2, "validation_queries": 1, "pool_sizes": (60,), "validation_pool_size": 40}
+    request = SampleRequest("field_level", "synthetic", assigned_by="synthetic", **{**chosen, **given})
+    return sample(database, request)
+
+
+def ask(database: Database, query: str) -> list[tuple[Any, ...]]:
+    with database.read() as session:
+        return [tuple(row.values()) for row in session.rows(query)]
+
+
+MEMBERS = """
+SELECT pool_members.sample, pool_members.position, papers.source_id
+FROM pool_members INNER JOIN papers ON pool_members.paper_id = papers.paper_id
+WHERE pool_members.benchmark = '{}'
+ORDER BY pool_members.sample, pool_members.position
+"""
+DRAWN = """
+SELECT sampled_queries.query_id, papers.source_id, sampled_queries.field, sampled_queries.fold
+FROM sampled_queries INNER JOIN papers ON sampled_queries.paper_id = papers.paper_id
+WHERE sampled_queries.benchmark = '{}'
+ORDER BY sampled_queries.query_id
+"""
+CITED = """
+SELECT sampled_citations.query_id, papers.source_id
+FROM sampled_citations INNER JOIN papers ON sampled_citations.paper_id = papers.paper_id
+WHERE sampled_citations.benchmark = '{}'
+ORDER BY sampled_citations.query_id, papers.source_id
+"""
+POOLS = """
+SELECT pool, sample, asked_size, size, repeat, field, fold FROM pools WHERE benchmark = '{}' ORDER BY pool
+"""
+
+
+@pytest.mark.parametrize("benchmark", ["large_scale", "field_level"])
+def test_both_databases_draw_the_same_queries_and_pools(
+    both_databases: tuple[Database, Database], benchmark: str
+) -> None:
+    summaries = []
+    for database in both_databases:
+        load_world(database)
+        made = sample_world(database) if benchmark == "large_scale" else sample_fields(database)
+        summaries.append((made.funnel, made.queries, made.validation_queries, made.pools))
+    assert summaries[0] == summaries[1]
+    for query in (DRAWN, CITED, POOLS, MEMBERS):
+        duck, post = (ask(database, query.format(benchmark)) for database in both_databases)
+        assert duck
+        assert duck == post
+    for view in ("queries", "candidates", "judgments"):
+        counted = f"SELECT COUNT(*) FROM {benchmark}.{view}"
+        assert ask(both_databases[0], counted) == ask(both_databases[1], counted)
+
+
+def test_pools_of_a_repeat_are_nested_and_hold_what_is_cited(database: Database) -> None:
+    load_world(database)
+    made = sample_world(database)
+    assert made.queries == 8
+    pools: dict[str, set[int]] = {}
+    for pool, paper_id in ask(database, "SELECT pool, paper_id FROM large_scale.candidates"):
+        assert paper_id not in pools.setdefault(pool, set())
+        pools[pool].add(paper_id)
+    cited = {
+        paper
+        for (paper,) in ask(
+            database,
+            "SELECT DISTINCT paper_id FROM large_scale.judgments WHERE query_id NOT LIKE 'validation/%'",
+        )
+    }
+    assert cited
+    sizes = {pool.pool: pool.size for pool in made.pools}
+    assert {pool: len(members) for pool, members in pools.items()} == sizes
+    for repeat in (1, 2, 3):
+        nested = [pools[f"{size}/{repeat}"] for size in SIZES]
+        assert cited <= nested[0] < nested[1] < nested[2]
+    assert pools["400/1"] - cited != pools["400/2"] - cited
+
+
+def test_what_fills_a_pool_passes_the_pre_filter_and_is_not_younger(database: Database) -> None:
+    load_world(database)
+    sample_world(database, year=2010, least_citations=6, least_abstract=500)
+    drawn = """
+    SELECT papers.year, LENGTH(papers.abstract), COUNT(DISTINCT citation_links.cited_paper_id)
+    FROM pool_members
+    INNER JOIN papers ON pool_members.paper_id = papers.paper_id
+    LEFT JOIN citation_links ON papers.paper_id = citation_links.citing_paper_id
+    WHERE pool_members.paper_id NOT IN (SELECT paper_id FROM sampled_citations)
+    GROUP BY papers.paper_id, papers.year, papers.abstract
+    """
+    found = ask(database, drawn)
+    assert len(found) > 50
+    assert max(year for year, _, _ in found) == 2010
+    assert min(length for _, length, _ in found) >= 500
+    assert min(citations for _, _, citations in found) >= 6
+    years = """
+    SELECT DISTINCT year FROM sampled_queries
+    INNER JOIN papers ON sampled_queries.paper_id = papers.paper_id
+    """
+    assert ask(database, years) == [(2010,)]
+
+
+def test_received_citations_can_be_counted_instead_of_made_ones(database: Database) -> None:
+    load_world(database)
+    made = sample_world(database, year=2010, counted="received")
+    received = """
+    SELECT MIN(prefiltered_papers.citations), COUNT(*) FROM prefiltered_papers WHERE benchmark = 'large_scale'
+    AND citations = (SELECT COUNT(*) FROM citation_links WHERE cited_paper_id = prefiltered_papers.paper_id)
+    """
+    ((least, agreeing),) = ask(database, received)
+    ((papers,),) = ask(database, "SELECT COUNT(*) FROM prefiltered_papers WHERE benchmark = 'large_scale'")
+    assert least >= 3
+    assert agreeing == papers
+    assert made.queries > 0
+
+
+def test_a_field_is_filled_with_what_its_papers_cite(database: Database) -> None:
+    load_world(database)
+    sample_fields(database)
+    strangers = """
+    SELECT COUNT(*)
+    FROM pools
+    INNER JOIN pool_members
+        ON pools.benchmark = pool_members.benchmark
+        AND pools.sample = pool_members.sample
+        AND pool_members.position <= pools.size
+    WHERE pools.benchmark = 'field_level' AND NOT EXISTS (
+        SELECT 1 FROM citation_links
+        INNER JOIN paper_fields ON citation_links.citing_paper_id = paper_fields.paper_id
+        WHERE paper_fields.field = pools.field AND citation_links.cited_paper_id = pool_members.paper_id
+    )
+    """
+    assert ask(database, strangers) == [(0,)]
+    asked = ask(database, "SELECT DISTINCT field FROM pools WHERE benchmark = 'field_level'")
+    assert len(asked) == 19
+    own = """
+    SELECT COUNT(*) FROM sampled_queries WHERE benchmark = 'field_level' AND NOT EXISTS (
+        SELECT 1 FROM paper_fields
+        WHERE paper_fields.paper_id = sampled_queries.paper_id AND paper_fields.field = sampled_queries.field
+    )
+    """
+    assert ask(database, own) == [(0,)]
+
+
+def test_no_paper_is_a_query_of_both_folds(database: Database) -> None:
+    load_world(database)
+    sample_fields(database, year=2015, queries=20, validation_queries=20)
+    shared = """
+    SELECT COUNT(*) FROM sampled_queries AS test
+    INNER JOIN sampled_queries AS other ON test.paper_id = other.paper_id
+    WHERE test.fold = 'test' AND other.fold = 'validation'
+    """
+    assert ask(database, shared) == [(0,)]
+    folds = dict(ask(database, "SELECT fold, COUNT(*) FROM sampled_queries GROUP BY fold"))
+    assert min(folds.values()) > 10
+
+
+def test_an_exhausted_pool_is_not_repeated_and_says_its_size(database: Database) -> None:
+    load_world(database)
+    made = sample_world(database, pool_sizes=(150, 1_000_000), validation_queries=0)
+    assert [(pool.pool, pool.size < pool.asked_size) for pool in made.pools] == [
+        ("150/1", False),
+        ("150/2", False),
+        ("150/3", False),
+        ("1000000/1", True),
+    ]
+    whole = "SELECT COUNT(*) FROM large_scale.candidates WHERE pool = '1000000/1'"
+    assert ask(database, whole) == [(made.pools[-1].size,)]
+    assert made.funnel["with_citations_until_year"] <= made.pools[-1].size
+
+
+def test_excluded_papers_are_no_queries(database: Database, tmp_path: Path) -> None:
+    load_world(database)
+    sample_world(database)
+    before = {row[1] for row in ask(database, DRAWN.format("large_scale"))}
+    excluded = tmp_path / "train.txt"
+    excluded.write_text("\n".join(sorted(before)[:4]) + "\nunknown\n\n")
+    made = sample_world(database, exclude=(excluded,))
+    after = {row[1] for row in ask(database, DRAWN.format("large_scale"))}
+    assert not after & set(sorted(before)[:4])
+    assert len(after) == len(before)
+    assert (made.excluded, made.excluded_held) == (5, 4)
+
+
+def test_sampling_again_changes_nothing_and_another_seed_everything(database: Database) -> None:
+    load_world(database)
+    sample_world(database)
+    first = [ask(database, query.format("large_scale")) for query in (DRAWN, CITED, POOLS, MEMBERS)]
+    sample_world(database)
+    assert [ask(database, query.format("large_scale")) for query in (DRAWN, CITED, POOLS, MEMBERS)] == first
+    sample_world(database, seed="2")
+    again = [ask(database, query.format("large_scale")) for query in (DRAWN, CITED, POOLS, MEMBERS)]
+    assert all(new != old for new, old in zip(again[:2], first[:2], strict=True))
+    assert again[3] != first[3]
+
+
+def test_two_benchmarks_stand_side_by_side(database: Database) -> None:
+    load_world(database)
+    sample_world(database)
+    before = ask(database, MEMBERS.format("large_scale"))
+    sample_fields(database)
+    assert ask(database, MEMBERS.format("large_scale")) == before
+
+
+def test_our_own_ids_play_no_part(tmp_path: Path) -> None:
+    drawn = []
+    for number, others in enumerate(("300", None)):
+        with connect(f"duckdb:///{tmp_path / f'{number}.duckdb'}") as database:
+            create_schema(database)
+            if others:  # ids of ours begin elsewhere
+                load(
+                    database,
+                    LoadRequest("synthetic", options={"papers": others, "seed": "9"}, corpus="before"),
+                )
+            load_world(database)
+            sample_world(database)
+            drawn.append([ask(database, query.format("large_scale")) for query in (DRAWN, MEMBERS)])
+    assert drawn[0] == drawn[1]
+
+
+def test_a_failed_draw_leaves_the_old_sample(database: Database) -> None:
+    load_world(database)
+    sample_world(database)
+    before = ask(database, MEMBERS.format("large_scale"))
+    with pytest.raises(BenchmarkError, match="no paper of the year 1900 can be a query"):
+        sample_world(database, year=1900)
+    assert ask(database, MEMBERS.format("large_scale")) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"repeats": 0}, InputError, "at least one"),
+        ({"counted": "both"}, InputError, "made, received"),
+        ({"assigned_by": "mag"}, InputError, "no fields"),
+        ({"exclude": (Path("/nowhere"),)}, InputError, "no file"),
+    ],
+)
+def test_what_cannot_be_sampled_is_refused(
+    database: Database, given: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    load_world(database, 100)
+    with pytest.raises(error, match=said):
+        sample_world(database, **given)
+
+
+def test_unknown_names_are_refused(database: Database) -> None:
+    with pytest.raises(BenchmarkError, match="not sampled from a corpus"):
+        sample(database, SampleRequest("scifact", "synthetic"))
+    with pytest.raises(UnknownNameError, match="corpus"):
+        sample(database, SampleRequest("large_scale", "nowhere"))
+    load_world(database, 100)
+    with pytest.raises(InputError, match="pools of one size"):
+        sample_fields(database, pool_sizes=(10, 20))
