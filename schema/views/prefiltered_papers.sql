@@ -2,13 +2,21 @@
 -- 3): with a year, a title, an abstract that is long enough, and citations enough, as `samplings` says.
 CREATE VIEW prefiltered_papers AS
 WITH counts AS (
-    SELECT citation_links.citing_paper_id AS paper_id, 'made' AS counted, COUNT(*) AS citations
-    FROM citation_links
-    GROUP BY citation_links.citing_paper_id
-    UNION ALL
-    SELECT citation_links.cited_paper_id AS paper_id, 'received' AS counted, COUNT(*) AS citations
-    FROM citation_links
-    GROUP BY citation_links.cited_paper_id
+    SELECT
+        samplings.benchmark,
+        CASE
+            WHEN samplings.counted = 'made' THEN citation_links.citing_paper_id
+            ELSE citation_links.cited_paper_id
+        END AS paper_id,
+        COUNT(*) AS citations
+    FROM samplings
+    CROSS JOIN citation_links
+    GROUP BY
+        samplings.benchmark,
+        CASE
+            WHEN samplings.counted = 'made' THEN citation_links.citing_paper_id
+            ELSE citation_links.cited_paper_id
+        END
 )
 SELECT
     samplings.benchmark,
@@ -19,7 +27,7 @@ SELECT
     COALESCE(counts.citations, 0) AS citations
 FROM samplings
 INNER JOIN distinct_papers AS papers ON samplings.corpus_id = papers.corpus_id
-LEFT JOIN counts ON papers.paper_id = counts.paper_id AND samplings.counted = counts.counted
+LEFT JOIN counts ON samplings.benchmark = counts.benchmark AND papers.paper_id = counts.paper_id
 WHERE papers.year IS NOT NULL
     AND TRIM(papers.title) <> ''
     AND LENGTH(COALESCE(papers.abstract, '')) >= samplings.least_abstract

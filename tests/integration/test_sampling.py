@@ -9,6 +9,7 @@ from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.pipeline.load import LoadRequest, load
 from pinakes.pipeline.sampling import SampleRequest, SampleSummary, sample
+from pinakes.pipeline.status import find_orphans
 from pinakes.schema import create_schema
 
 SIZES = (150, 400, 900)
@@ -275,3 +276,12 @@ def test_unknown_names_are_refused(database: Database) -> None:
     load_world(database, 100)
     with pytest.raises(InputError, match="pools of one size"):
         sample_fields(database, pool_sizes=(10, 20))
+
+
+def test_a_sample_leaves_no_orphans_and_a_lost_query_is_found(database: Database) -> None:
+    load_world(database, 300)
+    sample_world(database)
+    assert find_orphans(database) == {}
+    with database.begin() as session:
+        session.execute("DELETE FROM sampled_queries WHERE fold = 'validation'")
+    assert set(find_orphans(database)) == {"sampled_citations.query_id"}

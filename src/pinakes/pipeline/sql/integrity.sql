@@ -164,3 +164,54 @@ SELECT COUNT(*) FROM (SELECT citation_id FROM citations GROUP BY citation_id HAV
 
 -- name: pending_citations.key
 SELECT COUNT(*) FROM (SELECT citation_id FROM pending_citations GROUP BY citation_id HAVING COUNT(*) > 1) AS repeated
+
+-- name: hits.key
+SELECT COUNT(*) FROM (SELECT run_id, query_id, paper_id FROM hits GROUP BY run_id, query_id, paper_id HAVING COUNT(*) > 1) AS repeated
+
+-- name: pool_members.key
+SELECT COUNT(*) FROM (SELECT benchmark, sample, position FROM pool_members GROUP BY benchmark, sample, position HAVING COUNT(*) > 1) AS repeated
+
+-- name: samplings.corpus_id
+SELECT COUNT(*) FROM samplings WHERE corpus_id NOT IN (SELECT corpus_id FROM corpora)
+
+-- name: sampled_queries.benchmark
+SELECT COUNT(*) FROM sampled_queries WHERE benchmark NOT IN (SELECT benchmark FROM samplings)
+
+-- name: sampled_queries.paper_id
+SELECT COUNT(*) FROM sampled_queries AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: sampled_citations.paper_id
+SELECT COUNT(*) FROM sampled_citations AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: sampled_citations.query_id
+SELECT COUNT(*) FROM sampled_citations AS child
+WHERE NOT EXISTS (
+    SELECT 1 FROM sampled_queries
+    WHERE sampled_queries.benchmark = child.benchmark AND sampled_queries.query_id = child.query_id
+)
+
+-- name: pools.benchmark
+SELECT COUNT(*) FROM pools WHERE benchmark NOT IN (SELECT benchmark FROM samplings)
+
+-- name: pool_members.paper_id
+SELECT COUNT(*) FROM pool_members AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: pool_members.sample
+SELECT COUNT(*) FROM pool_members AS child
+WHERE NOT EXISTS (
+    SELECT 1 FROM pools WHERE pools.benchmark = child.benchmark AND pools.sample = child.sample
+)
+
+-- name: constructed_candidates.paper_id
+SELECT COUNT(*) FROM constructed_candidates AS child
+WHERE NOT EXISTS (SELECT 1 FROM papers WHERE papers.paper_id = child.paper_id)
+
+-- name: constructed_candidates.query_id
+SELECT COUNT(*) FROM constructed_candidates AS child
+WHERE NOT EXISTS (
+    SELECT 1 FROM sampled_queries
+    WHERE sampled_queries.benchmark = child.benchmark AND sampled_queries.query_id = child.query_id
+)
