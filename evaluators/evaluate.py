@@ -13,11 +13,14 @@ from pinakes.evaluators.registry import parse_measure
 from pinakes.records import Judgments, Rankings, Score
 
 
-def evaluate(rankings: Rankings, judgments: Judgments, measures: Iterable[str]) -> list[Score]:
+def evaluate(
+    rankings: Rankings, judgments: Judgments, measures: Iterable[str], subset: str = "all"
+) -> list[Score]:
     """One score for each measure and judged query: measures as given, queries by id.
 
     `Score.measure` is the canonical name (`parse_measure(name).name`); two spellings of one measure give
-    it once. `queries_answered` is 0 for a missing query.
+    it once. `queries_answered` is 0 for a missing query. `subset` is what the scores say of which papers were
+    ranked: `all`, or a type of candidates. For millions of ranked papers there is `evaluate_columns`.
 
     Raises `UnknownNameError` for an unknown measure; `EvaluationError` for a query without judged papers,
     a NaN score, a paper ranked twice, or a ranking that a measure does not allow.
@@ -29,7 +32,7 @@ def evaluate(rankings: Rankings, judgments: Judgments, measures: Iterable[str]) 
     return [
         Score(
             measure=measure.name,
-            subset="all",
+            subset=subset,
             query_id=query_id,
             value=values[measure.name].get(query_id, 0.0),
             queries_owed=1,

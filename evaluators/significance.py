@@ -49,11 +49,11 @@ class Comparison:
 
 
 def select_values(scores: Iterable[Score], measure: str) -> dict[str, float]:
-    """Query id -> value of one measure (its canonical name), for `compare`."""
+    """Query id -> value of one measure (its canonical name) of whole rankings, for `compare`."""
     return {
         score.query_id: score.value
         for score in scores
-        if score.measure == measure and score.query_id is not None
+        if score.measure == measure and score.subset == "all" and score.query_id is not None
     }
 
 

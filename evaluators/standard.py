@@ -17,6 +17,7 @@ import numpy as np
 from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider
 
 from pinakes.evaluators.base import Family, Measure, Values
+from pinakes.evaluators.columns import round_to_float32
 from pinakes.records import Judgments, RankedPaper, Rankings
 
 _PROVIDER: Final[Any] = PytrecEvalProvider
@@ -36,7 +37,7 @@ def score_queries(
     if not rankings:
         return {measure.name: {} for measure in measures}
     run = {query_id: round_scores(ranking) for query_id, ranking in rankings.items()}
-    judged = {query_id: dict(judgments[query_id]) for query_id in run}
+    judged = {query_id: raise_grades(judgments[query_id]) for query_id in run}
     values: dict[str, dict[str, float]] = {measure.name: {} for measure in measures}
     for group in _group_by_parameters(measures):
         given = {_translate(measure): measure.name for measure in group}
@@ -45,15 +46,24 @@ def score_queries(
     return values
 
 
+def raise_grades(judged: Mapping[str, int]) -> dict[str, int]:
+    """The grades of one query; zeros where all are negative, which is worth the same to every measure.
+
+    Trap: of a query without a grade from 0 on, trec_eval's code writes beyond its arrays.
+
+    >>> raise_grades({"a": -2, "b": -1}), raise_grades({"a": -2, "b": 0})
+    ({'a': 0, 'b': 0}, {'a': -2, 'b': 0})
+    """
+    return dict(judged) if max(judged.values()) >= 0 else dict.fromkeys(judged, 0)
+
+
 def round_scores(ranking: Sequence[RankedPaper]) -> dict[str, float]:
     """Paper -> its score as a 32-bit float; beyond their range it is infinite.
 
     >>> round_scores([RankedPaper("a", 1 + 2**-25), RankedPaper("b", -1e300)])
     {'a': 1.0, 'b': -inf}
     """
-    # said here, so that a pytrec_eval with 64-bit scores would order the same
-    with np.errstate(over="ignore", under="ignore"):
-        scores = np.array([paper.score for paper in ranking], dtype=np.float64).astype(np.float32)
+    scores = round_to_float32(np.array([paper.score for paper in ranking], dtype=np.float64))
     return dict(zip([paper.source_id for paper in ranking], scores.tolist(), strict=True))
 
 

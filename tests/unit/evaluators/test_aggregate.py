@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import EvaluationError
-from pinakes.evaluators.aggregate import Aggregation, aggregate
+from pinakes.evaluators.aggregate import Aggregation, Average, aggregate
 from pinakes.evaluators.evaluate import evaluate
 from pinakes.records import RankedPaper, Score
 
@@ -65,6 +65,103 @@ def test_counts_are_summed_over_the_queries_of_a_split() -> None:
         "facet=background/test": 6.0,
         "facet=method": 4.0,
         "facet=method/dev": 4.0,
+    }
+
+
+FIELDS: dict[str, dict[str, str | None]] = {
+    "1": {"field": "Art", "repeat": "1"},
+    "2": {"field": "Art", "repeat": "2"},
+    "3": {"field": "Art", "repeat": "2"},
+    "4": {"field": "Law", "repeat": "1"},
+    "5": {"field": None, "repeat": None},
+}
+FIVE = [*FOUR, query_score("5", 1.0)]
+
+
+def test_repeats_have_a_row_within_all_and_within_each_group() -> None:
+    rule = Aggregation(("field",), repeat_column="repeat")
+    assert aggregate(FIVE, FIELDS, rule) == [
+        Score("AP", "all", None, 2.5 / 5, 5, 5),
+        Score("AP", "all/repeat=1", None, 0.5 / 2, 2, 2),
+        Score("AP", "all/repeat=2", None, 1.0 / 2, 2, 2),
+        Score("AP", "field=Art", None, 1.5 / 3, 3, 3),
+        Score("AP", "field=Art/repeat=1", None, 0.5, 1, 1),
+        Score("AP", "field=Art/repeat=2", None, 1.0 / 2, 2, 2),
+        Score("AP", "field=Law", None, 0.0, 1, 1),
+        Score("AP", "field=Law/repeat=1", None, 0.0, 1, 1),
+    ]
+
+
+def test_an_average_counts_each_group_once() -> None:
+    rule = Aggregation(("field",), averages=(Average("mean(field)", "field"),))
+    (average,) = [score for score in aggregate(FIVE, FIELDS, rule) if score.subset == "mean(field)"]
+    assert average == Score("AP", "mean(field)", None, (1.5 / 3 + 0.0) / 2, 4, 4)
+
+
+def test_an_average_of_rounded_means_is_rounded_as_a_percentage_too() -> None:
+    # 33.3333... and 14.2857... per cent with four decimals
+    attributes: dict[str, dict[str, str | None]] = {
+        str(query): {"field": "Art" if query < 3 else "Law"} for query in range(10)
+    }
+    scores = [query_score(str(query), float(query in (0, 3))) for query in range(10)]
+    averages = (Average("mean(field)", "field"), Average("mean(rounded field)", "field", 6))
+    found = {
+        score.subset: score
+        for score in aggregate(scores, attributes, Aggregation(("field",), averages=averages))
+    }
+    assert found["mean(field)"].value == (1 / 3 + 1 / 7) / 2
+    assert found["mean(rounded field)"] == Score("AP", "mean(rounded field)", None, 23.8095 / 100, 10, 10)
+
+
+def test_means_are_rounded_before_they_are_averaged() -> None:
+    # per cent without decimals: 0.4, 0.4 and 0.7 are 0, 0 and 1, whose mean 0.33 is 0 again
+    attributes: dict[str, dict[str, str | None]] = {
+        "1": {"field": "Art"},
+        "2": {"field": "Law"},
+        "3": {"field": "Mat"},
+    }
+    scores = [query_score("1", 0.004), query_score("2", 0.004), query_score("3", 0.007)]
+    rule = Aggregation(("field",), averages=(Average("rounded", "field", 2), Average("plain", "field")))
+    found = {score.subset: score.value for score in aggregate(scores, attributes, rule)}
+    assert found["plain"] == pytest.approx(0.005)
+    assert found["rounded"] == 0.0
+
+
+def test_an_average_without_any_group_has_no_row() -> None:
+    rule = Aggregation(("field",), averages=(Average("mean(field)", "field"),))
+    assert [score.subset for score in aggregate(FIVE[4:], FIELDS, rule)] == ["all"]
+
+
+def test_counts_are_summed_in_an_average() -> None:
+    rule = Aggregation(("field",), averages=(Average("mean(field)", "field", 6),))
+    scores = [query_score(str(query), 2.0, "NumRet") for query in range(1, 6)]
+    assert {score.subset: score.value for score in aggregate(scores, FIELDS, rule)} == {
+        "all": 10.0,
+        "field=Art": 6.0,
+        "field=Law": 2.0,
+        "mean(field)": 8.0,
+    }
+
+
+def test_scores_of_a_candidate_type_are_aggregated_apart_under_its_name() -> None:
+    graph = [Score("AP", "type=graph", score.query_id, 1.0, 1, 1) for score in FOUR]
+    rule = Aggregation(("field",), "repeat", {"first": [["1"]]}, averages=(Average("mean(field)", "field"),))
+    found = {score.subset: score.value for score in aggregate([*FOUR, *graph], FIELDS, rule)}
+    assert found == {
+        "all": 1.5 / 4,
+        "all/first": 0.5 / 2,
+        "field=Art": 1.5 / 3,
+        "field=Art/first": 0.5,
+        "field=Law": 0.0,
+        "field=Law/first": 0.0,
+        "mean(field)": 0.25,
+        "type=graph": 1.0,
+        "type=graph/first": 1.0,
+        "type=graph/field=Art": 1.0,
+        "type=graph/field=Art/first": 1.0,
+        "type=graph/field=Law": 1.0,
+        "type=graph/field=Law/first": 1.0,
+        "type=graph/mean(field)": 1.0,
     }
 
 

@@ -142,9 +142,10 @@ def test_no_draws_are_refused() -> None:
         randomise_signs(np.ones(30), seed=1, draws=0)
 
 
-def test_values_are_selected_by_measure_and_query() -> None:
+def test_values_are_selected_by_measure_and_query_of_whole_rankings() -> None:
     scores = [
         Score("AP", "all", "1", 0.5, 1, 1),
+        Score("AP", "type=graph", "1", 0.75, 1, 1),
         Score("RR", "all", "1", 1.0, 1, 1),
         Score("AP", "all", None, 0.5, 1, 1),
     ]

@@ -130,6 +130,15 @@ def test_a_negative_grade_gains_nothing() -> None:
     assert value_of("nDCG", rank(a=2.0, b=1.0), {"a": -2, "b": 1}) == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_query_with_negative_grades_alone_is_scored() -> None:
+    # trec_eval's code would write beyond its arrays; the loop makes a crash likely
+    judged = {str(paper): -2 for paper in range(60)}
+    ranking = [RankedPaper(source_id, 1.0) for source_id in judged]
+    for _ in range(50):
+        scores = evaluate({"q": ranking}, {"q": judged}, ["AP", "nDCG", "R@5", "Bpref", "infAP", "NumRet"])
+        assert [score.value for score in scores] == [0.0, 0.0, 0.0, 0.0, 0.0, 60.0]
+
+
 def test_second_call_equals_the_first() -> None:
     measures = ["nDCG@1", "nDCG@2", "nDCG@5", "P@1", "P@5", "AP@5"]
     first = evaluate({"q": RANKING}, {"q": JUDGED}, measures)

@@ -1,0 +1,160 @@
+"""trec_eval's measures over arrays of judged ranks, equal to its own code to the last bit.
+
+Every sum goes over a query's papers from the best rank down, one double after the other, as the loops of
+trec_eval do (`numpy.bincount` adds in that order, `numpy.sum` does not), and logarithms are the C library's.
+Leaves out: measures and parameters without a kernel; trec_eval's own code computes those (`standard`).
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.evaluators.base import Measure
+from pinakes.evaluators.judged_ranks import Integers, JudgedRanks
+from pinakes.evaluators.standard import score_queries
+
+Floats = NDArray[np.float64]
+Kernel = Callable[[JudgedRanks, int, int | None], Floats]
+"""Gives a value for each query from the ranks, the lowest grade that is relevant, and the cutoff or None."""
+
+
+def find_kernel(measure: Measure) -> Kernel | None:
+    """The kernel that computes a measure; None where there is none for it or for its parameters.
+
+    Trap: `nDCG%20` has the base name of `nDCG@20` and is not of trec_eval.
+
+    >>> from pinakes.evaluators.registry import parse_measure
+    >>> names = ("AP(rel=2)", "AP(judged_only=True)", "infAP", "nDCG%20", "CSFCube.AP")
+    >>> [find_kernel(parse_measure(name)) is None for name in names]
+    [False, True, True, True, True]
+    """
+    is_trec_evals = measure.family.score_queries is score_queries
+    has_rel_alone = measure.parameters.keys() <= {"rel"}
+    return KERNELS.get(measure.family.base) if is_trec_evals and has_rel_alone else None
+
+
+def compute(measure: Measure, ranks: JudgedRanks) -> Floats:
+    """The values of a measure that has a kernel, by query (queries,); 0 for a query that ranks nothing."""
+    kernel = KERNELS[measure.family.base]
+    cutoff = None if measure.cutoff is None else int(measure.cutoff)
+    return kernel(ranks, measure.parameters.get("rel", 1), cutoff)
+
+
+def average_precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    """The mean, over all relevant papers, of the precision at their rank; those below the cutoff give 0."""
+    query, rank = _relevant(ranks, level, cutoff)
+    return _divide(_add(ranks, query, _count_up(query) / rank), _count_owed(ranks, level))
+
+
+def gain(ranks: JudgedRanks, _level: int, cutoff: int | None) -> Floats:
+    """nDCG: gains are grades, over log2(rank + 1); the best order is over all judged papers."""
+    query, rank, grade = _cut(cutoff, *(column[ranks.grade > 0] for column in _columns(ranks)))
+    found = _add(ranks, query, grade / _log2(rank + 1))
+    order = np.lexsort((-ranks.judged_grade, ranks.judged_query))
+    best_query, best_grade = ranks.judged_query[order], ranks.judged_grade[order]
+    best_query, best_grade = best_query[best_grade > 0], best_grade[best_grade > 0]
+    best_query, best_rank, best_grade = _cut(cutoff, best_query, _count_up(best_query), best_grade)
+    return _divide(found, _add(ranks, best_query, best_grade / _log2(best_rank + 1)))
+
+
+def precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    """Relevant papers up to the cutoff over the cutoff, also where fewer are ranked."""
+    return _count_found(ranks, level, cutoff) / float(cutoff or 1)
+
+
+def recall(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    """Relevant papers up to the cutoff over all relevant papers."""
+    return _divide(_count_found(ranks, level, cutoff), _count_owed(ranks, level))
+
+
+def r_precision(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
+    """Relevant papers among as many as there are relevant ones, over their number."""
+    query, rank = _relevant(ranks, level, None)
+    owed = _count_owed(ranks, level)
+    return _divide(_count(ranks, query[rank <= owed[query]]), owed)
+
+
+def reciprocal_rank(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
+    """One over the rank of the first relevant paper."""
+    query, rank = _relevant(ranks, level, None)
+    first, at = np.unique(query, return_index=True)
+    values = np.zeros(ranks.queries)
+    values[first] = 1.0 / rank[at]
+    return values
+
+
+def success(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    """1 where a relevant paper stands up to the cutoff."""
+    return (_count_found(ranks, level, cutoff) > 0).astype(np.float64)
+
+
+KERNELS: Final[Mapping[str, Kernel]] = {
+    "AP": average_precision,
+    "P": precision,
+    "R": recall,
+    "RR": reciprocal_rank,
+    "Rprec": r_precision,
+    "Success": success,
+    "nDCG": gain,
+}
+"""base name of a family of `standard` -> its kernel"""
+
+
+def _columns(ranks: JudgedRanks) -> tuple[Integers, Integers, Integers]:
+    return ranks.query, ranks.rank, ranks.grade
+
+
+def _cut(
+    cutoff: int | None, query: Integers, rank: Integers, grade: Integers
+) -> tuple[Integers, Integers, Integers]:
+    if cutoff is None:
+        return query, rank, grade
+    kept = rank <= cutoff
+    return query[kept], rank[kept], grade[kept]
+
+
+def _relevant(ranks: JudgedRanks, level: int, cutoff: int | None) -> tuple[Integers, Integers]:
+    """Query and rank of the relevant papers up to the cutoff, by query and rank."""
+    kept = ranks.grade >= level
+    if cutoff is not None:
+        kept &= ranks.rank <= cutoff
+    return ranks.query[kept], ranks.rank[kept]
+
+
+def _count_found(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    return _count(ranks, _relevant(ranks, level, cutoff)[0])
+
+
+def _count_owed(ranks: JudgedRanks, level: int) -> Floats:
+    return _count(ranks, ranks.judged_query[ranks.judged_grade >= level])
+
+
+def _count(ranks: JudgedRanks, query: Integers) -> Floats:
+    return np.bincount(query, minlength=ranks.queries).astype(np.float64)
+
+
+def _count_up(query: Integers) -> Integers:
+    """1, 2, … within each query; queries ascending.
+
+    >>> _count_up(np.array([0, 0, 2])).tolist()
+    [1, 2, 1]
+    """
+    return np.arange(1, len(query) + 1) - np.searchsorted(query, query)
+
+
+def _add(ranks: JudgedRanks, query: Integers, values: Floats) -> Floats:
+    # of no rows bincount gives whole numbers
+    return np.bincount(query, weights=values, minlength=ranks.queries).astype(np.float64)
+
+
+def _divide(values: Floats, by: Floats) -> Floats:
+    return np.divide(values, by, out=np.zeros_like(values), where=by > 0)
+
+
+def _log2(numbers: Integers) -> Floats:
+    """The C library's logarithm of each number; NumPy's own may differ in the last bit."""
+    distinct, at = np.unique(numbers, return_inverse=True)
+    return np.array([math.log2(number) for number in distinct.tolist()])[at]

@@ -1,0 +1,95 @@
+"""Rankings and judgments as columns of numbers: what an evaluation of millions of ranked papers computes on.
+
+A query is its position among the judged queries, a paper a number that rises with the source's id, byte by
+byte. Leaves out: who reads them from a database (`pinakes.pipeline`) and what is computed (`array_measures`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.records import Judgments, Rankings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedColumns:
+    """Judged papers, one place of each array a (query, paper) pair.
+
+    Attributes:
+        query_ids: the judged queries, by id.
+        query: positions in `query_ids`, ascending (m,).
+        paper: numbers of papers (m,).
+        grade: their grades (m,).
+        name_paper: the source's id of a paper's number, for messages.
+    """
+
+    query_ids: Sequence[str]
+    query: NDArray[np.int64]
+    paper: NDArray[np.int64]
+    grade: NDArray[np.int64]
+    name_paper: Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedColumns:
+    """Ranked papers of judged queries in any order, one place of each array a (query, paper) pair.
+
+    Attributes:
+        query: positions in `JudgedColumns.query_ids` (n,).
+        paper: numbers of papers, as `JudgedColumns` counts them (n,).
+        score: higher is better; 32-bit floats, as trec_eval 9 reads them (n,).
+    """
+
+    query: NDArray[np.int32]
+    paper: NDArray[np.int32]
+    score: NDArray[np.float32]
+
+    def select(self, kept: NDArray[np.bool_]) -> "RankedColumns":
+        """The pairs where `kept` is true."""
+        return RankedColumns(self.query[kept], self.paper[kept], self.score[kept])
+
+
+def round_to_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Scores as 32-bit floats; beyond their range they are infinite.
+
+    >>> round_to_float32(np.array([1 + 2**-25, -1e300])).tolist()
+    [1.0, -inf]
+    """
+    # said here, so that a pytrec_eval with 64-bit scores would order the same
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32)
+
+
+def to_columns(rankings: Rankings, judgments: Judgments) -> tuple[RankedColumns, JudgedColumns]:
+    """The columns of rankings and judgments; rankings of queries without judgments are left aside."""
+    query_ids = sorted(judgments)
+    positions = {query_id: position for position, query_id in enumerate(query_ids)}
+    ranked = [
+        (positions[query_id], paper.source_id, paper.score)
+        for query_id, ranking in rankings.items()
+        if query_id in positions
+        for paper in ranking
+    ]
+    judged = [
+        (positions[query_id], source_id, grade)
+        for query_id in query_ids
+        for source_id, grade in judgments[query_id].items()
+    ]
+    source_ids = sorted({pair[1] for pair in [*ranked, *judged]}, key=str.encode)
+    numbers = {source_id: number for number, source_id in enumerate(source_ids)}
+    return (
+        RankedColumns(
+            np.array([query for query, _, _ in ranked], dtype=np.int32),
+            np.array([numbers[source_id] for _, source_id, _ in ranked], dtype=np.int32),
+            round_to_float32(np.array([score for _, _, score in ranked], dtype=np.float64)),
+        ),
+        JudgedColumns(
+            query_ids,
+            np.array([query for query, _, _ in judged], dtype=np.int64),
+            np.array([numbers[source_id] for _, source_id, _ in judged], dtype=np.int64),
+            np.array([grade for _, _, grade in judged], dtype=np.int64),
+            source_ids.__getitem__,
+        ),
+    )

@@ -1,0 +1,97 @@
+"""The candidates of each type, and rankings cut to one type: its candidates and the relevant papers.
+
+Scores of such rankings say how hard a type is for a system (Medić and Šnajder 2022, section 4.4). A relevant
+paper has a grade from 1 on; the source `cited` is of these alone and no type. Leaves out: the scores
+(`evaluate`).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError
+from pinakes.evaluators.columns import RankedColumns
+from pinakes.pipeline.read_judged import Owed
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.relations import relation
+from pinakes.records import Rankings
+from pinakes.schema import papers
+
+RELEVANT: Final = "cited"
+
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""positions of queries and ids of papers, ours"""
+
+
+def read_candidate_types(database: Database, benchmark: Benchmark, owed: Owed) -> dict[str, Pairs]:
+    """Type -> its candidates and the relevant papers, of queries that owe a score; types by name.
+
+    Raises:
+        EvaluationError: the queries do not each have a pool of their own.
+    """
+    if benchmark.pool != "per_query":
+        raise EvaluationError(
+            f"{benchmark.name} asks for scores by candidate type, and its pool is {benchmark.pool}; "
+            "expected per_query."
+        )
+    view = relation(benchmark, "candidates")
+    with database.read() as session:
+        rows = session.fetch_arrow(
+            sa.select(view.c.source, view.c.query_id, view.c.paper_id).where(view.c.source != RELEVANT)
+        )
+    source = np.array(rows["source"].to_pylist(), dtype=object)
+    query = np.array([owed.positions.get(query_id, -1) for query_id in rows["query_id"].to_pylist()])
+    paper_id = rows["paper_id"].to_numpy()
+    is_relevant = owed.grade >= 1
+    types = {}
+    for name in sorted(set(source.tolist())):
+        of_type = (source == name) & (query >= 0)
+        types[str(name)] = (
+            np.concatenate([owed.query[is_relevant], query[of_type]]),
+            np.concatenate([owed.paper_id[is_relevant], paper_id[of_type]]),
+        )
+    return types
+
+
+def cut_columns(ranked: RankedColumns, query: NDArray[np.int64], paper: NDArray[np.int32]) -> RankedColumns:
+    """The ranked pairs that are among the given ones.
+
+    >>> columns = RankedColumns(*(np.array(part) for part in ([0, 0, 1], [5, 6, 6], [3.0, 2.0, 1.0])))
+    >>> cut_columns(columns, np.array([1, 0]), np.array([6, 5])).score.tolist()
+    [3.0, 1.0]
+    """
+    papers_held = 1 + max(
+        (int(numbers.max()) for numbers in (ranked.paper, paper) if len(numbers)), default=0
+    )
+    kept = query * papers_held + paper
+    return ranked.select(np.isin(ranked.query.astype(np.int64) * papers_held + ranked.paper, kept))
+
+
+def cut_rankings(database: Database, rankings: Rankings, owed: Owed, pairs: Pairs) -> Rankings:
+    """The same of rankings as records."""
+    source_ids = _read_source_ids(database, pairs[1])
+    kept = {
+        (owed.query_ids[query], source_ids[paper_id])
+        for query, paper_id in zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)
+    }
+    return {
+        query_id: [paper for paper in ranking if (query_id, paper.source_id) in kept]
+        for query_id, ranking in rankings.items()
+    }
+
+
+def _read_source_ids(database: Database, paper_ids: NDArray[np.int64]) -> Mapping[int, str]:
+    low, high = (int(paper_ids.min()), int(paper_ids.max())) if len(paper_ids) else (0, -1)
+    query = sa.select(papers.c.paper_id, papers.c.source_id).where(papers.c.paper_id.between(low, high))
+    asked = set(paper_ids.tolist())
+    with database.read() as session:
+        return {
+            paper_id: source_id
+            for part in session.stream(query)
+            for paper_id, source_id in zip(*(column.to_pylist() for column in part.columns), strict=True)
+            if paper_id in asked
+        }
