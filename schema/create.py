@@ -22,13 +22,19 @@ schema_version = sa.Table(
 )
 
 _VIEWS: Final = {
+    "candidate_types": "What a candidate is: cited, graph, random, or what else put it into its pool.",
     "citation_links": "Who cites whom among the papers that we hold: each pair once.",
     "distinct_papers": "Papers without those that were merged into another.",
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
     "paper_title_keys": "Papers with their normalised titles.",
+    "pool_size_effect": "Each measure's mean at each pool size, in all and by field, and at the smallest.",
     "prefiltered_papers": "The papers that a sampled benchmark draws queries and candidates from.",
     "reference_title_keys": "Cited works with their normalised titles.",
+    "repeat_spread": "Each subset's values over the repeats of its pools: mean, deviation, lowest, highest.",
+    "run_disagreement": "How many papers two runs share among their first 10 and 200 for a query.",
+    "score_differences": "By how much two runs of a benchmark differ on a query.",
+    "types_above_cited": "How many candidates of each type a run ranks above the papers that a query cites.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }
 

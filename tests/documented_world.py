@@ -1,15 +1,19 @@
 """The small world that the documentation's queries are asked of, the same on any database.
 
 Three corpora, faulty records, a citation of a work that nobody holds, runs of every system that a recipe
-names, their scores, and the benchmark that the manual writes down. Leaves out: the databases themselves.
+names, their scores, sampled pools, a construction, and the benchmark that the manual writes down. Leaves out:
+the databases themselves.
 """
 
 import re
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from pinakes.database import Database
+from pinakes.pipeline.construction import construct
+from pinakes.pipeline.construction_records import ConstructionRequest
 from pinakes.pipeline.deduplicate import deduplicate
 from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.export_run import export_run
@@ -18,6 +22,7 @@ from pinakes.pipeline.index import index
 from pinakes.pipeline.init import initialise
 from pinakes.pipeline.load import LoadRequest, load
 from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.sampling import SampleRequest, sample
 from pinakes.pipeline.systems.base import SystemOptions
 from tests.benching import write_csfcube
 from tests.documents import MANUAL, read_blocks
@@ -58,7 +63,17 @@ def fill(database: Database, folder: Path) -> None:
             "INSERT INTO citations (citation_id, citing_paper_id, reference_id, batch_id) "
             "VALUES (1000000, 1, 1000000, 1)"
         )
+    _sample(database)
     _rank(database, folder)
+
+
+def _sample(database: Database) -> None:
+    """Queries of 2019 with pools of two sizes, and one query of each field that the corpus has one for."""
+    chosen: dict[str, Any] = {"corpus": "synthetic", "validation_queries": 1, "repeats": 2}
+    sizes: dict[str, Any] = {"pool_sizes": (80, 160), "validation_pool_size": 60}
+    fields: dict[str, Any] = {"pool_sizes": (40,), "validation_pool_size": 20, "assigned_by": "synthetic"}
+    sample(database, SampleRequest("large_scale", queries=6, **chosen, **sizes))
+    sample(database, SampleRequest("field_level", queries=1, **chosen, **fields))
 
 
 def _write_library(file: Path) -> None:
@@ -88,15 +103,18 @@ def _write_library(file: Path) -> None:
 def _rank(database: Database, folder: Path) -> None:
     """Runs of every system that the recipes name; the imported ones are made of TF-IDF's, upside down."""
     options = SystemOptions(folder / f"{database.name}.indexes")
-    for benchmark, imported in (("synthetic", "minilm"), ("csfcube", "SPECTER"), ("cites", "")):
+    imports = {"synthetic": "minilm", "csfcube": "SPECTER"}
+    for benchmark in (*imports, "cites", "large_scale", "field_level", "mdcr_constructed"):
+        if benchmark == "mdcr_constructed":
+            construct(database, ConstructionRequest(benchmark))
         for system in ("bm25", "tfidf"):
             index(database, benchmark, system, options=options)
             made = run(database, RunRequest(benchmark, system, options))
-        if imported:
+        if benchmark in imports:
             file = folder / f"{database.name}-{benchmark}.txt"
             export_run(database, benchmark, made.run_id, file)
             _reverse(file)
-            import_run(database, ImportRequest(benchmark, imported, [file]))
+            import_run(database, ImportRequest(benchmark, imports[benchmark], [file]))
         evaluate(database, benchmark)
 
 

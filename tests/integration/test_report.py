@@ -19,7 +19,8 @@ from pinakes.pipeline.telling import list_load_tables
 from pinakes.report.data import BenchmarkReport, PublishedFigure
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
-from pinakes.schema import runs, scores
+from pinakes.schema import pools, runs, sampled_queries, scores
+from tests.sampled_rows import add_rows, add_scores
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -261,6 +262,44 @@ def test_what_is_not_there_is_said(
         ask(database)
 
 
+GROUPED = {
+    ("pool_size=1000", None): 0.25,
+    ("pool_size=200", None): 0.5,
+    ("pool_size=200/repeat=1", None): 0.25,
+    ("pool_size=200/repeat=2", None): 0.75,
+    ("mean(topic)", None): 0.75,
+    ("type=random", None): 1.0,
+    ("type=graph", None): 0.5,
+    ("type=graph/topic=cells", None): 0.5,
+    ("type=graph", "q1"): 0.125,
+    ("type=graph", "q9"): 0.125,
+}
+
+
+def test_repeats_are_spreads_and_types_and_sizes_stand_apart(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    add_scores(database, 1, "P@1", GROUPED)
+    report = gather_report(database, "tiny")
+    assert report.subsets == ("all", "mean(topic)", "topic=cells", "topic=graphs")
+    assert (report.sizes, report.types) == (
+        ("pool_size=200", "pool_size=1000"),
+        ("type=graph", "type=random"),
+    )
+    (spread,) = report.spreads
+    assert (spread.subset, spread.repeats) == ("pool_size=200", 2)
+    assert spread.deviation == pytest.approx(0.125**0.5)
+    shown = {score.subset for score in report.scores if score.run_id == 1}
+    assert shown == {*report.subsets, *report.sizes, *report.types}
+
+
+def test_query_has_the_value_of_its_whole_pool_not_that_of_a_type(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    add_scores(database, 1, "P@1", GROUPED)
+    report = gather_report(database, "tiny")
+    assert report.query_values[1] == {"q1": 1.0, "q2": 0.0, "q3": 1.0, "q4": 1.0}
+    assert report.comparisons[0].mean_difference == -0.25
+
+
 def test_load_is_told_file_by_file(database: Database, corpus: Path) -> None:
     summary = load(database, LoadRequest("beir", corpus))
     tables = list_load_tables(summary)
@@ -272,3 +311,18 @@ def test_load_is_told_file_by_file(database: Database, corpus: Path) -> None:
     ]
     again = list_load_tables(load(database, LoadRequest("beir", corpus)))
     assert [row.cells[2].text for row in again[0].rows] == ["in before"] * 3
+
+
+def test_query_of_several_pools_counts_once_by_its_mean(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    add_rows(database, pools, [("tiny", f"2/{n}", "s", 2, 2, n, None, "test") for n in (1, 2)])
+    add_rows(database, sampled_queries, [("tiny", query, 1, None, "test") for query in ("q1", "q2")])
+    change(database, sa.delete(scores).where(scores.c.query_id.is_not(None)))
+    for run_id, values in ((1, (1.0, 0.5, 0.25, 0.25)), (2, (0.5, 0.5, 0.0, 0.5))):
+        ids = [f"2/{repeat}/{query}" for query in ("q1", "q2") for repeat in (1, 2)]
+        keys = [("all", query_id) for query_id in ids]
+        add_scores(database, run_id, "P@1", dict(zip(keys, values, strict=True)))
+    report = gather_report(database, "tiny")
+    assert report.query_values == {1: {"q1": 0.75, "q2": 0.25}, 2: {"q1": 0.5, "q2": 0.25}}
+    (pair,) = report.comparisons
+    assert (pair.queries, pair.mean_difference, pair.ties, pair.losses) == (2, -0.125, 1, 1)

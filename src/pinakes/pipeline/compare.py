@@ -13,6 +13,7 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.evaluators.significance import Comparison, compare, holm
+from pinakes.pipeline.asked_queries import average_pools, read_asked_queries
 from pinakes.pipeline.benchmarking import open_benchmark
 from pinakes.pipeline.stored_runs import find_runs, select_newest
 from pinakes.schema import scores
@@ -40,7 +41,10 @@ def read_query_values(database: Database, run_id: int, measure: str) -> dict[str
         EvaluationError: the run was not scored by that measure.
     """
     query = sa.select(scores.c.query_id, scores.c.value).where(
-        scores.c.run_id == run_id, scores.c.measure == measure, scores.c.query_id.is_not(None)
+        scores.c.run_id == run_id,
+        scores.c.measure == measure,
+        scores.c.subset == "all",  # a query has scores of single candidate types too
+        scores.c.query_id.is_not(None),
     )
     with database.read() as session:
         found = {row["query_id"]: row["value"] for row in session.rows(query)}
@@ -62,6 +66,8 @@ def compare_runs(
 ) -> list[PairComparison]:
     """Every pair of runs compared over all queries by one measure, corrected by Holm over the pairs.
 
+    A query that is asked in several pools counts once, by its mean over them.
+
     Args:
         database: where the runs are.
         benchmark_name: the benchmark that they rank.
@@ -79,7 +85,11 @@ def compare_runs(
     if len(chosen) < 2:
         raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
     name = parse_measure(measure or benchmark.headline_measure).name
-    values = {row["run_id"]: read_query_values(database, row["run_id"], name) for row in chosen}
+    asked = read_asked_queries(database, benchmark_name)
+    values = {
+        row["run_id"]: average_pools(read_query_values(database, row["run_id"], name), asked)
+        for row in chosen
+    }
     pairs = list(combinations(chosen, 2))
     compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
     corrected = [

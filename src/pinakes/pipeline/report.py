@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluators.registry import parse_measure
+from pinakes.pipeline.asked_queries import average_pools, read_asked_queries
 from pinakes.pipeline.benchmarking import open_benchmark
 from pinakes.pipeline.compare import PairComparison, compare_runs
 from pinakes.pipeline.report_runs import choose_runs
@@ -27,6 +28,7 @@ from pinakes.report.data import (
     in_order,
 )
 from pinakes.report.markdown import render_markdown
+from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.schema import published_scores, scores
 
 
@@ -54,8 +56,10 @@ def gather_report(
     runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs)
     headline = parse_measure(measure or benchmark.headline_measure).name
     values = _read_values(database, benchmark_name, headline, runs)
-    found, published = _read_scores(database, runs), _read_published(database, benchmark_name)
-    subsets = _order_subsets(benchmark, found, published)
+    stored, published = _read_scores(database, runs), _read_published(database, benchmark_name)
+    found = [score for score in stored if is_shown(score.subset)]
+    names = {one.subset for one in found} | {one.subset for one in published}
+    subsets = order_groups(names, _order_splits(benchmark, published))
     return BenchmarkReport(
         name=benchmark.name,
         title=benchmark.title,
@@ -65,11 +69,14 @@ def gather_report(
         headline_subset=_choose_subset(headline, subsets, published),
         measures=_order_measures(benchmark, found, published),
         subsets=subsets,
+        sizes=order_sizes(names),
+        types=order_types(names),
         scale=_choose_scale(published),
         grades=dict(benchmark.grades),
         notes=tuple(benchmark.notes),
         runs=runs,
         scores=found,
+        spreads=measure_spreads(stored),
         published=published,
         query_values=values,
         comparisons=_compare(database, benchmark_name, sorted(values), headline),
@@ -114,8 +121,9 @@ def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore
 def _read_values(
     database: Database, benchmark: str, measure: str, runs: Iterable[RunRow]
 ) -> dict[int, dict[str, float]]:
-    """Run id -> query id -> value; a run that was not scored by the measure is not in it."""
-    chosen = (scores.c.run_id.in_([run.run_id for run in runs]), scores.c.measure == measure)
+    """Run id -> query (one of several pools once) -> value; without runs that lack the measure."""
+    run_ids = [run.run_id for run in runs]
+    chosen = (scores.c.run_id.in_(run_ids), scores.c.measure == measure, scores.c.subset == "all")
     query = sa.select(scores.c.run_id, scores.c.query_id, scores.c.value)
     query = query.where(*chosen, scores.c.query_id.is_not(None)).order_by(scores.c.run_id, scores.c.query_id)
     values: dict[int, dict[str, float]] = {}
@@ -125,7 +133,8 @@ def _read_values(
     if not values:
         command = f"`pinakes evaluate {benchmark}`"
         raise EvaluationError(f"no run of {benchmark} has scores by {measure}; make them with {command}.")
-    return values
+    asked = read_asked_queries(database, benchmark)
+    return {run_id: average_pools(found, asked) for run_id, found in values.items()}
 
 
 def _read_published(database: Database, benchmark: str) -> list[PublishedFigure]:
@@ -145,19 +154,10 @@ def _order_measures(
     return tuple(in_order(order, {one.measure for one in found} | {one.measure for one in published}))
 
 
-def _order_subsets(
-    benchmark: Benchmark, found: Iterable[SubsetScore], published: Sequence[PublishedFigure]
-) -> tuple[str, ...]:
-    """The splits in which papers report first, each with all queries before the groups."""
+def _order_splits(benchmark: Benchmark, published: Iterable[PublishedFigure]) -> list[str]:
+    """The splits in which papers report first; "" is no split."""
     reported = {one.subset.partition("/")[2] for one in published}
-    splits = sorted(("", *benchmark.splits), key=lambda split: split not in reported)
-
-    def key(subset: str) -> tuple[int, bool, str]:
-        group, _, split = subset.partition("/")
-        return (splits.index(split) if split in splits else len(splits), group != "all", group)
-
-    names = {one.subset for one in found} | {one.subset for one in published}
-    return tuple(sorted(names, key=key))
+    return sorted(("", *benchmark.splits), key=lambda split: split not in reported)
 
 
 def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[PublishedFigure]) -> str:

@@ -75,6 +75,17 @@ class SubsetScore:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How a value of a run moves with the repeats of its pools: the sample's deviation, if they compare."""
+
+    run_id: int
+    subset: str
+    measure: str
+    repeats: int
+    deviation: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedFigure:
     """A figure that a paper reports: `value` on the scale of our scores, `printed` as it stands there."""
 
@@ -116,6 +127,9 @@ class BenchmarkReport:
         headline_measure: the measure that the report leads with.
         headline_subset: the subset that it leads with: all queries, or the published split of them.
         measures, subsets: in the order in which they are shown.
+        sizes: the subsets `pool_size=…`, smallest first; they are none of `subsets`.
+        types: the subsets `type=…`, one candidate type each; they are none of `subsets` either.
+        spreads: over the repeats of pools, where there are any.
         grades: grade -> what it means.
         query_values: run id -> query id -> value of the headline measure.
         warnings: what a reader must know before comparing the figures.
@@ -129,15 +143,31 @@ class BenchmarkReport:
     headline_subset: str
     measures: tuple[str, ...]
     subsets: tuple[str, ...]
+    sizes: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     scale: Scale = "share"
     grades: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
     runs: Sequence[RunRow] = ()
     scores: Sequence[SubsetScore] = ()
+    spreads: Sequence[Spread] = ()
     published: Sequence[PublishedFigure] = ()
     query_values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     comparisons: Sequence[PairTest] = ()
     warnings: Sequence[str] = ()
+
+    @property
+    def is_by_measure(self) -> bool:
+        """Whether each measure has a table of all subsets, instead of each subset one of all measures.
+
+        So it is where groups are averaged, since nobody reads twenty tables of three rows.
+        """
+        return len(self.measures) <= FEW_MEASURES and any(name.startswith("mean(") for name in self.subsets)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether queries are asked in several pools."""
+        return bool(self.sizes or self.index_deviations())
 
     def find_run(self, run_id: int) -> RunRow:
         """The run of that id."""
@@ -146,6 +176,14 @@ class BenchmarkReport:
     def index_scores(self) -> dict[tuple[int, str, str], SubsetScore]:
         """(run id, subset, measure) -> score."""
         return {(score.run_id, score.subset, score.measure): score for score in self.scores}
+
+    def index_deviations(self) -> dict[tuple[int, str, str], float]:
+        """(run id, subset, measure) -> standard deviation over the repeats, where there are several."""
+        return {
+            (spread.run_id, spread.subset, spread.measure): spread.deviation
+            for spread in self.spreads
+            if spread.deviation is not None
+        }
 
     def index_published(self) -> dict[tuple[str, str, str], PublishedFigure]:
         """(system, subset, measure) -> figure; of two sources the one that comes first."""

@@ -101,14 +101,43 @@ def format_time(moment: datetime) -> str:
     return f"{aware:%Y-%m-%d %H:%M:%S} UTC"
 
 
+def format_deviation(value: float, scale: Scale, measure: str = "") -> str:
+    """A standard deviation as it stands beside a value.
+
+    >>> format_deviation(0.00123, "percent")
+    '± 0.12'
+    """
+    return f"± {format_value(value, scale, measure)}"
+
+
+def format_size(size: int) -> str:
+    """The size of a pool in thousands or millions where it is so many of them.
+
+    >>> format_size(200_000), format_size(2_000_000), format_size(1_234), format_size(40)
+    ('200k', '2M', '1,234', '40')
+    """
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit:,}{letter}"
+    return f"{size:,}"
+
+
 def format_subset(subset: str) -> str:
     """A subset in words.
 
     >>> format_subset("all"), format_subset("all/test"), format_subset("facet=method/dev")
     ('all queries', 'all queries, test', 'facet method, dev')
+    >>> format_subset("mean(field)"), format_subset("mean(rounded field)"), format_subset("type=bm25")
+    ('mean over fields', 'mean over rounded fields', 'type bm25')
+    >>> format_subset("pool_size=200000")
+    'pool size 200k'
     """
     group, _, split = subset.partition("/")
     words = "all queries" if group == "all" else group.replace("=", " ", 1)
+    if group.startswith("pool_size=") and group[10:].isdecimal():
+        words = f"pool size {format_size(int(group[10:]))}"
+    if group.startswith("mean("):
+        words = f"mean over {group[5:-1]}s"
     return f"{words}, {split}" if split else words
 
 

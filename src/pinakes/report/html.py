@@ -12,14 +12,24 @@ from markupsafe import Markup
 
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.formatting import format_subset, format_time, format_value
+from pinakes.report.group_plots import plot_groups, plot_sizes
+from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.layout import Table
-from pinakes.report.plots import plot_differences, plot_queries, plot_subsets
+from pinakes.report.plots import list_plotted, plot_differences, plot_queries, plot_subsets
 from pinakes.report.published import difference_table, reproduction_table
 from pinakes.report.run_tables import coverage_table, describe_run
-from pinakes.report.tables import comparison_table, measure_table, query_table, result_table, subset_table
+from pinakes.report.tables import (
+    comparison_table,
+    list_detailed,
+    measure_table,
+    query_table,
+    result_table,
+    subset_table,
+)
 
 MOST_DIFFERENCE_PLOTS: Final = 4
 MOST_QUERY_ROWS: Final = 500
+MOST_BAR_SUBSETS: Final = 8
 
 
 def render_html(report: BenchmarkReport) -> str:
@@ -48,14 +58,19 @@ def _fill(report: BenchmarkReport) -> dict[str, object]:
     return {
         "results": result_table(report),
         "subsets": subset_table(report) if len(report.subsets) > 1 else None,
+        "other_subsets": other_subset_tables(report),
+        "sizes": size_tables(report),
+        "types": type_tables(report),
         "reproduced": reproduction_table(report),
         "differences": _list_difference_tables(report),
         "comparisons": comparison_table(report) if report.comparisons else None,
         "coverage": coverage_table(report),
-        "measures": [measure_table(report, subset) for subset in report.subsets],
+        "measures": [measure_table(report, subset) for subset in list_detailed(report)],
         "subset_results": _list_other_results(report),
         "queries": _limit(query_table(report)),
         "plots": _draw_plots(report),
+        "size_plots": _mark_safe(plot_sizes(report)),
+        "type_plots": _mark_safe(plot_groups(report, report.types, _type_title(report), name="types")),
         "difference_plots": _draw_difference_plots(report),
     }
 
@@ -74,7 +89,25 @@ def _limit(table: Table) -> Table | None:
 
 
 def _draw_plots(report: BenchmarkReport) -> list[Markup]:
-    drawn = (plot_subsets(report), plot_queries(report))
+    return _mark_safe(_draw_subsets(report), plot_queries(report))
+
+
+def _draw_subsets(report: BenchmarkReport) -> str | None:
+    """Bars where the subsets are few, dots where they are many; pool sizes have a plot of their own."""
+    subsets = list_plotted(report)
+    if report.sizes and len(subsets) == 1:
+        return None
+    if len(subsets) <= MOST_BAR_SUBSETS:
+        return plot_subsets(report)
+    return plot_groups(report, subsets, f"{report.headline_measure} by subset", name="subsets")
+
+
+def _type_title(report: BenchmarkReport) -> str:
+    return f"{report.headline_measure} by candidate type"
+
+
+def _mark_safe(*drawn: str | None) -> list[Markup]:
+    """The plots that there are, as markup."""
     return [Markup(svg) for svg in drawn if svg is not None]  # noqa: S704 - matplotlib escapes the text
 
 
@@ -82,8 +115,9 @@ def _draw_difference_plots(report: BenchmarkReport) -> list[Markup]:
     """The pairs that the best run is in; it has the most of what a reader asks for."""
     best = next((run.run_id for run in report.rank_runs() if run.run_id in report.query_values), None)
     pairs = [pair for pair in report.comparisons if best in (pair.run_a, pair.run_b)][:MOST_DIFFERENCE_PLOTS]
-    drawn = (plot_differences(report, pair, name=f"pair{place}") for place, pair in enumerate(pairs))
-    return [Markup(svg) for svg in drawn]  # noqa: S704 - matplotlib escapes the text
+    return _mark_safe(
+        *(plot_differences(report, pair, name=f"pair{place}") for place, pair in enumerate(pairs))
+    )
 
 
 def _describe_lead(report: BenchmarkReport) -> dict[str, str] | None:

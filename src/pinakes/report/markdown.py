@@ -7,10 +7,17 @@ import re
 from collections.abc import Iterable
 
 from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.layout import Cell, Row, Table
 from pinakes.report.published import difference_table, reproduction_table
 from pinakes.report.run_tables import coverage_table, describe_run
-from pinakes.report.tables import comparison_table, measure_table, result_table, subset_table
+from pinakes.report.tables import (
+    comparison_table,
+    list_detailed,
+    measure_table,
+    result_table,
+    subset_table,
+)
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -60,12 +67,15 @@ def _render_cell(cell: Cell, row: Row) -> str:
 def _list_tables(report: BenchmarkReport) -> list[Table]:
     chosen = [
         result_table(report),
+        *size_tables(report),
         subset_table(report) if len(report.subsets) > 1 else None,
+        *other_subset_tables(report),
+        *type_tables(report),
         reproduction_table(report),
         difference_table(report, report.headline_subset),
         comparison_table(report) if report.comparisons else None,
         coverage_table(report),
-        *(measure_table(report, subset) for subset in report.subsets),
+        *(measure_table(report, subset) for subset in list_detailed(report)),
     ]
     return [table for table in chosen if table is not None]
 

@@ -1,6 +1,6 @@
 """The plots of a report as SVG text: subsets, single queries, differences between two systems.
 
-Leaves out: how SVG is written (`drawing`).
+Leaves out: pool sizes, candidate types and many subsets (`group_plots`), how SVG is written (`drawing`).
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def plot_subsets(report: BenchmarkReport, *, name: str = "subsets") -> str | Non
     The subsets are those of the headline's split. As many runs are drawn as there are colours, best first.
     """
     scores = report.index_scores()
-    subsets = [s for s in report.subsets if s.partition("/")[2] == report.headline_subset.partition("/")[2]]
+    subsets = list_plotted(report)
     runs = [run for run in report.rank_runs() if (run.run_id, *_headline(report)) in scores][: len(SERIES)]
     if not runs:
         return None
@@ -38,16 +38,23 @@ def plot_subsets(report: BenchmarkReport, *, name: str = "subsets") -> str | Non
         axes.set_yticks(range(len(subsets)), [format_subset(subset) for subset in subsets])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
-        _finish(axes, report, f"{report.headline_measure} by subset")
-        _add_legend(axes, _subset_legend(report, runs))
+        finish_axes(axes, report, f"{report.headline_measure} by subset")
+        add_legend(axes, _subset_legend(report, runs))
         return write_svg(figure, name, _describe_subsets(report, runs, subsets))
+
+
+def list_plotted(report: BenchmarkReport) -> list[str]:
+    """The subsets of the headline's split, which one plot shows."""
+    split = report.headline_subset.partition("/")[2]
+    return [subset for subset in report.subsets if subset.partition("/")[2] == split]
 
 
 def _headline(report: BenchmarkReport) -> tuple[str, str]:
     return report.headline_subset, report.headline_measure
 
 
-def _factor(report: BenchmarkReport) -> float:
+def factor_of(report: BenchmarkReport) -> float:
+    """What a value is multiplied by on an axis."""
     return 100.0 if report.scale == "percent" else 1.0
 
 
@@ -59,19 +66,19 @@ def _draw_bars(axes: Axes, report: BenchmarkReport, runs: Sequence[RunRow], subs
         score = scores.get((run.run_id, subset, report.headline_measure))
         if score is None:
             continue
-        y, value = row - 0.42 + height * (place + 0.5), score.value * _factor(report)
+        y, value = row - 0.42 + height * (place + 0.5), score.value * factor_of(report)
         axes.barh(y, value, height * 0.86, color=SERIES[place])
         text = format_value(score.value, report.scale, report.headline_measure)
         axes.annotate(text, (value, y), (4, 0), textcoords="offset points", va="center", fontsize=8)
         figure = figures.get((matched.get(run.run_id, ""), subset, report.headline_measure))
         if figure is not None:
-            x = figure.value * _factor(report)
+            x = figure.value * factor_of(report)
             axes.plot([x, x], [y - height * 0.43, y + height * 0.43], color=INK, linewidth=2)
 
 
 def _draw_published(axes: Axes, report: BenchmarkReport, subset: str, row: int) -> None:
     """The published figures of a subset as diamonds in the lowest part of its row."""
-    values = [f.value * _factor(report) for f in report.published if _is_of(f, subset, report)]
+    values = [f.value * factor_of(report) for f in report.published if _is_of(f, subset, report)]
     axes.plot(values, [row + 0.34] * len(values), "D", markersize=4.5, color=MUTED, markerfacecolor="none")
 
 
@@ -113,11 +120,11 @@ def plot_queries(report: BenchmarkReport, *, name: str = "queries") -> str | Non
     with plot_settings():
         figure, axes = make_axes(1.0 + 0.5 * len(runs))
         for row, run in enumerate(runs):
-            _draw_dots(axes, [value * _factor(report) for value in _values(report, run)], row)
+            _draw_dots(axes, [value * factor_of(report) for value in _values(report, run)], row)
         axes.set_yticks(range(len(runs)), [run.label for run in runs])
         axes.set_ylim(len(runs) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        _finish(axes, report, f"{report.headline_measure} of every query; the line is the mean")
+        finish_axes(axes, report, f"{report.headline_measure} of every query; the line is the mean")
         means = [f"{run.label} {_mean_text(report, run)}" for run in runs]
         said = f"Dot plot of {report.headline_measure} by query. Means: {', '.join(means)}."
         return write_svg(figure, name, said)
@@ -157,7 +164,7 @@ def plot_differences(report: BenchmarkReport, pair: PairTest, *, name: str = "di
     label_a, label_b = (report.find_run(run_id).label for run_id in (pair.run_a, pair.run_b))
     values_a, values_b = report.query_values[pair.run_a], report.query_values[pair.run_b]
     differences = sorted(
-        ((values_b[query_id] - values_a[query_id]) * _factor(report) for query_id in values_a), reverse=True
+        ((values_b[query_id] - values_a[query_id]) * factor_of(report) for query_id in values_a), reverse=True
     )
     mean = format_difference(pair.mean_difference, report.scale, report.headline_measure)
     counts = f"{pair.wins} higher, {pair.ties} equal, {pair.losses} lower; mean {mean.replace('-', '−')}"
@@ -169,7 +176,7 @@ def plot_differences(report: BenchmarkReport, pair: PairTest, *, name: str = "di
         axes.grid(axis="y")
         axes.set_axisbelow(True)
         axes.set_xlabel(f"queries, sorted ({counts})")
-        axes.set_ylabel(_unit(report))
+        axes.set_ylabel(unit_of(report))
         axes.set_title(f"{label_b} minus {label_a}")
         said = (
             f"Sorted differences of {report.headline_measure} by query, {label_b} minus {label_a}: {counts}."
@@ -188,19 +195,21 @@ def _draw_differences(axes: Axes, values: Sequence[float], colour: str) -> None:
     axes.stairs(chosen, edges, baseline=0, fill=True, color=colour)
 
 
-def _unit(report: BenchmarkReport) -> str:
+def unit_of(report: BenchmarkReport) -> str:
+    """What an axis of the headline measure is called."""
     return f"{report.headline_measure} × 100" if report.scale == "percent" else report.headline_measure
 
 
-def _finish(axes: Axes, report: BenchmarkReport, title: str) -> None:
+def finish_axes(axes: Axes, report: BenchmarkReport, title: str) -> None:
+    """A horizontal axis of the headline measure from zero, with a grid and a title."""
     axes.set_xlim(left=0)
     axes.grid(axis="x")
     axes.set_axisbelow(True)
-    axes.set_xlabel(_unit(report))
+    axes.set_xlabel(unit_of(report))
     axes.set_title(title)
 
 
-def _add_legend(axes: Axes, handles: Sequence[Any]) -> None:
+def add_legend(axes: Axes, handles: Sequence[Any]) -> None:
     """A legend below the plot; matplotlib hides a label that begins with an underscore."""
     labels = [f" {h.get_label()}" if h.get_label().startswith("_") else h.get_label() for h in handles]
     columns = max(1, min(5, 90 // (max(map(len, labels)) + 6)))

@@ -31,12 +31,15 @@ def reproduction_table(report: BenchmarkReport) -> Table | None:
     matched = match_published(report)
     told = [figure for figure in report.published if figure.system in matched.values()]
     measures = in_order(report.measures, {figure.measure for figure in told})
-    subsets = in_order(report.subsets, {figure.subset for figure in told})
+    order = (*report.subsets, *report.sizes, *report.types)
+    subsets = in_order(order, {figure.subset for figure in told})
+    scored = {(score.run_id, score.subset) for score in report.scores}
     rows = [
         make_row(run.label, format_subset(subset), *_reproduce(report, run, subset, measures))
         for run in report.rank_runs()
         if run.run_id in matched
         for subset in subsets
+        if (run.run_id, subset) in scored
     ]
     if not rows:
         return None

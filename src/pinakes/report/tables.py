@@ -1,14 +1,16 @@
 """The tables of scores: systems by measures, measures and subsets by systems, pairs of systems.
 
-Leaves out: published figures beside ours (`published`), what a run was made of (`run_tables`), how a table is
-drawn (`terminal`, `markdown`, `html`).
+Leaves out: published figures beside ours (`published`), pool sizes and candidate types (`group_tables`), what
+a run was made of (`run_tables`), how a table is drawn (`terminal`, `markdown`, `html`).
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pinakes.report.data import BenchmarkReport, PairTest, RunRow, SubsetScore
 from pinakes.report.formatting import (
     ABSENT,
+    format_deviation,
     format_difference,
     format_effect,
     format_p,
@@ -50,7 +52,7 @@ def result_table(
         f"{report.name}: {format_subset(subset)}",
         (*text_columns("system", "from"), *number_columns(["queries", *chosen])),
         tuple(row for _key_of_row, row in ordered),
-        " ".join((_scale_note(report), source_note(report, subset))).strip(),
+        " ".join((scale_note(report), source_note(report, subset))).strip(),
     )
 
 
@@ -69,7 +71,7 @@ def _score_cells(
     columns = []
     for measure in measures:
         found = [scores.get((run.run_id, subset, measure)) for run in report.runs]
-        columns.append(_mark_scores(report, found))
+        columns.append(mark_scores(report, found))
     rows = []
     for place, run in enumerate(report.runs):
         values = [values[place] for values, _cells in columns]
@@ -78,12 +80,24 @@ def _score_cells(
     return rows
 
 
-def _mark_scores(
+def mark_scores(
     report: BenchmarkReport, scores: Sequence[SubsetScore | None]
 ) -> tuple[list[float | None], list[Cell]]:
+    """Values and their cells, the best marked, a deviation over repeats beside it; None where no score is."""
     values = [None if score is None else score.value for score in scores]
     texts = [ABSENT if s is None else format_value(s.value, report.scale, s.measure) for s in scores]
-    return values, mark_best(texts, values)
+    cells = mark_best(texts, values)
+    return values, [_add_deviation(report, *pair) for pair in zip(cells, scores, strict=True)]
+
+
+def _add_deviation(report: BenchmarkReport, cell: Cell, score: SubsetScore | None) -> Cell:
+    """The cell, with the deviation over the repeats beside the value where there are several."""
+    if score is None:
+        return cell
+    deviation = report.index_deviations().get((score.run_id, score.subset, score.measure))
+    if deviation is None:
+        return cell
+    return replace(cell, note=format_deviation(deviation, report.scale, score.measure))
 
 
 def _coverage_cell(report: BenchmarkReport, run: RunRow, subset: str) -> Cell:
@@ -133,6 +147,11 @@ def source_note(report: BenchmarkReport, subset: str) -> str:
     return f"Published figures: {sources[0]}." if len(sources) == 1 else ""
 
 
+def list_detailed(report: BenchmarkReport) -> list[str]:
+    """The subsets that have a table of every measure: all, or the headline's where a report is by measure."""
+    return [report.headline_subset] if report.is_by_measure else list(report.subsets)
+
+
 def measure_table(report: BenchmarkReport, subset: str) -> Table:
     """Measures by runs over one subset."""
     scores = report.index_scores()
@@ -140,38 +159,43 @@ def measure_table(report: BenchmarkReport, subset: str) -> Table:
     rows = []
     for measure in report.list_measures(subset):
         found = [scores.get((run.run_id, subset, measure)) for run in runs]
-        rows.append(make_row(measure, *_mark_scores(report, found)[1]))
+        rows.append(make_row(measure, *mark_scores(report, found)[1]))
     columns = (*text_columns("measure"), *number_columns(run.label for run in runs))
-    return Table(f"Every measure: {format_subset(subset)}", columns, tuple(rows), _scale_note(report))
+    return Table(f"Every measure: {format_subset(subset)}", columns, tuple(rows), scale_note(report))
 
 
-def subset_table(report: BenchmarkReport) -> Table:
-    """Subsets by runs in the headline measure, with the best published system of each subset."""
+def subset_table(report: BenchmarkReport, measure: str | None = None) -> Table:
+    """Subsets by runs in a measure (None: the headline), with the best published system of each subset."""
+    measure = measure or report.headline_measure
+    # a column of nothing is a hint that papers could report there; beside many runs it only takes room
+    shows_published = not report.is_by_measure or any(
+        one.measure == measure and one.subset in report.subsets for one in report.published
+    )
     scores = report.index_scores()
     runs = report.rank_runs()
     rows = []
     for subset in report.subsets:
-        found = [scores.get((run.run_id, subset, report.headline_measure)) for run in runs]
+        found = [scores.get((run.run_id, subset, measure)) for run in runs]
         owed = max((score.queries_owed for score in found if score), default=None)
         count = absent_cell() if owed is None else Cell(str(owed))
-        cells = [
-            _flag(cell, score) for cell, score in zip(_mark_scores(report, found)[1], found, strict=True)
-        ]
-        rows.append(make_row(format_subset(subset), count, *cells, _best_published(report, subset)))
-    titles = ["queries", *(run.label for run in runs), "best published"]
+        cells = [_flag(cell, score) for cell, score in zip(mark_scores(report, found)[1], found, strict=True)]
+        best = [_best_published(report, subset, measure)] if shows_published else []
+        rows.append(make_row(format_subset(subset), count, *cells, *best))
+    titles = ["queries", *(run.label for run in runs), *(["best published"] if shows_published else [])]
     columns = (*text_columns("subset"), *number_columns(titles))
-    return Table(f"{report.headline_measure} by subset", columns, tuple(rows), _scale_note(report))
+    return Table(f"{measure} by subset", columns, tuple(rows), scale_note(report))
 
 
 def _flag(cell: Cell, score: SubsetScore | None) -> Cell:
     """The cell, with the number of missing queries beside the value."""
     if score is None or not score.queries_missing:
         return cell
-    return Cell(cell.text, "warning", f"{score.queries_missing} missing")
+    missing = f"{score.queries_missing} missing"
+    return Cell(cell.text, "warning", f"{cell.note}, {missing}" if cell.note else missing)
 
 
-def _best_published(report: BenchmarkReport, subset: str) -> Cell:
-    wanted = (subset, report.headline_measure)
+def _best_published(report: BenchmarkReport, subset: str, measure: str) -> Cell:
+    wanted = (subset, measure)
     found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
     if not found:
         return absent_cell()
@@ -188,10 +212,11 @@ def comparison_table(report: BenchmarkReport) -> Table:
         *number_columns(["t-test", "Wilcoxon", "randomisation"]),
     )
     pairs = len(report.comparisons)
+    repeated = " A query of several pools counts once, by its mean over them." if report.has_repeats else ""
     corrected = f"after Holm's correction over the {pairs} pairs" if pairs > 1 else "of the one pair"
     note = (
         f"{report.headline_measure} over all queries. The last three columns are p values {corrected}; "
-        f"those below {SIGNIFICANT} stand out."
+        f"those below {SIGNIFICANT} stand out.{repeated}"
     )
     rows = tuple(_comparison_row(report, pair) for pair in report.comparisons)
     return Table("Do the systems differ?", columns, rows, note)
@@ -225,9 +250,11 @@ def query_table(report: BenchmarkReport) -> Table:
         ]
         rows.append(make_row(query_id, *mark_best(texts, values)))
     columns = (*text_columns("query"), *number_columns(run.label for run in runs))
-    return Table(f"{report.headline_measure} by query", columns, tuple(rows), _scale_note(report))
+    return Table(f"{report.headline_measure} by query", columns, tuple(rows), scale_note(report))
 
 
-def _scale_note(report: BenchmarkReport) -> str:
+def scale_note(report: BenchmarkReport) -> str:
+    """The unit of the values, what became of missing queries, and what stands behind ±."""
     unit = "Values times 100. " if report.scale == "percent" else ""
-    return f"{unit}A query without an answer counts as zero."
+    spread = " ± is the standard deviation over repeats of the pools." if report.index_deviations() else ""
+    return f"{unit}A query without an answer counts as zero.{spread}"

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from pinakes.errors import InputError
 from pinakes.report.data import BenchmarkReport
+from pinakes.report.group_tables import size_tables, type_tables
 from pinakes.report.layout import Cell, Column, Row, Table
 from pinakes.report.published import reproduction_table
 from pinakes.report.run_tables import coverage_table
@@ -38,9 +39,10 @@ _CONTROLS: Final = {
 
 def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
     """Print a benchmark's results, published figures, comparisons, coverage and warnings."""
-    tables = [result_table(report)]
+    tables = [result_table(report), *size_tables(report)]
     if len(report.subsets) > 1:
         tables.append(subset_table(report))
+    tables += type_tables(report)
     reproduced = reproduction_table(report)
     if reproduced:
         tables.append(reproduced)
