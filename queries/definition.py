@@ -69,6 +69,8 @@ class Benchmark:
         sampling: the defaults of `pinakes sample`; None where the benchmark is not sampled.
         sql: the bodies of the three views.
         digest: sha256 over the folder's four files.
+        tuning: whether the queries of `tuning_folds` are asked, in place of the others; no folder says so.
+        part: the one pool of a grouped benchmark that is ranked, as a shared one; no folder says so.
     """
 
     name: str
@@ -95,6 +97,8 @@ class Benchmark:
     averages: tuple[Average, ...] = ()
     candidate_types: bool = False
     sampling: Mapping[str, Any] | None = None
+    tuning: bool = False
+    part: str | None = None
 
 
 def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:

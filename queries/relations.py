@@ -1,9 +1,12 @@
 """A benchmark's views and text templates as SQLAlchemy selects; both are SQL of ours or of the folder's.
 
-A template is one SQL expression over `papers` or `queries`, in `templates/papers` or `templates/queries`.
+What is selected is what is asked: without the folds that are for tuning alone (with `Benchmark.tuning`, those
+alone), and of one pool where the benchmark is cut to one (`Benchmark.part`). A template is one SQL expression
+over `papers` or `queries`, in `templates/papers` or `templates/queries`.
 Leaves out: running the selects (`pinakes.pipeline`).
 """
 
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any, Final, Literal
 
@@ -29,7 +32,7 @@ _CANDIDATES: Final = {
 
 def relation(benchmark: Benchmark, view: str) -> sa.TableClause:
     """One of the benchmark's views, with the columns that every benchmark owes (and its grouping columns)."""
-    names = list(_COLUMNS.get(view, _CANDIDATES[benchmark.pool]))
+    names = list(_COLUMNS.get(view, _CANDIDATES[_pool_kind(benchmark)]))
     if view == "queries":
         names += [name for name in _grouping(benchmark) if name not in names]
     if view == "candidates" and benchmark.candidate_types:
@@ -37,8 +40,55 @@ def relation(benchmark: Benchmark, view: str) -> sa.TableClause:
     return sa.table(view, *(sa.column(name) for name in names), schema=benchmark.name)
 
 
+def asked_queries(benchmark: Benchmark) -> sa.FromClause:
+    """The queries that are asked, called `queries`, with the columns of `relation`."""
+    view = relation(benchmark, "queries")
+    chosen = _asked(benchmark, view)
+    return sa.select(*view.c).where(*chosen).subquery("queries") if chosen else view.alias("queries")
+
+
+def asked_candidates(benchmark: Benchmark) -> sa.FromClause:
+    """The candidates of the queries that are asked, called `candidates`, with the columns of `relation`."""
+    view = relation(benchmark, "candidates")
+    chosen: list[sa.ColumnElement[bool]] = []
+    if benchmark.part is not None:
+        chosen = [view.c.pool == benchmark.part]
+    elif benchmark.pool == "grouped":
+        chosen = [view.c.pool.in_(sa.select(asked_queries(benchmark).c.pool))]
+    elif benchmark.pool == "per_query":
+        chosen = _of_asked(benchmark, view)
+    return sa.select(*view.c).where(*chosen).subquery("candidates") if chosen else view.alias("candidates")
+
+
+def _asked(benchmark: Benchmark, queries: sa.TableClause) -> list[sa.ColumnElement[bool]]:
+    """What holds of the queries that are asked; nothing where all of them are."""
+    chosen: list[sa.ColumnElement[bool]] = []
+    if benchmark.part is not None:
+        chosen.append(queries.c.pool == benchmark.part)
+    if benchmark.tuning_folds:
+        in_folds = sa.func.coalesce(queries.c[str(benchmark.fold_column)], "").in_(
+            sorted(benchmark.tuning_folds)
+        )
+        chosen.append(in_folds if benchmark.tuning else ~in_folds)
+    return chosen
+
+
+def _of_asked(benchmark: Benchmark, rows: sa.FromClause) -> list[sa.ColumnElement[bool]]:
+    """What holds of rows of queries that are asked; a query that is none is kept, to be seen."""
+    if not benchmark.tuning_folds:
+        return []
+    if benchmark.tuning:
+        return [rows.c.query_id.in_(sa.select(asked_queries(benchmark).c.query_id))]
+    left_out = asked_queries(replace(benchmark, tuning=True))
+    return [rows.c.query_id.not_in(sa.select(left_out.c.query_id).where(left_out.c.query_id.is_not(None)))]
+
+
+def _pool_kind(benchmark: Benchmark) -> str:
+    return benchmark.pool if benchmark.part is None else "grouped"
+
+
 def _grouping(benchmark: Benchmark) -> tuple[str, ...]:
-    pool = "pool" if benchmark.pool == "grouped" else None
+    pool = "pool" if _pool_kind(benchmark) == "grouped" else None
     columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column, pool)
     return tuple(dict.fromkeys(column for column in columns if column))
 
@@ -91,36 +141,46 @@ def prefix_text(text: sa.ColumnElement[Any], prefix: str) -> sa.ColumnElement[An
 
 
 def select_queries(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:
-    """query_id, text and the grouping columns of every query, by query_id."""
-    queries = relation(benchmark, "queries").alias("queries")
+    """query_id, text, paper_id and the grouping columns of every query that is asked, by query_id."""
+    queries = asked_queries(benchmark)
     grouping = [queries.c[name] for name in _grouping(benchmark)]
     text = read_template("queries", template or benchmark.query_template)
     source = queries.outerjoin(papers, queries.c.paper_id == papers.c.paper_id)
-    return sa.select(queries.c.query_id, text, *grouping).select_from(source).order_by(queries.c.query_id)
+    columns = (queries.c.query_id, text, queries.c.paper_id, *grouping)
+    return sa.select(*columns).select_from(source).order_by(queries.c.query_id)
 
 
 def select_candidates(benchmark: Benchmark) -> sa.Select[Any]:
-    """(query_id,) paper_id and source_id of every candidate, in that order."""
-    candidates = relation(benchmark, "candidates").alias("candidates")
-    keys = [candidates.c[column.name] for column in relation(benchmark, "candidates").columns]
-    joined = candidates.join(papers, candidates.c.paper_id == papers.c.paper_id)
-    return sa.select(*keys, papers.c.source_id).select_from(joined).order_by(*keys)
+    """paper_id of every candidate, with its query_id where each query has its own pool; in no order."""
+    candidates = asked_candidates(benchmark)
+    keys = [candidates.c[name] for name in _CANDIDATES[benchmark.pool]]
+    return sa.select(*keys).where(candidates.c.paper_id.in_(sa.select(papers.c.paper_id)))
+
+
+def select_pool_members(benchmark: Benchmark) -> sa.Select[Any]:
+    """pool and paper_ids of every grouped pool that is asked: the ids of its members with commas between.
+
+    In no order. One text for a pool: millions of rows would take many times as long to fetch.
+    """
+    candidates = asked_candidates(benchmark)
+    paper_id = sa.cast(candidates.c.paper_id, sa.Text)
+    paper_ids = sa.func.string_agg(paper_id, sa.literal_column("','", sa.Text)).label("paper_ids")
+    return sa.select(candidates.c.pool, paper_ids).group_by(candidates.c.pool)
 
 
 def select_judgments(benchmark: Benchmark) -> sa.Select[Any]:
-    """query_id, source_id and grade of every judgment, by query and source id."""
+    """query_id, source_id and grade of every judgment of the queries asked, by query and source id."""
     judgments = relation(benchmark, "judgments").alias("judgments")
     joined = judgments.join(papers, judgments.c.paper_id == papers.c.paper_id)
     columns = (judgments.c.query_id, papers.c.source_id, judgments.c.grade)
-    return sa.select(*columns).select_from(joined).order_by(judgments.c.query_id, papers.c.source_id)
+    asked = sa.select(*columns).select_from(joined).where(*_of_asked(benchmark, judgments))
+    return asked.order_by(judgments.c.query_id, papers.c.source_id)
 
 
 def select_candidate_texts(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:
-    """paper_id and text of every paper that is a candidate of any query, by paper_id."""
-    candidates = relation(benchmark, "candidates").alias("candidates")
-    wanted = sa.select(candidates.c.paper_id)
+    """paper_id and text of every paper that is a candidate of any query asked, by paper_id."""
     text = read_template("papers", template or benchmark.paper_template)
-    chosen = papers.c.paper_id.in_(wanted)
+    chosen = papers.c.paper_id.in_(sa.select(asked_candidates(benchmark).c.paper_id))
     return sa.select(papers.c.paper_id, text).where(chosen).order_by(papers.c.paper_id)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.queries.definition import Benchmark
-from pinakes.queries.relations import relation
+from pinakes.queries.relations import asked_candidates, asked_queries
 from pinakes.schema import papers, sentences
 
 ABSTRACT: Final = 0
@@ -21,7 +21,7 @@ UNIT_SEPARATOR: Final = 31
 
 def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     """query_id, paper_id, position and text of every sentence that a query asks with."""
-    queries = relation(benchmark, "queries").alias("queries")
+    queries = asked_queries(benchmark)
     same = [queries.c.paper_id == sentences.c.paper_id, sentences.c.section_number == ABSTRACT]
     if "facet" in queries.c:
         same.append(queries.c.facet == sentences.c.facet)
@@ -37,7 +37,7 @@ def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:
 
 def select_candidate_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     """paper_id, position and text of every sentence of every candidate's abstract."""
-    candidates = relation(benchmark, "candidates").alias("candidates")
+    candidates = asked_candidates(benchmark)
     chosen = sentences.c.paper_id.in_(sa.select(candidates.c.paper_id))
     return sa.select(sentences.c.paper_id, sentences.c.position, sentences.c.text).where(
         chosen, sentences.c.section_number == ABSTRACT, sa.func.trim(sentences.c.text) != ""
@@ -51,8 +51,8 @@ def select_contextual_texts(benchmark: Benchmark) -> sa.Select[Any]:
     digest says where each sentence ends.
     """
     wanted = sa.union(
-        sa.select(relation(benchmark, "candidates").alias("candidates").c.paper_id),
-        sa.select(relation(benchmark, "queries").alias("queries").c.paper_id),
+        sa.select(asked_candidates(benchmark).c.paper_id),
+        sa.select(asked_queries(benchmark).c.paper_id),
     ).subquery("wanted")
     mark = sa.func.chr(UNIT_SEPARATOR)
     told = sa.func.replace(sentences.c.text, mark, " ")

@@ -41,7 +41,7 @@ def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
                 raise KeyboardInterrupt
             yield batch
 
-    options = SystemOptions(tmp_path)
+    options = SystemOptions(tmp_path, precision="fp32")
     monkeypatch.setattr(encoding, "encode_texts", killed)
     with pytest.raises(KeyboardInterrupt):
         index(prepared, "synthetic", toy_folder, options=options)
@@ -63,7 +63,7 @@ def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
 
 
 def test_only_a_text_that_is_new_is_encoded(prepared: Database, toy_folder: str, tmp_path: Path) -> None:
-    options = SystemOptions(tmp_path)
+    options = SystemOptions(tmp_path, precision="fp32")
     first = index(prepared, "synthetic", toy_folder, options=options)
     again = index(prepared, "synthetic", toy_folder, options=options)
     assert (again.added, again.already_there) == (0, first.added)
@@ -78,16 +78,16 @@ def test_the_same_text_in_two_papers_has_one_vector(
 ) -> None:
     twins = "UPDATE papers SET title = 'Twins', abstract = NULL WHERE source_id IN "
     change(prepared, twins + "('syn-00000007', 'syn-00000008')")
-    added = index(prepared, "synthetic", toy_folder, options=SystemOptions(tmp_path)).added
+    added = index(prepared, "synthetic", toy_folder, options=SystemOptions(tmp_path, precision="fp32")).added
     assert added == count(prepared, "synthetic.candidates") + count(prepared, "synthetic.queries") - 1
-    ranked = run(prepared, RunRequest("synthetic", toy_folder, SystemOptions(tmp_path)))
+    ranked = run(prepared, RunRequest("synthetic", toy_folder, SystemOptions(tmp_path, precision="fp32")))
     assert ranked.hit_count == 300 * ranked.queries_owed
 
 
 def test_another_model_under_the_same_name_is_refused(
     prepared: Database, toy_folder: str, tmp_path: Path
 ) -> None:
-    options = SystemOptions(tmp_path)
+    options = SystemOptions(tmp_path, precision="fp32")
     index(prepared, "synthetic", toy_folder, options=options)
     other = tmp_path / "elsewhere" / Path(toy_folder).name
     build_toy_encoder(other, seed=8)

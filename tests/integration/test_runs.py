@@ -9,6 +9,7 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
+from pinakes.pipeline import hit_tables
 from pinakes.pipeline import run as run_module
 from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.index import index
@@ -241,13 +242,13 @@ def test_a_run_killed_while_it_is_stored_leaves_nothing_and_an_older_one_stays(
     call = Calls(prepared, tmp_path)
     call()
     before = read_hits(prepared, 1)
-    tables = run_module._hit_tables
+    tables = hit_tables.read_hit_tables
 
     def break_off(*given: object) -> Iterator[object]:
         yield next(iter(tables(*given)))  # type: ignore[arg-type]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "_hit_tables", break_off)
+    monkeypatch.setattr(run_module, "read_hit_tables", break_off)
     with pytest.raises(KeyboardInterrupt):
         call(again=True)
     with pytest.raises(KeyboardInterrupt):
@@ -262,7 +263,8 @@ def test_hits_are_the_same_however_many_are_stored_at_once(
     call = Calls(prepared, tmp_path)
     call()
     before = read_hits(prepared, 1)
-    monkeypatch.setattr(run_module, "HITS_AT_ONCE", 7)
+    monkeypatch.setattr(hit_tables, "HITS_AT_ONCE", 7)
+    monkeypatch.setattr(run_module, "BYTES_IN_MEMORY", 100)
     call(again=True)
     assert read_hits(prepared, 1) == before
 

@@ -1,17 +1,22 @@
 """Opening a database and a benchmark in it, as every later step needs them."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
+
+import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark, read_benchmark
 from pinakes.queries.install import install_benchmark
-from pinakes.schema import check_schema
+from pinakes.schema import check_schema, corpora, samplings
 from pinakes.settings import Settings, read_settings
 
 
 def open_benchmark(database: Database, name: str, settings: Settings | None = None) -> Benchmark:
     """The benchmark, with its views in the database as its folder defines them.
+
+    Where the benchmark is sampled, its corpus is the one that it was sampled from: empty before that.
 
     Raises:
         SchemaVersionError: the database has no tables, or others.
@@ -20,7 +25,16 @@ def open_benchmark(database: Database, name: str, settings: Settings | None = No
     check_schema(database)
     benchmark = read_benchmark(name, (settings or read_settings()).benchmark_folders)
     install_benchmark(database, benchmark)
-    return benchmark
+    if benchmark.sampling is None or benchmark.corpus:
+        return benchmark
+    return replace(benchmark, corpus=_find_sampled_corpus(database, name))
+
+
+def _find_sampled_corpus(database: Database, benchmark: str) -> str:
+    joined = samplings.join(corpora, samplings.c.corpus_id == corpora.c.corpus_id)
+    query = sa.select(corpora.c.name).select_from(joined).where(samplings.c.benchmark == benchmark)
+    with database.read() as session:
+        return str(session.scalar(query) or "")
 
 
 def find_index_folder(database: Database, settings: Settings | None = None) -> Path:

@@ -7,6 +7,7 @@ text, as trec_eval takes documents that no qrels name. Imported again, the same 
 
 import hashlib
 import time
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from pinakes import __version__
 from pinakes.database import Database, Session
@@ -59,18 +61,19 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
     benchmark = open_benchmark(database, request.benchmark)
     workload = read_workload(database, benchmark)
     found = _read_files(request, workload)
-    if workload.pools is not None:
+    is_shared = workload.benchmark.pool == "shared"
+    if not is_shared:
         _require_pools(workload, found)
     row = _describe(request, workload, found)
     known = find_run(database, row["run_digest"])
     if known is not None:
         return summarise(known, was_there=True)
     with database.begin() as session:
-        if workload.pools is None and request.unknown == "create":
+        if is_shared and request.unknown == "create":
             _create_papers(session, benchmark, found, request, clock)
             paper_ids = _find_papers(session, benchmark.corpus)
         else:
-            paper_ids = dict(zip(workload.source_ids, workload.paper_ids.tolist(), strict=True))
+            paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
         table = _resolve(benchmark, paper_ids, found)
         row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         return summarise(store_run(session, row, [table]), was_there=False)
@@ -135,16 +138,36 @@ def _resolve(benchmark: Benchmark, paper_ids: Mapping[str, int], found: list[Fil
 
 
 def _require_pools(workload: Workload, found: list[FileHit]) -> None:
-    pools = {
-        query_id: {workload.source_ids[row] for row in pool}
-        for query_id, pool in (workload.pools or {}).items()
-    }
-    for hit in found:
-        if hit.source_id not in pools[hit.query_id]:
+    """Each hit is a candidate of its query and, where pools are grouped, not the query's own paper."""
+    row_of = {source_id: row for row, source_id in enumerate(workload.source_ids.tolist())}
+    own_rows = np.full(len(workload.query_ids), -1) if workload.query_rows is None else workload.query_rows
+    for query_id, source_ids in _group_by_query(found).items():
+        position = bisect_left(workload.query_ids, query_id)
+        pool = workload.pool_of(position)
+        rows = np.array([row_of.get(source_id, -1) for source_id in source_ids], dtype=np.int64)
+        is_candidate = pool[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)] == rows
+        is_own = (rows == own_rows[position]) & is_candidate
+        _require(is_candidate, source_ids, query_id, workload.benchmark.name)
+        if is_own.any():
             raise RunError(
-                f"{hit.source_id} is not in the pool of query {hit.query_id}; expected the candidates that "
-                f"{workload.benchmark.name}.candidates lists. Nothing was imported."
+                f"{source_ids[int(np.argmax(is_own))]} is ranked for query {query_id}, which is that paper; "
+                "expected rankings without it. Nothing was imported."
             )
+
+
+def _require(is_candidate: NDArray[np.bool_], source_ids: list[str], query_id: str, benchmark: str) -> None:
+    if not is_candidate.all():
+        raise RunError(
+            f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; expected "
+            f"the candidates that {benchmark}.candidates lists. Nothing was imported."
+        )
+
+
+def _group_by_query(found: list[FileHit]) -> dict[str, list[str]]:
+    ranked: dict[str, list[str]] = {}
+    for hit in found:
+        ranked.setdefault(hit.query_id, []).append(hit.source_id)
+    return ranked
 
 
 def _find_papers(session: Session, corpus: str) -> dict[str, int]:

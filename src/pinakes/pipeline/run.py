@@ -8,6 +8,7 @@ import hashlib
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,16 @@ import sqlalchemy as sa
 
 from pinakes import __version__
 from pinakes.database import Database, Session
-from pinakes.errors import RunError
 from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
+from pinakes.pipeline.hit_tables import BYTES_IN_MEMORY, read_hit_tables, write_hits
 from pinakes.pipeline.load import Clock, utc_now
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.pipeline.systems import Ranking, System, SystemDescription, find_system
+from pinakes.pipeline.ranking import rank_workload
+from pinakes.pipeline.systems import System, SystemDescription, find_system
 from pinakes.pipeline.systems.base import SystemOptions
 from pinakes.pipeline.templates import choose_templates
 from pinakes.pipeline.workload import Workload, read_workload
 from pinakes.schema import hits, next_id, runs
-
-HITS_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +117,19 @@ def _make(
     clock: Clock,
 ) -> RunSummary:
     started_at, started = clock(), time.monotonic()
-    rankings = list(system.rank(database, workload, progress))
-    elapsed_s = time.monotonic() - started
-    row |= {
-        "started_at": started_at,
-        "elapsed_s": elapsed_s,
-        "queries_owed": len(workload.query_ids),
-        "queries_answered": sum(len(ranking.rows) > 0 for ranking in rankings),
-        "candidates_owed": workload.candidates_owed,
-        "candidates_without_text": _count_without_text(workload),
-    }
-    with database.begin() as session:
-        stored = store_run(session, row, _hit_tables(workload, rankings))
+    with SpooledTemporaryFile(BYTES_IN_MEMORY) as file:
+        answered = write_hits(file, workload, rank_workload(database, system, workload, progress))
+        row |= {
+            "started_at": started_at,
+            "elapsed_s": time.monotonic() - started,
+            "queries_owed": len(workload.query_ids),
+            "queries_answered": answered,
+            "candidates_owed": workload.candidates_owed,
+            "candidates_without_text": workload.candidates_without_text,
+        }
+        with database.begin() as session:
+            stored = store_run(session, row, read_hit_tables(file, workload))
     return summarise(stored, was_there=False)
-
-
-def _count_without_text(workload: Workload) -> int:
-    if workload.pools is None:
-        return int((~workload.has_text).sum())
-    return sum(int((~workload.has_text[pool]).sum()) for pool in workload.pools.values())
 
 
 def store_run(session: Session, row: dict[str, Any], tables: Iterable[pa.Table]) -> dict[str, Any]:
@@ -157,35 +151,6 @@ def forget_run(session: Session, run_id: int) -> None:
     for table in ("scores", "hits", "runs"):
         chosen = runs.metadata.tables[table]
         session.execute(sa.delete(chosen).where(chosen.c.run_id == run_id))
-
-
-def _hit_tables(workload: Workload, rankings: Iterable[Ranking]) -> Iterable[pa.Table]:
-    """The hits, in tables of about `HITS_AT_ONCE` rows, without `run_id`."""
-    pending: list[pa.Table] = []
-    count = 0
-    for ranking in rankings:
-        if not len(ranking.rows):
-            continue
-        if not np.isfinite(ranking.scores).all():
-            raise RunError(f"the score of a candidate of query {ranking.query_id} is not a finite number.")
-        pending.append(_hit_table(workload, ranking))
-        count += len(ranking.rows)
-        if count >= HITS_AT_ONCE:
-            yield pa.concat_tables(pending)
-            pending, count = [], 0
-    if pending:
-        yield pa.concat_tables(pending)
-
-
-def _hit_table(workload: Workload, ranking: Ranking) -> pa.Table:
-    return pa.table(
-        {
-            "query_id": pa.array([ranking.query_id] * len(ranking.rows), pa.string()),
-            "paper_id": pa.array(workload.paper_ids[ranking.rows]),
-            "rank": pa.array(np.arange(1, len(ranking.rows) + 1, dtype=np.int32)),
-            "score": pa.array(ranking.scores.astype(np.float64)),
-        }
-    )
 
 
 def summarise(row: dict[str, Any], *, was_there: bool) -> RunSummary:

@@ -6,7 +6,7 @@ One index serves the whole grid. Leaves out: which queries are for validation (`
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,22 +14,24 @@ import numpy as np
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.evaluators.evaluate import evaluate
 from pinakes.evaluators.registry import parse_measure
-from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.sparse_bm25 import LARGEST_K1, SparseBm25Index
 from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
 from pinakes.pipeline.load import Clock, utc_now
 from pinakes.pipeline.progress import Progress, Silent
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.pipeline.systems.base import Ranking, SystemOptions
 from pinakes.pipeline.systems.sparse import K1, NAME, B, SparseBm25System, rank_texts
+from pinakes.pipeline.systems.sparse_pools import open_pools
+from pinakes.pipeline.tune_scores import ValidationScores
 from pinakes.pipeline.tuned import GridPoint, store_choice
 from pinakes.pipeline.validation import ValidationQueries, find_validation
 from pinakes.pipeline.workload import Workload, read_workload
-from pinakes.records import RankedPaper
 
 K1_GRID: Final = (0.6, 0.9, 1.2, 1.5, 2.0, 3.0)
 B_GRID: Final = (0.2, 0.4, 0.6, 0.75, 0.9)
+
+Pair = tuple[float, float]
+Ranker = Callable[[float, float], Iterable[Ranking]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def tune_bm25(
     benchmark = open_benchmark(database, benchmark_name)
     name = parse_measure(measure or benchmark.headline_measure).name
     system = SparseBm25System(NAME, options or SystemOptions(find_index_folder(database)))
-    workload = read_workload(database, benchmark, query_template, paper_template)
+    workload = read_workload(database, benchmark, query_template, paper_template, tuning=True)
     index = system.open_index(database, workload)
     asked = find_validation(database, workload)
     points = _try_all(index, _cut(workload, name), asked, pairs, name, progress or Silent())
@@ -102,7 +104,7 @@ def tune_bm25(
     )
 
 
-def _check_grid(k1_grid: Sequence[float], b_grid: Sequence[float]) -> list[tuple[float, float]]:
+def _check_grid(k1_grid: Sequence[float], b_grid: Sequence[float]) -> list[Pair]:
     pairs = sorted(set(itertools.product(map(float, k1_grid), map(float, b_grid))))
     wrong = [pair for pair in pairs if not (0 <= pair[0] <= LARGEST_K1 and 0 <= pair[1] <= 1)]
     if wrong or not pairs:
@@ -126,38 +128,39 @@ def _try_all(
     index: SparseBm25Index,
     workload: Workload,
     asked: ValidationQueries,
-    pairs: Sequence[tuple[float, float]],
+    pairs: Sequence[Pair],
     measure: str,
     progress: Progress,
 ) -> list[GridPoint]:
-    query_ids, texts = list(asked.texts), list(asked.texts.values())
-    points = []
-    progress.start(f"tune {NAME} on {workload.benchmark.name}", len(pairs))
+    totals = dict.fromkeys(pairs, 0.0)
+    scores = ValidationScores(workload, asked, measure)
+    progress.start(
+        f"tune {NAME} on {workload.benchmark.name}",
+        len(pairs) * (len(workload.groups) if workload.groups else 1),
+    )
     try:
-        for k1, b in pairs:
-            ranked = rank_texts(index, workload, query_ids, texts, k1, b)
-            points.append(GridPoint(k1, b, _mean(workload, query_ids, ranked, asked, measure)))
-            progress.advance(1)
+        for rank in _open_rankers(index, workload, asked):
+            for pair in pairs:
+                totals[pair] += scores.add_up(rank(*pair))
+                progress.advance(1)
+            del rank
     finally:
         progress.finish()
-    return points
+    return [GridPoint(*pair, total / len(asked.texts)) for pair, total in totals.items()]
 
 
-def _mean(
-    workload: Workload,
-    query_ids: Sequence[str],
-    ranked: Sequence[Ranked],
-    asked: ValidationQueries,
-    measure: str,
-) -> float:
-    rankings = {
-        query_id: [
-            RankedPaper(workload.source_ids[row], score)
-            for row, score in zip(
-                np.searchsorted(workload.paper_ids, one.paper_ids).tolist(), one.scores.tolist(), strict=True
-            )
-        ]
-        for query_id, one in zip(query_ids, ranked, strict=True)
-    }
-    scores = evaluate(rankings, asked.judgments, [measure])
-    return float(np.mean([score.value for score in scores]))
+def _open_rankers(index: SparseBm25Index, workload: Workload, asked: ValidationQueries) -> Iterator[Ranker]:
+    """What ranks the queries by a k1 and b: one for all of them, or for each of the grouped pools."""
+    if workload.groups is not None:
+        for search in open_pools(index, workload):
+            yield search.rank
+            del search  # its postings, before the next pool's
+        return
+    query_ids, texts = list(asked.texts), list(asked.texts.values())
+
+    def rank(k1: float, b: float) -> Iterator[Ranking]:
+        found = rank_texts(index, workload, query_ids, texts, k1, b)
+        for query_id, one in zip(query_ids, found, strict=True):
+            yield Ranking(query_id, np.searchsorted(workload.paper_ids, one.paper_ids), one.scores)
+
+    yield rank

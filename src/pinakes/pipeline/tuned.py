@@ -1,10 +1,14 @@
 """The stored result of a tuning: written whole, and found again while its data are as they were.
 
+What a choice was made on is told by a digest: that of the workload. Where folds are kept for tuning alone, a
+run does not read them, and the digest is over the benchmark's definition, these folds' queries with their
+texts and pools, and the number of their candidates: it is cheap, and does not see a candidate's new text.
 Leaves out: the tuning itself (`pinakes.pipeline.tune`).
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +17,8 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.pipeline.workload import Workload
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.relations import asked_candidates, select_queries
 from pinakes.schema.tuning import tuned_parameters
 
 
@@ -56,7 +62,7 @@ def find_choice(database: Database, workload: Workload, system: str, settings: s
     if row is None:
         return None
     pair = orjson.loads(row["parameters"])
-    stale = (row["dataset_digest"], row["settings"]) != (workload.digest, settings)
+    stale = (row["dataset_digest"], row["settings"]) != (_digest_data(database, workload), settings)
     return TunedChoice(pair["k1"], pair["b"], row["measure"], row["validation"], stale)
 
 
@@ -75,6 +81,7 @@ def store_choice(
 ) -> None:
     """Store every point, replacing what an earlier tuning of the system on the benchmark stored."""
     table, benchmark = tuned_parameters, workload.benchmark.name
+    digest = _digest_data(database, workload)
     rows = [
         {
             "benchmark": benchmark,
@@ -86,7 +93,7 @@ def store_choice(
             "validation": validation,
             "query_count": query_count,
             "chosen": point == chosen,
-            "dataset_digest": workload.digest,
+            "dataset_digest": digest,
             "tuned_at": tuned_at,
         }
         for point in points
@@ -95,6 +102,28 @@ def store_choice(
         session.execute(sa.delete(table).where(table.c.benchmark == benchmark, table.c.system == system))
         for row in rows:
             session.execute(sa.insert(table).values(**row))
+
+
+def _digest_data(database: Database, workload: Workload) -> str:
+    """What the choice depends on, besides the settings: as cheap for a run as for the tuning."""
+    if not workload.benchmark.tuning_folds:
+        return workload.digest
+    benchmark = replace(_whole(workload.benchmark), tuning=True)
+    candidates = sa.select(sa.func.count()).select_from(asked_candidates(benchmark))
+    with database.read() as session:
+        queries = session.fetch_arrow(select_queries(benchmark, workload.query_template)).drop(["paper_id"])
+        told = {
+            "benchmark": benchmark.digest,
+            "corpus": benchmark.corpus,
+            "candidates": int(session.scalar(candidates)),
+            "queries": sorted(zip(*(column.to_pylist() for column in queries.columns), strict=True)),
+        }
+    return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _whole(benchmark: Benchmark) -> Benchmark:
+    """The benchmark that a part is of."""
+    return benchmark if benchmark.part is None else replace(benchmark, pool="grouped", part=None)
 
 
 def _to_json(value: Mapping[str, Any]) -> str:

@@ -1,8 +1,9 @@
 """The queries that parameters may be tuned on: never those that a benchmark's scores are of, where it can be.
 
-In this order: queries of the corpus that the benchmark leaves out and that a split dev, validation or train
-judges; the folds of a split of that name; else the half of the benchmark's queries whose md5 is even, so that
-the other half stays clean. Leaves out: the tuning.
+The folds that a benchmark keeps for tuning alone, where it has any; else, in this order: queries of the
+corpus that the benchmark leaves out and that a split dev, validation or train judges; the folds of a split of
+that name; else the half of the benchmark's queries whose md5 is even, so that the other half stays clean.
+Leaves out: the tuning.
 """
 
 import hashlib
@@ -35,18 +36,29 @@ class ValidationQueries:
 def find_validation(database: Database, workload: Workload) -> ValidationQueries:
     """The validation queries of a benchmark; each has a text and a judged paper.
 
+    `workload` is the one that is read with `tuning`.
+
     Raises:
         BenchmarkError: there is none.
     """
     benchmark = workload.benchmark
     with database.read() as session:
-        found = _find_split(session, workload) if workload.pools is None else None
+        found = _find_kept(session, workload) if benchmark.tuning_folds else None
+        found = found or (_find_split(session, workload) if workload.pools is None else None)
         found = found or _find_own(session, workload)
     if not found.texts:
         raise BenchmarkError(
             f"{benchmark.name} has no query to tune on: none of {found.described} has a text and a judgment."
         )
     return found
+
+
+def _find_kept(session: Session, workload: Workload) -> ValidationQueries:
+    """All queries of a workload that holds those of the folds kept for tuning."""
+    benchmark = workload.benchmark
+    texts = dict(zip(workload.query_ids, workload.query_texts, strict=True))
+    judged = _group(session, select_judgments(benchmark))
+    return _keep_both(texts, judged, f"{benchmark.fold_column}={','.join(sorted(benchmark.tuning_folds))}")
 
 
 def _find_split(session: Session, workload: Workload) -> ValidationQueries | None:

@@ -9,14 +9,17 @@ from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
-BUNDLED = ["cranfield", "csfcube", "scifact", "synthetic"]
+SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
+BUNDLED = sorted(["cranfield", "csfcube", "mdcr", "scifact", "synthetic", *SAMPLED])
 
 
 def test_the_bundled_benchmarks_are_read() -> None:
     assert list_benchmarks() == BUNDLED
     for name in BUNDLED:
         benchmark = read_benchmark(name)
-        assert benchmark.name == benchmark.corpus == name
+        assert benchmark.name == name
+        assert benchmark.corpus == ("" if name in SAMPLED else name)
+        assert (benchmark.sampling is not None) == (name in SAMPLED)
         assert benchmark.headline_measure in benchmark.measures
         assert set(benchmark.sql) == {"queries", "candidates", "judgments"}
 
@@ -72,7 +75,8 @@ def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as raised:
         read_benchmark("other", [write_benchmark(tmp_path)])
     assert str(raised.value) == (
-        "unknown benchmark 'other'; known: cranfield, csfcube, own, scifact, synthetic. "
+        "unknown benchmark 'other'; known: cranfield, csfcube, field_level, large_scale, mdcr, "
+        "mdcr_constructed, own, scifact, synthetic. "
         "More folders: PINAKES_BENCHMARKS."
     )
 
@@ -84,7 +88,17 @@ WRONG = {
     "no grades": (BENCHMARK_TOML.replace("[grades]", "[grade]"), "own/benchmark.toml lacks grades."),
     "unknown pool": (
         BENCHMARK_TOML.replace('"{pool}"', '"own"'),
-        "own/benchmark.toml is not as it should be: pool is 'own'; expected shared or per_query.",
+        "own/benchmark.toml is not as it should be: pool is 'own'; expected one of shared, per_query, "
+        "grouped.",
+    ),
+    "average of no group": (
+        BENCHMARK_TOML + '[aggregation.averages]\n"mean(field)" = { column = "field" }\n',
+        "own/benchmark.toml is not as it should be: the average 'mean(field)' is of 'field', which group_by "
+        "lacks.",
+    ),
+    "tuning folds of no column": (
+        BENCHMARK_TOML + '[aggregation]\ntuning_folds = ["validation"]\n',
+        "own/benchmark.toml is not as it should be: tuning_folds are given without a fold_column.",
     ),
     "headline not measured": (
         BENCHMARK_TOML.replace('headline_measure = "nDCG@10"', 'headline_measure = "RR"'),

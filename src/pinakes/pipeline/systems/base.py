@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,4 +93,16 @@ class System(Protocol):
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query that has a text; `workload.benchmark.depth` papers at most."""
+        ...
+
+
+@runtime_checkable
+class GroupRanker(Protocol):
+    """A system that ranks all pools of a grouped workload at once, better than one after the other."""
+
+    def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """The ranking of each query that has a text, in its pool without its own paper.
+
+        Rows are those of `workload.paper_ids`; `workload.benchmark.depth` papers at most.
+        """
         ...

@@ -37,7 +37,7 @@ from pinakes.pipeline.systems.vectors import (
     select_missing,
 )
 from pinakes.pipeline.workload import Workload
-from pinakes.queries.relations import relation
+from pinakes.queries.relations import asked_candidates
 from pinakes.queries.sentence_relations import (
     select_contextual_texts,
     select_query_sentences,
@@ -157,7 +157,7 @@ def _select_texts(workload: Workload) -> sa.Select[Any]:
 
 def _select_candidates(workload: Workload, table: sa.Table) -> sa.Select[Any]:
     texts = select_contextual_texts(workload.benchmark).subquery("texts")
-    candidates = relation(workload.benchmark, "candidates").alias("candidates")
+    candidates = asked_candidates(workload.benchmark)
     return (
         sa.select(texts.c.paper_id, table.c.sentence_position.label("position"), table.c.embedding)
         .join_from(texts, table, table.c.text_digest == texts.c.text_digest)

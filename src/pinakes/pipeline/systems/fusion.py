@@ -119,6 +119,10 @@ class FusionSystem:
         finally:
             progress.finish()
 
+    def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """As `rank`: the runs that are fused ranked each query in its pool already, without its own paper."""
+        return self.rank(database, workload, progress)
+
     def _fuse(self, workload: Workload, query_id: str, contributions: list[Contribution]) -> Ranking:
         if self._method == "rrf":
             ids, scores = fuse_reciprocal_ranks(contributions, float(self._settings["constant"]))

@@ -150,7 +150,8 @@ class LexicalSystem:
         return english_analysis()
 
     def _digest_corpus(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
-        texts = select_corpus_texts(scope.corpus, scope.paper_template).subquery("texts")
+        # Its own order would sort the texts themselves.
+        texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None).subquery("texts")
         query = sa.select(
             texts.c.paper_id, sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
         )
@@ -163,10 +164,8 @@ class LexicalSystem:
         with database.read() as session:
             for part in session.stream(query.order_by(texts.c.paper_id)):
                 rows += part.num_rows
-                for paper_id, text_digest in zip(
-                    *(column.to_pylist() for column in part.columns), strict=True
-                ):
-                    digest.update(f"{paper_id} {text_digest}\n".encode())
+                told = zip(*(column.to_pylist() for column in part.columns), strict=True)
+                digest.update("".join([f"{paper_id} {text}\n" for paper_id, text in told]).encode())
         return digest.hexdigest(), rows
 
     def _identity(self, scope: CorpusScope) -> dict[str, str]:

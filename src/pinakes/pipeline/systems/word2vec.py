@@ -168,7 +168,8 @@ class Word2VecSystem:
         return self._trained_on or workload.benchmark.corpus
 
     def _digest_corpus(self, database: Database, workload: Workload) -> tuple[str, int]:
-        texts = select_corpus_texts(self._corpus(workload), workload.paper_template).subquery("texts")
+        corpus_texts = select_corpus_texts(self._corpus(workload), workload.paper_template)
+        texts = corpus_texts.order_by(None).subquery("texts")  # its own order would sort the texts themselves
         query = sa.select(texts.c.paper_id, sa.func.md5(texts.c.text).label("text_digest"))
         settings = describe_training(self._dimensions)
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
