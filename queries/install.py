@@ -5,9 +5,11 @@ Leaves out: what the views hold (the benchmark's folder).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy.schema import CreateSchema
 
@@ -117,15 +119,5 @@ def _replace_rows(session: Session, benchmark: Benchmark) -> None:
             definition_digest=benchmark.digest,
         )
     )
-    for score in benchmark.published:
-        session.execute(
-            sa.insert(published_scores).values(
-                benchmark=benchmark.name,
-                system=score.system,
-                subset=score.subset,
-                measure=score.measure,
-                source=score.source,
-                value=score.value,
-                printed=score.printed,
-            )
-        )
+    rows = [{"benchmark": benchmark.name, **asdict(score)} for score in benchmark.published]
+    session.insert(published_scores, pa.Table.from_pylist(rows))

@@ -39,6 +39,7 @@ from pinakes.cli_options import (
     Wait,
     parse_options,
 )
+from pinakes.cli_pools import add_pool_commands
 from pinakes.cli_sampling import add_sampling_command
 from pinakes.errors import InputError, PinakesError
 from pinakes.pipeline import steps
@@ -80,6 +81,7 @@ def init(db: DatabaseUrl = None, wait: Wait = 0.0, quiet: Quiet = False) -> None
 add_loading_commands(app)
 add_indexing_commands(app)
 add_sampling_command(app)
+add_pool_commands(app)
 
 
 @app.command()

@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from pinakes.database import connect, connect_read_only
     from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
     from pinakes.pipeline.compare import compare_runs
+    from pinakes.pipeline.construction import construct
+    from pinakes.pipeline.construction_records import ConstructionRequest
     from pinakes.pipeline.deduplicate import deduplicate
     from pinakes.pipeline.demo import run_demo
     from pinakes.pipeline.encode import EncodeOptions, QuerySource, encode_source
     from pinakes.pipeline.evaluate import evaluate
+    from pinakes.pipeline.export_pools import export_pools
     from pinakes.pipeline.export_run import export_qrels, export_run
     from pinakes.pipeline.fetch import fetch, find_source
     from pinakes.pipeline.import_run import ImportRequest, import_run
@@ -46,11 +49,13 @@ if TYPE_CHECKING:
         show_progress,
         source_rows,
     )
+    from pinakes.pipeline.telling_pools import print_construction
     from pinakes.pipeline.tune import B_GRID, K1_GRID, tune_bm25
 
 __all__ = [
     "B_GRID",
     "K1_GRID",
+    "ConstructionRequest",
     "EncodeOptions",
     "FaissRequest",
     "ImportRequest",
@@ -67,10 +72,12 @@ __all__ = [
     "comparison_rows",
     "connect",
     "connect_read_only",
+    "construct",
     "deduplicate",
     "describe_coverage",
     "encode_source",
     "evaluate",
+    "export_pools",
     "export_qrels",
     "export_run",
     "fetch",
@@ -87,6 +94,7 @@ __all__ = [
     "initialise",
     "load",
     "open_benchmark",
+    "print_construction",
     "print_load",
     "print_records",
     "print_report",
@@ -113,8 +121,11 @@ _HOMES: Final = {
     "pinakes.pipeline.benchmarking": ("find_index_folder", "open_benchmark"),
     "pinakes.pipeline.demo": ("run_demo",),
     "pinakes.pipeline.compare": ("compare_runs",),
+    "pinakes.pipeline.construction": ("construct",),
+    "pinakes.pipeline.construction_records": ("ConstructionRequest",),
     "pinakes.pipeline.deduplicate": ("deduplicate",),
     "pinakes.pipeline.evaluate": ("evaluate",),
+    "pinakes.pipeline.export_pools": ("export_pools",),
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
     "pinakes.pipeline.fetch": ("fetch", "find_source"),
     "pinakes.pipeline.import_run": ("ImportRequest", "import_run"),
@@ -141,6 +152,7 @@ _HOMES: Final = {
     "pinakes.pipeline.run": ("RunRequest", "run"),
     "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
     "pinakes.pipeline.systems.base": ("SystemOptions",),
+    "pinakes.pipeline.telling_pools": ("print_construction",),
     "pinakes.pipeline.telling": (
         "comparison_rows",
         "describe_coverage",
@@ -149,7 +161,6 @@ _HOMES: Final = {
         "print_records",
         "print_report",
         "print_rows",
-    "print_sample",
         "print_sample",
         "print_scores",
         "print_status",

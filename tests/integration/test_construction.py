@@ -1,0 +1,231 @@
+"""`pinakes construct`: MDCR's candidates from stored runs and citations, the same on both databases."""
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from pinakes.database import Database
+from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError
+from pinakes.pipeline.construction import construct
+from pinakes.pipeline.construction_records import ConstructionRequest, ConstructionSummary
+from pinakes.pipeline.init import initialise
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.sampling import sample
+from pinakes.pipeline.sampling_plan import SampleRequest
+from pinakes.pipeline.status import find_orphans
+from pinakes.schema import (
+    sampled_queries,
+)
+from tests.mdcr_reference import Candidates, Reference, ask, rank_pools
+from tests.mdcr_worlds import NUMBERS, make_small_world, make_world, rank_small_world
+from tests.sampled_rows import add_rows, add_run
+
+TAKEN = """
+SELECT candidates.query_id, candidates.source, papers.source_id
+FROM constructed_candidates AS candidates INNER JOIN papers ON candidates.paper_id = papers.paper_id
+WHERE candidates.benchmark = 'mdcr_constructed'
+"""
+PLACES = "SELECT query_id, source, position FROM constructed_candidates ORDER BY query_id, source, position"
+
+
+def make(database: Database, **given: Any) -> ConstructionSummary:
+    return construct(database, ConstructionRequest("mdcr_constructed", **given))
+
+
+def read_candidates(database: Database) -> dict[str, set[tuple[str, str]]]:
+    found = defaultdict(set)
+    for query_id, source, paper in ask(database, TAKEN):
+        found[query_id].add((source, paper))
+    return dict(found)
+
+
+def as_sets(candidates: Candidates) -> dict[str, set[tuple[str, str]]]:
+    return {query_id: set(pairs) for query_id, pairs in candidates.items()}
+
+
+def test_both_databases_construct_what_the_plain_walk_through_the_paper_gives(
+    both_databases: tuple[Database, Database],
+) -> None:
+    summaries = []
+    for database in both_databases:
+        make_world(database)
+        summary = make(database)
+        expected = Reference(database, "1", models=3, top=200)
+        candidates, clashes = expected.construct()
+        assert read_candidates(database) == as_sets(candidates)
+        assert {(clash.source, clash.kept_source): clash.clashes for clash in summary.clashes} == clashes
+        assert {model.system: model.mean_jaccard for model in summary.models} == pytest.approx(
+            expected.jaccard, abs=1e-12
+        )
+        assert [model.system for model in summary.models if model.is_chosen] == expected.models
+        assert summary.queries == len(candidates) > 8
+        summaries.append(summary)
+    duck, post = summaries
+    assert (duck.models, duck.types, duck.clashes) == (post.models, post.types, post.clashes)
+    assert duck.clashes
+    for query in (TAKEN + " ORDER BY 1, 2, 3", PLACES):
+        assert ask(both_databases[0], query) == ask(both_databases[1], query)
+
+
+def test_a_candidate_has_one_type_and_what_a_query_cites_is_no_negative(database: Database) -> None:
+    make_world(database)
+    summary = make(database)
+    rows = ask(database, "SELECT query_id, paper_id, source FROM mdcr_constructed.candidates")
+    assert len({(query_id, paper) for query_id, paper, _ in rows}) == len(rows)
+    cited = set(
+        ask(
+            database,
+            "SELECT query_id, paper_id FROM sampled_citations WHERE benchmark = 'mdcr_constructed' "
+            "UNION SELECT query_id, paper_id FROM sampled_queries WHERE benchmark = 'mdcr_constructed'",
+        )
+    )
+    assert len(cited) > summary.queries
+    assert not {(query_id, paper) for query_id, paper, source in rows if source != "cited"} & cited
+    assert find_orphans(database) == {}
+
+
+def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(database: Database) -> None:
+    make_world(database)
+    summary = make(database)
+    places = defaultdict(list)
+    for query_id, source, position in ask(database, PLACES):
+        places[query_id, source].append(position)
+    assert all(found == list(range(1, len(found) + 1)) for found in places.values())
+    for counted in summary.types:
+        wanted = 5 if counted.source == "cited" else 10
+        sizes = [len(found) for (_, source), found in places.items() if source == counted.source]
+        assert max(sizes) <= wanted
+        assert counted.candidates == sum(sizes)
+        assert counted.queries_with_fewer == summary.queries - sizes.count(wanted)
+    assert [counted.source for counted in summary.types] == [
+        "cited",
+        *(model.system for model in summary.models if model.is_chosen),
+        "graph",
+        "most_cited",
+        "random",
+    ]
+
+
+def test_a_second_construction_replaces_the_first_and_a_seed_decides_the_draw(database: Database) -> None:
+    make_world(database)
+    make(database)
+    first = sorted(ask(database, TAKEN))
+    make(database)
+    assert sorted(ask(database, TAKEN)) == first
+    other = make(database, seed="2")
+    changed = sorted(ask(database, TAKEN))
+    assert other.seed == "2"
+    assert changed != first
+    assert ask(database, "SELECT seed FROM samplings WHERE benchmark = 'mdcr_constructed'") == [("2",)]
+    make(database)
+    assert sorted(ask(database, TAKEN)) == first
+
+
+def test_a_construction_that_fails_leaves_the_one_before(database: Database) -> None:
+    make_world(database)
+    make(database)
+    before = sorted(ask(database, TAKEN))
+    add_run(database, 9, "field_level", "empty")
+    with pytest.raises(RunError, match=r"run 9 \(empty\) ranks no query of the first pools of field_level"):
+        make(database, seed="2")
+    assert sorted(ask(database, TAKEN)) == before
+    assert make(database, run_ids=(1, 2)).queries
+
+
+def test_the_newest_run_of_a_system_counts_and_models_can_be_named(database: Database) -> None:
+    make_world(database)
+    add_run(database, 7, "field_level", "bm25")
+    copy = "INSERT INTO hits SELECT 7, query_id, paper_id, rank, score FROM hits WHERE run_id = 1"
+    with database.begin() as session:
+        session.execute(copy)
+    summary = make(database, models=("scibert", "bm25"))
+    assert sorted(model.run_id for model in summary.models) == [1, 3, 4, 7]
+    assert sorted(model.system for model in summary.models if model.is_chosen) == ["bm25", "scibert"]
+    assert ask(
+        database,
+        "SELECT run_id, system, is_chosen FROM construction_models WHERE benchmark = 'mdcr_constructed' "
+        "ORDER BY run_id",
+    ) == [(1, "scibert", True), (3, "specter", False), (4, "scincl", False), (7, "bm25", True)]
+    # scibert and bm25 ranked alike: they share every negative with each other.
+    means = {model.system: model.mean_jaccard or 0.0 for model in summary.models}
+    assert min(means["bm25"], means["scibert"]) > max(means["scincl"], means["specter"])
+
+
+def test_a_single_run_is_drawn_from_without_a_comparison(database: Database) -> None:
+    make_world(database)
+    (model,) = make(database, run_ids=(2,)).models
+    assert (model.system, model.mean_jaccard, model.is_chosen) == ("bm25", None, True)
+
+
+def test_what_cannot_be_constructed_is_refused_with_what_to_do(database: Database) -> None:
+    initialise(database)
+    with pytest.raises(BenchmarkError, match="scifact is not constructed"):
+        construct(database, ConstructionRequest("scifact"))
+    with pytest.raises(RunError, match="draw them with `pinakes sample field_level --corpus …`"):
+        make(database)
+    load(database, LoadRequest("synthetic", options={"papers": "1500"}))
+    given: dict[str, Any] = {"corpus": "synthetic", "queries": 2, "validation_queries": 0}
+    sample(database, SampleRequest("field_level", pool_sizes=(60,), assigned_by="synthetic", **given))
+    sample(database, SampleRequest("large_scale", pool_sizes=(200,), **given))
+    with pytest.raises(RunError, match="make one with `pinakes run field_level --system …`"):
+        make(database)
+    with pytest.raises(RunError, match="large_scale has no fields"):
+        make(database, drawn_from="large_scale")
+    rank_pools(database, ("bm25", "graph"))
+    with pytest.raises(RunError, match="field_level has no run 5; its runs: 1, 2"):
+        make(database, run_ids=(5,))
+    with pytest.raises(InputError, match="a system is called graph"):
+        make(database)
+    with pytest.raises(UnknownNameError, match="unknown system with a run 'scincl'; known: bm25"):
+        make(database, run_ids=(1,), models=("scincl",))
+    add_run(database, 3, "field_level", "bm25")
+    with pytest.raises(InputError, match="two of the runs are of bm25"):
+        make(database, run_ids=(1, 3))
+
+
+def test_the_graph_is_walked_from_the_cited_paper_with_the_greatest_overlap(database: Database) -> None:
+    make_small_world(database)
+    rank_small_world(database, {"bm25": ["h1"]})
+    make(database)
+    drawn = ask(
+        database,
+        "SELECT papers.source_id FROM constructed_candidates AS candidates INNER JOIN papers "
+        "ON candidates.paper_id = papers.paper_id WHERE candidates.source = 'graph' ORDER BY position",
+    )
+    # The neighbours of a (x1 and x2, in md5's order), of b (x1 again), of c (y1 and z1); never late, never q.
+    names = [name for (name,) in drawn]
+    assert (set(names[:2]), set(names[2:]), len(names)) == ({"x1", "x2"}, {"y1", "z1"}, 4)
+
+
+def test_the_mean_jaccard_index_of_negatives_is_as_by_hand(database: Database) -> None:
+    make_small_world(database)
+    rank_small_world(
+        database,
+        {
+            "one": ["a", "h1", "q", "h2", "x1"],  # negatives h1 h2 x1
+            "two": ["h1", "b", "x1", "y1"],  # h1 x1 y1: two of four shared with one
+            "three": ["y1", "c"],  # y1: none of four shared with one, one of three with two
+        },
+    )
+    summary = make(database)
+    assert {model.system: model.mean_jaccard for model in summary.models} == pytest.approx(
+        {"one": (2 / 4 + 0) / 2, "two": (2 / 4 + 1 / 3) / 2, "three": (0 + 1 / 3) / 2}
+    )
+    assert [model.system for model in summary.models] == ["three", "one", "two"]
+    # three takes y1, and one takes the rest of what two would have drawn.
+    assert {(clash.source, clash.kept_source): clash.clashes for clash in summary.clashes}[
+        "two", "three"
+    ] == 1
+    drawn = dict(ask(database, "SELECT source, COUNT(*) FROM constructed_candidates GROUP BY source"))
+    assert (drawn["three"], drawn["one"], drawn.get("two", 0)) == (1, 3, 0)
+    assert {counted.source: counted.queries_with_fewer for counted in summary.types}["two"] == 1
+
+
+def test_a_query_with_no_negative_is_left_out(database: Database) -> None:
+    make_small_world(database)
+    add_rows(database, sampled_queries, [("field_level", "late_Art", NUMBERS["late"], "Art", "test")])
+    rank_small_world(database, {"bm25": ["h1"]})
+    summary = make(database)
+    assert (summary.queries, summary.left_out) == (1, 1)  # late cites nothing that was sampled
+    assert ask(database, "SELECT query_id FROM mdcr_constructed.queries") == [("q_Art",)]
