@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers import exact_int8, exact_product
+from pinakes.indexers.exact_amx import has_amx
 from pinakes.indexers.exact_best import Best, push
 from pinakes.indexers.exact_kernel import has_kernel
 from pinakes.indexers.exact_scores import (
@@ -84,7 +85,7 @@ def search_exact(
     if isinstance(documents, np.ndarray):
         most = min(len(documents), len(documents) if most is None else most)
     kind = choose_pass(method, checked, device)
-    search = _Search(checked, k if most is None else max(1, min(k, most)), distance, tie_order, device, kind)
+    search = Search(checked, k if most is None else max(1, min(k, most)), distance, tie_order, device, kind)
     rows = 0
     for block in _blocks(documents, block_rows or BLOCK_ROWS):
         search.add(block, wanted)
@@ -152,7 +153,7 @@ def _rank_pool(
     return pool[order], scores[order]
 
 
-class _Search:
+class Search:
     """The best documents of the blocks that were added."""
 
     def __init__(
@@ -275,9 +276,10 @@ def choose_pass(asked: Pass | Literal["auto"], queries: CheckedVectors, device: 
         )
     if asked != "auto":
         return asked
-    if choose_precision(device) == "bf16":
+    many = fits and len(queries.values) >= FEW_QUERIES
+    if choose_precision(device) == "bf16" and not (many and has_amx()):
         return "bf16"
-    return "int8" if fits and len(queries.values) >= FEW_QUERIES else "fp32"
+    return "int8" if many else "fp32"
 
 
 def _blocks(documents: Vectors | Iterable[Vectors | Block], block_rows: int) -> Iterator[Block]:
@@ -288,6 +290,10 @@ def _blocks(documents: Vectors | Iterable[Vectors | Block], block_rows: int) -> 
         for start in range(0, len(vectors), block_rows):
             chosen = slice(start, start + block_rows)
             yield Block(rows[chosen], vectors[chosen])
-            if isinstance(vectors, np.memmap) and vectors.mode == "r":
-                # Pages that were read count as resident until they are let go; the file keeps them.
-                vectors._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+            let_go(vectors)
+
+
+def let_go(vectors: Vectors) -> None:
+    """Let go of what was read of a file: pages count as resident until then; the file keeps them."""
+    if isinstance(vectors, np.memmap) and vectors.mode == "r":
+        vectors._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]

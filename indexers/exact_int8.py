@@ -20,7 +20,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.exact_kernel import CHUNK, PANEL, RECORD, TILE, load_kernel
+from pinakes.indexers import exact_amx
+from pinakes.indexers.exact_kernel import CHUNK, TILE
+from pinakes.indexers.exact_panels import Kernel, choose_kernel, decode
 from pinakes.indexers.exact_scores import CheckedVectors, Distance, Rows, share
 from pinakes.indexers.jit import jit
 
@@ -34,16 +36,18 @@ SMALLEST_STEP: Final = 1e-30
 MOST_DIMENSIONS: Final = 1 << 14  # more, and a sum might not be a whole float32 number
 SINGLE: Final = 16 * 2.0**-24  # more than the roundings of one term of the threshold
 LARGEST_SINGLE: Final = 3e38
-QUERIES_AT_ONCE: Final = 64 * PANEL  # their bytes stay in the second cache
+QUERIES_AT_ONCE: Final = 384  # whole panels of any kernel, whose bytes stay in the second cache
 ROOM: Final = 1 << 11  # records between two looks at the k-th best
+FIRST_ROOM: Final = 1 << 8
 
 
 @dataclass(frozen=True, slots=True)
 class Int8Queries:
     """Queries in panels of bytes, and what turns a score into a threshold."""
 
+    kernel: Kernel
     bytes: NDArray[np.int8]
-    corrections: NDArray[np.int16]
+    corrections: NDArray[np.integer]
     steps: Doubles
     scales: Doubles  # the lengths that were divided out
     shifts: Doubles  # p.mean, or for l2 half the square of |query - mean|, over the scale
@@ -70,8 +74,11 @@ def choose_mean(block: CheckedVectors, distance: Distance) -> Doubles:
     return mean
 
 
-def quantise_queries(queries: CheckedVectors, distance: Distance, mean: Doubles) -> Int8Queries:
-    """Round the queries' directions to at most 64 steps each way."""
+def quantise_queries(
+    queries: CheckedVectors, distance: Distance, mean: Doubles, kernel: Kernel | None = None
+) -> Int8Queries:
+    """Round the queries' directions to at most 64 steps each way, for the fastest kernel or the one given."""
+    kernel = kernel or choose_kernel()
     moved = queries.values.astype(np.float64)
     if distance == "l2":
         moved -= mean
@@ -79,7 +86,7 @@ def quantise_queries(queries: CheckedVectors, distance: Distance, mean: Doubles)
     scales = _divisor(np.sqrt(squares))
     moved /= scales[:, None]
     rows, width = len(moved), _whole(moved.shape[1], CHUNK)
-    padded = np.zeros((_whole(rows, PANEL), width))
+    padded = np.zeros((_whole(rows, kernel.panel), width))
     padded[:rows, : moved.shape[1]] = moved
     lanes = np.sqrt((padded.reshape(len(padded), -1, CHUNK // 4, 2, 2) ** 2).sum(axis=(2, 4)))
     steps = np.maximum(
@@ -90,12 +97,9 @@ def quantise_queries(queries: CheckedVectors, distance: Distance, mean: Doubles)
     whole = np.rint(padded / steps[:, None])
     error = np.sqrt(((padded - whole * steps[:, None]) ** 2).sum(axis=1))
     shifts = squares / (2 * scales) if distance == "l2" else moved @ mean
-    panels = whole.astype(np.int8).reshape(-1, PANEL, width // 4, 4).transpose(0, 2, 1, 3)
-    pairs = whole.astype(np.int64).reshape(-1, PANEL, width // CHUNK, CHUNK // 4, 2, 2).sum(axis=(3, 5))
-    # A document's byte is 128 too large, which the sums' first value takes back.
     return Int8Queries(
-        np.ascontiguousarray(panels),
-        np.ascontiguousarray((-128 * pairs).transpose(0, 2, 1, 3).astype(np.int16)),
+        kernel,
+        *kernel.pack(whole),
         steps,
         scales,
         shifts,
@@ -108,9 +112,10 @@ def quantise_queries(queries: CheckedVectors, distance: Distance, mean: Doubles)
 def quantise_block(block: CheckedVectors, queries: Int8Queries) -> Int8Block:
     """Round the documents of a block to at most 127 steps each way."""
     rows, width = len(block.values), _whole(block.values.shape[1], CHUNK)
-    tiles = -(-rows // TILE)
+    # As many tiles as any kernel takes at once; what is beyond the rows is of no document.
+    tiles = _whole(-(-rows // TILE), exact_amx.TILES)
     packed = aligned(tiles * TILE * width, np.uint8)
-    packed[-TILE * width :] = 128
+    packed[rows // TILE * TILE * width :] = 128
     terms = (
         aligned(tiles * TILE, np.float32),
         aligned(tiles * TILE, np.float32),
@@ -144,7 +149,7 @@ def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> tuple
     needed = (known - 1e-12 * doubt) / steps
     needed = np.where(np.isfinite(lowest), needed - SINGLE * np.abs(needed), -np.inf)
     terms = (needed, squares / steps * (1 - SINGLE), (1 + SINGLE) / steps)
-    padded = [np.zeros(_whole(len(steps), PANEL)) for _ in terms]
+    padded = [np.zeros(_whole(len(steps), queries.kernel.panel)) for _ in terms]
     for array, term in zip(padded, terms, strict=True):
         array[: len(steps)] = term
     padded[0][len(steps) :] = np.inf
@@ -166,20 +171,24 @@ def scan_block(
     Queries count from the first of `part`. `lowest` tells the k-th best scores, which may rise between two
     batches of pairs. Trap: the next batch overwrites the last.
     """
-    width = queries.mean.shape[0]
-    chunks, first = _whole(width, CHUNK) // CHUNK, part.start // PANEL
-    panels, tiles = -(-(part.stop - part.start) // PANEL), -(-block.rows // TILE)
+    kernel, width = queries.kernel, queries.mean.shape[0]
+    chunks, first = _whole(width, CHUNK) // CHUNK, part.start // kernel.panel
+    panels, tiles = -(-(part.stop - part.start) // kernel.panel), -(-block.rows // kernel.tile)
     state = np.zeros(3, dtype=np.int64)
-    records = aligned(ROOM * RECORD, np.int32)
-    scan, kept = load_kernel(), (part.stop - part.start, block.rows)
-    rows = (np.empty(ROOM * PANEL * TILE, dtype=np.int64), np.empty(ROOM * PANEL * TILE, dtype=np.int64))
+    records = aligned(ROOM * kernel.record, np.int32)
+    scan, shape = kernel.load(), (kernel.panel, kernel.tile, part.stop - part.start, block.rows)
+    room = ROOM * kernel.panel * kernel.tile
+    rows = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
+    allowed = FIRST_ROOM
     while state[0] < tiles:
         terms = threshold_terms(queries, lowest(part), part)
         arrays = (queries.bytes[first:], queries.corrections[first:], *terms, *block.terms, records)
         addresses = [array.ctypes.data for array in arrays]
-        scan(state.ctypes.data, block.bytes.ctypes.data, *addresses, chunks, panels, tiles, ROOM)
-        found = decode(records, int(state[2]), *kept, *rows)
+        scan(state.ctypes.data, block.bytes.ctypes.data, *addresses, chunks, panels, tiles, allowed)
+        found = decode(records, int(state[2]), *shape, *rows)
         yield rows[0][:found], rows[1][:found]
+        # The k-th best rise fast at first, when every record is of many pairs; later looks can be rarer.
+        allowed = min(2 * allowed, ROOM)
 
 
 def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
@@ -188,33 +197,6 @@ def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
     memory = np.zeros(count * size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + count * size].view(kind)
-
-
-@jit
-def decode(
-    records: NDArray[np.int32], count: int, queries: int, documents: int, query: Rows, document: Rows
-) -> int:
-    """Write the pairs that the records name, and how many they are."""
-    found = 0
-    for number in range(count):
-        start = number * RECORD
-        for word in range(RECORD - 2):
-            bits = np.uint32(records[start + 2 + word])
-            while bits:
-                low = bits & (~bits + np.uint32(1))
-                place = word * 32
-                rest = low
-                while rest > 1:
-                    rest >>= np.uint32(1)
-                    place += 1
-                bits ^= low
-                row = records[start] * PANEL + place // TILE
-                column = records[start + 1] * TILE + place % TILE
-                if row < queries and column < documents:
-                    query[found] = row
-                    document[found] = column
-                    found += 1
-    return found
 
 
 @jit

@@ -9,27 +9,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.analysis import WHOLE_RUNS, Analysis, named_analysis, well_formed
-from pinakes.indexers.lexical import PROGRESS_EVERY, BuiltIndex, Ids, Progress, distinct_ids
+from pinakes.indexers.analysis import Analysis, named_analysis
+from pinakes.indexers.lexical import BuiltIndex, Progress, distinct_ids
 from pinakes.indexers.side_folder import whole_folder, write_parameters
+from pinakes.indexers.sparse_bm25_analyse import GrowingVocabulary, TermIds, analyse_documents
 from pinakes.indexers.sparse_bm25_files import GrowingArray, write_vocabulary
 from pinakes.indexers.sparse_bm25_kernels import count_postings
+
+__all__ = ["KIND", "TermIds", "build_from_term_ids", "build_sparse_bm25", "invert_block"]
 
 KIND: Final = "sparse_bm25"
 DEFAULT_ANALYSIS: Final = "lucene"
 BLOCK_ROWS: Final = 2048
 MOST_BLOCK_ROWS: Final = 1 << 16  # a document's number in its block is a uint16
 LARGEST_COUNT: Final = (1 << 16) - 1  # so is a term's frequency
-
-MOST_KNOWN_RUNS: Final = 2_000_000
 
 FILES: Final = {
     "run_terms": np.int32,
@@ -40,14 +40,6 @@ FILES: Final = {
     "paper_ids": np.int64,
 }
 """the arrays that grow with every block"""
-
-
-class TermIds(NamedTuple):
-    """Some documents as term ids: `paper_ids` (n,), `lengths` (n,) and `term_ids`, one after the other."""
-
-    paper_ids: Ids
-    lengths: NDArray[np.int64]
-    term_ids: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +66,8 @@ def build_sparse_bm25(
     65,535 times.
     """
     analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
-    vocabulary = _GrowingVocabulary()
-    parts = _analyse(documents, analysis, vocabulary, block_rows, progress)
+    vocabulary = GrowingVocabulary()
+    parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress)
     return _build(folder, parts, vocabulary, analysis, block_rows, threads)
 
 
@@ -92,65 +84,10 @@ def build_from_term_ids(
 
     `analysis` is what a query's text will be read by, and should be what made the ids.
     """
-    vocabulary = _GrowingVocabulary((term, number) for number, term in enumerate(terms))
+    vocabulary = GrowingVocabulary((term, number) for number, term in enumerate(terms))
     blocks = _cut(parts, block_rows)
     return _build(
         folder, blocks, vocabulary, analysis or named_analysis(DEFAULT_ANALYSIS), block_rows, threads
-    )
-
-
-class _GrowingVocabulary(dict[str, int]):
-    """term -> id; a term that is looked up for the first time gets the next id."""
-
-    def __missing__(self, term: str) -> int:
-        number = self[term] = len(self)
-        return number
-
-
-class _KnownRuns(dict[str, tuple[int, ...]]):
-    """A run of characters without a separator -> its term ids; texts repeat, so each is analysed once."""
-
-    def __init__(self, analysis: Analysis, vocabulary: _GrowingVocabulary) -> None:
-        self._analyse, self._find = analysis.build().analyze, vocabulary.__getitem__
-
-    def __missing__(self, run: str) -> tuple[int, ...]:
-        if len(self) >= MOST_KNOWN_RUNS:
-            self.clear()
-        found = self[run] = tuple(map(self._find, self._analyse(run)))
-        return found
-
-
-def _analyse(
-    documents: Iterable[tuple[int, str | None]],
-    analysis: Analysis,
-    vocabulary: _GrowingVocabulary,
-    block_rows: int,
-    progress: Progress | None,
-) -> Iterator[TermIds]:
-    find = _KnownRuns(analysis, vocabulary).__getitem__
-    paper_ids, lengths, term_ids = array("q"), array("q"), array("i")
-    total = 0
-    for paper_id, text in documents:
-        before = len(term_ids)
-        runs = WHOLE_RUNS.findall(well_formed(text or ""))
-        term_ids.extend(chain.from_iterable(map(find, runs)))
-        paper_ids.append(paper_id)
-        lengths.append(len(term_ids) - before)
-        total += 1
-        if progress and total % PROGRESS_EVERY == 0:
-            progress(total)
-        if len(paper_ids) == block_rows:
-            yield _freeze(paper_ids, lengths, term_ids)
-            paper_ids, lengths, term_ids = array("q"), array("q"), array("i")
-    if paper_ids:
-        yield _freeze(paper_ids, lengths, term_ids)
-    if progress:
-        progress(total)
-
-
-def _freeze(paper_ids: "array[int]", lengths: "array[int]", term_ids: "array[int]") -> TermIds:
-    return TermIds(
-        np.array(paper_ids, np.int64), np.array(lengths, np.int64), np.array(term_ids, dtype=np.int32)
     )
 
 
@@ -180,7 +117,7 @@ def _take(part: TermIds, ends: NDArray[np.int64], start: int, stop: int) -> Term
 def _build(
     folder: Path,
     blocks: Iterable[TermIds],
-    vocabulary: _GrowingVocabulary,
+    vocabulary: GrowingVocabulary,
     analysis: Analysis,
     block_rows: int,
     threads: int,
@@ -236,7 +173,7 @@ def invert_block(block: TermIds) -> Block:
     return Block(arrays, frequencies)
 
 
-def _write(folder: Path, blocks: Iterable[Block], vocabulary: _GrowingVocabulary) -> int:
+def _write(folder: Path, blocks: Iterable[Block], vocabulary: GrowingVocabulary) -> int:
     """Write the blocks; how many documents there were."""
     frequencies = np.zeros(0, np.int32)
     paper_ids, runs, postings = array("q"), array("q", [0]), array("q", [0])

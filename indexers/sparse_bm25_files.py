@@ -118,6 +118,13 @@ class Vocabulary:
                 offset += len(chunk)
         return {term: self._known[term] for term in terms}
 
+    def rank(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The place of each of some distinct terms among them, by their spelling (n,)."""
+        spelt = self._terms.take(pa.array(ids, pa.int64()))
+        ranks = np.empty(len(ids), np.int64)
+        ranks[pc.array_sort_indices(spelt.combine_chunks()).to_numpy()] = np.arange(len(ids))
+        return ranks
+
 
 def write_vocabulary(folder: Path, terms: list[str]) -> None:
     """Write the terms, in the order of their ids."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.lexical import Scores
-from pinakes.indexers.sparse_bm25_files import Postings
+from pinakes.indexers.sparse_bm25_files import Postings, Vocabulary
 from pinakes.indexers.sparse_bm25_kernels import ROWS_AT_ONCE, prepare_block, score_block, search_block
 
 DENSE_SHARE: Final = 16  # a term of more than a sixteenth of the documents has a dense row
@@ -58,12 +58,11 @@ class QueryTerms:
     sparse_factors: Scores
 
 
-def compile_queries(postings: Postings, queries: Sequence[NDArray[np.int32]]) -> QueryTerms:
+def compile_queries(
+    postings: Postings, vocabulary: Vocabulary, queries: Sequence[NDArray[np.int32]]
+) -> QueryTerms:
     """The batch of the queries, each an array of term ids; a repeated term counts each time, -1 never."""
-    counted = [np.unique(query[query >= 0], return_counts=True) for query in queries]
-    owners = np.repeat(np.arange(len(queries)), [len(terms) for terms, _ in counted])
-    terms = np.concatenate([np.empty(0, np.int32), *(terms for terms, _ in counted)])
-    factors = np.concatenate([np.empty(0, np.float32), *(counts for _, counts in counted)]).astype(np.float32)
+    owners, terms, factors = _count_terms(postings, vocabulary, queries)
     total = len(postings.lengths)
     is_dense = postings.frequencies[terms] > total // DENSE_SHARE
     rows, dense = np.unique(terms[is_dense], return_inverse=True)
@@ -90,6 +89,26 @@ def compile_queries(postings: Postings, queries: Sequence[NDArray[np.int32]]) ->
         sparse.astype(np.uint32),
         factors[~is_dense],
     )
+
+
+def _count_terms(
+    postings: Postings, vocabulary: Vocabulary, queries: Sequence[NDArray[np.int32]]
+) -> tuple[Rows, NDArray[np.int32], Scores]:
+    """(query, term, how often) of all queries, by query and then by the term as it is spelt.
+
+    An id depends on what was indexed before; the spelling gives a sum the same order in an index of a pool.
+    """
+    owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
+    terms = np.concatenate([np.empty(0, np.int32), *queries])
+    known = terms >= 0
+    known[known] = postings.frequencies[terms[known]] > 0
+    distinct, places = np.unique(terms[known], return_inverse=True)
+    ranks = vocabulary.rank(distinct)
+    by_rank = np.empty_like(distinct)
+    by_rank[ranks] = distinct
+    pairs, counts = np.unique(owners[known] * len(distinct) + ranks[places], return_counts=True)
+    found, rank = np.divmod(pairs, max(1, len(distinct)))
+    return found, by_rank[rank], counts.astype(np.float32)
 
 
 def inverse_frequency(frequencies: NDArray[np.int32], total: int) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ paper has a grade from 1 on; the source `cited` is of these alone and no type. L
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -23,12 +23,21 @@ from pinakes.schema import papers
 
 RELEVANT: Final = "cited"
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""positions of queries and ids of papers, ours"""
+
+class CandidateType(NamedTuple):
+    """The candidates of a type and the relevant papers, of the queries that have a candidate of the type.
+
+    `query` (n,) are positions of queries, `paper_id` (n,) ids of ours; `query_ids` the queries: the others
+    are not asked about the type, where their relevant papers would have nobody to stand behind.
+    """
+
+    query: NDArray[np.int64]
+    paper_id: NDArray[np.int64]
+    query_ids: frozenset[str]
 
 
-def read_candidate_types(database: Database, benchmark: Benchmark, owed: Owed) -> dict[str, Pairs]:
-    """Type -> its candidates and the relevant papers, of queries that owe a score; types by name.
+def read_candidate_types(database: Database, benchmark: Benchmark, owed: Owed) -> dict[str, CandidateType]:
+    """Every type of the candidates of queries that owe a score, by name.
 
     Raises:
         EvaluationError: the queries do not each have a pool of their own.
@@ -50,9 +59,12 @@ def read_candidate_types(database: Database, benchmark: Benchmark, owed: Owed) -
     types = {}
     for name in sorted(set(source.tolist())):
         of_type = (source == name) & (query >= 0)
-        types[str(name)] = (
-            np.concatenate([owed.query[is_relevant], query[of_type]]),
-            np.concatenate([owed.paper_id[is_relevant], paper_id[of_type]]),
+        asked = np.unique(query[of_type])
+        relevant = is_relevant & np.isin(owed.query, asked)
+        types[str(name)] = CandidateType(
+            np.concatenate([owed.query[relevant], query[of_type]]),
+            np.concatenate([owed.paper_id[relevant], paper_id[of_type]]),
+            frozenset(owed.query_ids[position] for position in asked.tolist()),
         )
     return types
 
@@ -71,12 +83,12 @@ def cut_columns(ranked: RankedColumns, query: NDArray[np.int64], paper: NDArray[
     return ranked.select(np.isin(ranked.query.astype(np.int64) * papers_held + ranked.paper, kept))
 
 
-def cut_rankings(database: Database, rankings: Rankings, owed: Owed, pairs: Pairs) -> Rankings:
+def cut_rankings(database: Database, rankings: Rankings, owed: Owed, of_type: CandidateType) -> Rankings:
     """The same of rankings as records."""
-    source_ids = _read_source_ids(database, pairs[1])
+    source_ids = _read_source_ids(database, of_type.paper_id)
     kept = {
         (owed.query_ids[query], source_ids[paper_id])
-        for query, paper_id in zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)
+        for query, paper_id in zip(of_type.query.tolist(), of_type.paper_id.tolist(), strict=True)
     }
     return {
         query_id: [paper for paper in ranking if (query_id, paper.source_id) in kept]

@@ -5,7 +5,7 @@ they are now; computing them again replaces them. Measures with an array kernel 
 numbers, about 30 bytes a hit; the others on records.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from pinakes.evaluators.evaluate import evaluate as evaluate_rankings
 from pinakes.evaluators.evaluate_columns import evaluate_columns
 from pinakes.evaluators.registry import parse_measure
 from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.candidate_types import Pairs, cut_columns, cut_rankings, read_candidate_types
+from pinakes.pipeline.candidate_types import CandidateType, cut_columns, cut_rankings, read_candidate_types
 from pinakes.pipeline.read_hits import (
     PaperNumbers,
     number_papers,
@@ -55,14 +55,14 @@ class _Task:
 
     Attributes:
         judgments: as records; None where every measure has an array kernel.
-        types: candidate type -> the pairs that its rankings are cut to.
+        types: candidate type -> what its rankings are cut to, and whose these are.
     """
 
     database: Database
     measures: Sequence[Measure]
     owed: Owed
     judgments: Judgments | None
-    types: Mapping[str, Pairs]
+    types: Mapping[str, CandidateType]
     aggregation: Aggregation
 
 
@@ -127,15 +127,15 @@ def _score(task: _Task, run_id: int) -> list[Score]:
 def _score_columns(task: _Task, run_id: int, measures: Sequence[Measure]) -> Iterator[Score]:
     ranked, judged, numbers = _read_columns(task, run_id)
     yield from evaluate_columns(ranked, judged, measures)
-    for name, (query, paper_id) in task.types.items():
-        cut = cut_columns(ranked, query, numbers.find(paper_id))
-        yield from evaluate_columns(cut, judged, measures, f"type={name}")
+    for name, of_type in task.types.items():
+        cut = cut_columns(ranked, of_type.query, numbers.find(of_type.paper_id))
+        yield from _keep_asked(evaluate_columns(cut, judged, measures, f"type={name}"), of_type)
 
 
 def _read_columns(task: _Task, run_id: int) -> tuple[RankedColumns, JudgedColumns, PaperNumbers]:
     owed = task.owed
     hits = read_hits(task.database, run_id, owed.positions)
-    of_types = (paper_id for _, paper_id in task.types.values())
+    of_types = (of_type.paper_id for of_type in task.types.values())
     numbers = number_papers(task.database, hits.paper_id, owed.paper_id, *of_types)
     ranked = RankedColumns(hits.query, numbers.find(hits.paper_id), hits.score)
     paper = numbers.find(owed.paper_id)
@@ -154,9 +154,14 @@ def _score_records(task: _Task, run_id: int, measures: Sequence[str]) -> Iterato
     judgments = task.judgments or {}
     rankings = read_rankings(task.database, run_id)
     yield from evaluate_rankings(rankings, judgments, measures)
-    for name, pairs in task.types.items():
-        cut = cut_rankings(task.database, rankings, task.owed, pairs)
-        yield from evaluate_rankings(cut, judgments, measures, f"type={name}")
+    for name, of_type in task.types.items():
+        cut = cut_rankings(task.database, rankings, task.owed, of_type)
+        yield from _keep_asked(evaluate_rankings(cut, judgments, measures, f"type={name}"), of_type)
+
+
+def _keep_asked(found: Iterable[Score], of_type: CandidateType) -> Iterator[Score]:
+    """The scores of queries that have a candidate of the type."""
+    return (score for score in found if score.query_id in of_type.query_ids)
 
 
 def _store(session: Session, run_id: int, found: Sequence[Score]) -> None:

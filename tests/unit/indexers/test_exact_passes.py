@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers import exact_int8, exact_scores
 from pinakes.indexers.exact import Pass, score_pool, score_pools, search_exact
+from pinakes.indexers.exact_amx import has_amx
 from pinakes.indexers.exact_kernel import CHUNK, has_kernel
+from pinakes.indexers.exact_panels import AMX, AVX2, Kernel
 from pinakes.indexers.exact_scores import Distance, check_vectors, score_pairs
 from pinakes.indexers.exact_sieve import sieve_pairs
 
@@ -137,6 +139,48 @@ def test_a_lane_of_a_chunk_never_overflows_16_bits(case: str) -> None:
     lengths = [np.sqrt((side**2).sum(axis=(2, 4))).max() for side in lanes]
     assert lengths[0] <= 128
     assert lengths[1] <= 255
+
+
+def find_pairs(case: str, distance: Distance, kernel: Kernel) -> tuple[set[tuple[int, int]], int]:
+    """The pairs that a kernel keeps where the k-th best are the medians, and how many are better."""
+    queries, documents = make_case(case)
+    left, right = check_vectors(queries, "query"), check_vectors(documents, "document")
+    pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
+    scores = score_pairs(queries, documents, pairs, distance).reshape(37, 700).astype(np.float64)
+    lowest = np.median(scores, axis=1)
+    quantised = exact_int8.quantise_queries(left, distance, exact_int8.choose_mean(right, distance), kernel)
+    block = exact_int8.quantise_block(right, quantised)
+    found = exact_int8.scan_block(quantised, block, slice(0, 37), lambda part: lowest[part])
+    kept = {pair for query, row in found for pair in zip(query.tolist(), row.tolist(), strict=True)}
+    better = {(int(query), int(row)) for query, row in np.argwhere(scores > lowest[:, None])}
+    assert better <= kept
+    return kept, len(better)
+
+
+@needs_kernel
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("case", CASES)
+def test_the_avx2_kernel_keeps_every_better_pair(case: str, distance: Distance) -> None:
+    kept, better = find_pairs(case, distance, AVX2)
+    if case == "plain":
+        assert better < len(kept) < 37 * 700 * 0.7
+
+
+@pytest.mark.skipif(not has_amx(), reason="the kernel needs a processor with AMX")
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("case", CASES)
+def test_the_amx_kernel_keeps_the_same_pairs_as_the_avx2_kernel(case: str, distance: Distance) -> None:
+    assert find_pairs(case, distance, AMX) == find_pairs(case, distance, AVX2)
+
+
+@needs_kernel
+def test_a_search_by_the_avx2_kernel_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, documents = make_case("duplicates")
+    expected = search_exact(queries, documents, 50, block_rows=90)
+    monkeypatch.setattr(exact_int8, "choose_kernel", lambda: AVX2)
+    rows, scores = search_exact(queries, documents, 50, block_rows=90, method="int8")
+    assert rows.tolist() == expected[0].tolist()
+    assert scores.tobytes() == expected[1].tobytes()
 
 
 @pytest.mark.parametrize("kind", PASSES)

@@ -1,7 +1,8 @@
 """BM25 by our sparse scorer: k1 and b are options of a run, and all queries share one pass over the index.
 
-Without options a run takes the pair that `pinakes tune bm25` chose for the benchmark as it is; else 1.2 and
-0.75. Leaves out: fields and their weights, which `bm25` has; the tuning (`pinakes.pipeline.tune`).
+N, df and the mean length are of the corpus; where pools are grouped, of the pool (`sparse_pools`). Without
+options a run takes the pair that `pinakes tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
+Leaves out: fields and their weights, which `bm25` has; the tuning (`pinakes.pipeline.tune`).
 """
 
 import os
@@ -20,6 +21,7 @@ from pinakes.indexers.sparse_bm25 import LARGEST_K1, SparseBm25Index, build_spar
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import Ranking, SystemDescription, SystemOptions, take_options
 from pinakes.pipeline.systems.lexical import Kind, LexicalSystem
+from pinakes.pipeline.systems.sparse_pools import open_pools
 from pinakes.pipeline.tuned import describe_settings, find_choice
 from pinakes.pipeline.workload import Workload
 
@@ -53,11 +55,12 @@ class SparseBm25System(LexicalSystem):
         super().__init__(name, Kind(self._build_files, self._open, {}), options.index_folder)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The index's parameters, k1 and b, and where they are from."""
+        """The index's parameters, k1, b and where they are from; whose statistics where pools are grouped."""
         described = super().describe(database, workload)
         pair = self.choose(database, workload)
         tuning = {"k1": pair.k1, "b": pair.b, "tuning": pair.origin}
-        return SystemDescription({**described.parameters, **tuning}, device="cpu")
+        statistics = {} if workload.groups is None else {"statistics": "pool"}
+        return SystemDescription({**described.parameters, **tuning, **statistics}, device="cpu")
 
     def choose(self, database: Database, workload: Workload) -> Pair:
         """The pair given; else the one tuned on the benchmark as it is; else 1.2 and 0.75."""
@@ -88,6 +91,21 @@ class SparseBm25System(LexicalSystem):
                 rows = np.searchsorted(workload.paper_ids, ranked.paper_ids)
                 yield Ranking(query_id, rows, ranked.scores)
                 progress.advance(1)
+        finally:
+            progress.finish()
+
+    def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """Each pool's queries in one pass, with the pool's own statistics; their own papers are left out."""
+        index = self.open_index(database, workload)
+        pair = self.choose(database, workload)
+        asked = sum(text != "" for text in workload.query_texts)
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", asked)
+        try:
+            for search in open_pools(index, workload):
+                for ranking in search.rank(pair.k1, pair.b):
+                    yield ranking
+                    progress.advance(1)
+                del search  # its postings, before the next pool's
         finally:
             progress.finish()
 

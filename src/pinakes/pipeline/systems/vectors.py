@@ -171,6 +171,19 @@ def fetch_queries(
     return positions[order].tolist(), _mean_vectors(found, len(tables))[order]
 
 
+def fetch_distinct_queries(
+    session: Session, workload: Workload, tables: Sequence[sa.Table]
+) -> tuple[dict[str, int], Vectors]:
+    """The vectors of the distinct, non-empty texts of the queries, and which row each text's is."""
+    asked = select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("asked")
+    first = sa.func.min(asked.c.query_id).label("query_id")
+    texts = sa.select(first, asked.c.text).group_by(asked.c.text).subquery("texts")
+    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
+    said = dict(zip(workload.query_ids, workload.query_texts, strict=True))
+    rows = {said[query_id]: row for row, query_id in enumerate(found["query_id"].to_pylist())}
+    return rows, _mean_vectors(found, len(tables))
+
+
 def _join_vectors(
     texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[sa.Table]
 ) -> sa.Select[Any]:

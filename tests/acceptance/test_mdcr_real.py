@@ -1,0 +1,90 @@
+"""The large-scale setup and MDCR's construction on real citations: the ACL papers of AAN and CL-SciSumm.
+
+Neither corpus is large, and only 730 papers are cited, so the figures are checked for shape, not for value.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from pinakes.database import Database, connect
+from pinakes.pipeline.construction import construct
+from pinakes.pipeline.construction_records import ConstructionRequest
+from pinakes.pipeline.evaluate import evaluate
+from pinakes.pipeline.index import index
+from pinakes.pipeline.init import initialise
+from pinakes.pipeline.load import LoadRequest, load
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.sampling import sample
+from pinakes.pipeline.sampling_plan import SampleRequest
+from pinakes.pipeline.systems.base import SystemOptions
+from tests.real_data import REAL_DATA, needs_real_data
+
+FIELDS = """
+[papers]
+source_id = "id"
+
+[[fields]]
+field = { value = "Computer Science" }
+assigned_by = { value = "mag" }
+"""
+SYSTEMS = ("sparse_bm25", "tfidf")
+
+
+def load_acl(database: Database, folder: Path) -> None:
+    """Texts of CL-SciSumm, titles and years of AAN, and Computer Science as everybody's field."""
+    initialise(database)
+    load(database, LoadRequest("scisumm", REAL_DATA / "scisumm" / "scisumm-train.tar.gz", corpus="acl"))
+    load(database, LoadRequest("aan", REAL_DATA / "aan", corpus="acl"))
+    with database.read() as session:
+        ids = session.rows("SELECT source_id FROM papers WHERE title IS NOT NULL ORDER BY source_id")
+    (folder / "ids.csv").write_text("id\n" + "".join(f"{row['source_id']}\n" for row in ids))
+    (folder / "fields.toml").write_text(FIELDS)
+    mapping = {"mapping": str(folder / "fields.toml")}
+    load(database, LoadRequest("csv", folder / "ids.csv", mapping, corpus="acl"))
+
+
+def rank(
+    database: Database, benchmark: str, options: SystemOptions
+) -> dict[str, dict[tuple[str, str], float]]:
+    """system -> (measure, subset) -> value."""
+    for system in SYSTEMS:
+        index(database, benchmark, system, options=options)
+        run(database, RunRequest(benchmark, system, options))
+    return {
+        found.system: {(score.measure, score.subset): score.value for score in found.aggregates()}
+        for found in evaluate(database, benchmark)
+    }
+
+
+@needs_real_data
+def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
+    database_url: str, tmp_path: Path
+) -> None:
+    options = SystemOptions(tmp_path / "indexes")
+    acl = {"corpus": "acl", "year": 2011, "least_abstract": 0, "least_citations": 0, "least_cited": 3}
+    with connect(database_url) as database:
+        load_acl(database, tmp_path)
+        large = SampleRequest(
+            "large_scale", queries=100, validation_queries=0, pool_sizes=(2000, 5000, 16000), **acl
+        )
+        assert sample(database, large).queries == 100
+        scores = rank(database, "large_scale", options)
+        for system in SYSTEMS:
+            by_size = [scores[system]["AP", f"pool_size={size}"] for size in (2000, 5000, 16000)]
+            assert by_size == sorted(by_size, reverse=True)
+            assert by_size[-1] > 0.05
+        fields = SampleRequest("field_level", queries=200, validation_queries=0, pool_sizes=(600,), **acl)
+        assert sample(database, fields).queries == 110
+        rank(database, "field_level", options)
+        construct(database, ConstructionRequest("mdcr_constructed"))
+        types = rank(database, "mdcr_constructed", options)
+    for system in SYSTEMS:
+        by_type = {
+            subset.removeprefix("type="): value
+            for (measure, subset), value in types[system].items()
+            if measure == "AP" and subset.startswith("type=") and "/" not in subset
+        }
+        assert set(by_type) == {*SYSTEMS, "graph", "most_cited", "random"}
+        assert max(by_type, key=by_type.__getitem__) == "random"
+        assert by_type[system] == pytest.approx(min(by_type[one] for one in SYSTEMS), abs=0.1)

@@ -1,0 +1,182 @@
+"""Systems that rank all pools of a grouped benchmark at once: each as a benchmark over the pool alone."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import RunError
+from pinakes.pipeline.benchmarking import open_benchmark
+from pinakes.pipeline.index import index
+from pinakes.pipeline.progress import Silent
+from pinakes.pipeline.run import RunRequest, run
+from pinakes.pipeline.systems import dense_pools, find_system
+from pinakes.pipeline.systems.base import GroupRanker, SystemOptions
+from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.schema import runs
+from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
+
+DEPTH = 20
+DIGITS = {"large": "0123456789", "other": "89abcdef", "small": "012", "tiny": "0"}
+"""pool -> the digits that the md5 of its papers' ids begin with: tiny is in small, and small in large"""
+
+Hits = list[tuple[str, str, int, float]]
+
+
+def chosen(pool: str) -> str:
+    digits = ", ".join(f"'{digit}'" for digit in DIGITS[pool])
+    return f"LEFT(MD5(papers.source_id), 1) IN ({digits})"
+
+
+ASKED = "papers.corpus_id = (SELECT corpus_id FROM corpora WHERE name = 'synthetic')"
+QUERIES = f"FROM papers WHERE {ASKED} AND RIGHT(MD5(papers.source_id), 1) IN ('0', '1')"
+
+
+@pytest.fixture
+def grouped(prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """A benchmark `pools` of four pools, and for each a benchmark of its own over a corpus of its own."""
+    # Some papers without a text and some with the same, so that there are ties.
+    for digit, text in (("3", "NULL"), ("7", "'citation graph of papers'")):
+        change(
+            prepared,
+            f"UPDATE papers SET title = {text}, abstract = NULL WHERE {ASKED} AND "
+            f"RIGHT(MD5(papers.source_id), 1) = '{digit}'",
+        )
+    depth = BENCHMARK_TOML.replace('query_template = "text"', 'query_template = "title_abstract"')
+    candidates = []
+    for number, pool in enumerate(sorted(DIGITS), start=1):
+        copy_corpus(prepared, pool, 1_000_000 * number)
+        write_benchmark(
+            tmp_path,
+            f"alone_{pool}",
+            corpus=f"only_{pool}",
+            toml=depth.replace("query_template", f"depth = {DEPTH + 1}\nquery_template"),
+            queries=f"SELECT '{pool}/' || papers.source_id AS query_id, paper_id, CAST(NULL AS TEXT) AS text "
+            + QUERIES,
+        )
+        candidates.append(f"SELECT '{pool}' AS pool, paper_id FROM papers WHERE {ASKED} AND {chosen(pool)}")
+    pools = " UNION ALL ".join(f"SELECT '{pool}' AS pool" for pool in DIGITS)
+    write_benchmark(
+        tmp_path,
+        "pools",
+        pool="grouped",
+        toml=depth.replace("query_template", f"depth = {DEPTH}\nquery_template"),
+        queries="SELECT pool || '/' || papers.source_id AS query_id, paper_id, CAST(NULL AS TEXT) AS text, "
+        "pool " + QUERIES.replace("FROM papers", f"FROM papers CROSS JOIN ({pools}) AS pools"),
+        candidates=" UNION ALL ".join(candidates),
+    )
+    monkeypatch.setenv("PINAKES_BENCHMARKS", str(tmp_path))
+    return prepared
+
+
+def copy_corpus(database: Database, pool: str, offset: int) -> None:
+    """A corpus `only_POOL` of the pool's papers, with ids of its own."""
+    change(
+        database,
+        "INSERT INTO corpora (corpus_id, name, title, version, licence, source) "
+        f"SELECT corpus_id + {offset}, 'only_{pool}', title, version, licence, source FROM corpora "
+        "WHERE name = 'synthetic'",
+    )
+    change(
+        database,
+        "INSERT INTO papers (paper_id, corpus_id, source_id, title, abstract, batch_id) "
+        f"SELECT paper_id + {offset}, corpus_id + {offset}, source_id, title, abstract, batch_id "
+        f"FROM papers WHERE {ASKED} AND {chosen(pool)}",
+    )
+
+
+def rank(database: Database, folder: Path, benchmark: str, system: str) -> Hits:
+    options = SystemOptions(folder, precision="fp32", device="cpu")
+    index(database, benchmark, system, options=options)
+    return read_hits(database, run(database, RunRequest(benchmark, system, options)).run_id)
+
+
+def without_own(hits: Hits) -> Hits:
+    """The rankings without each query's own paper, cut and numbered anew."""
+    kept: Hits = []
+    places: dict[str, int] = {}
+    for query_id, paper, _, score in hits:
+        if query_id.split("/")[1] != paper and places.get(query_id, 0) < DEPTH:
+            places[query_id] = places.get(query_id, 0) + 1
+            kept.append((query_id, paper, places[query_id], score))
+    return kept
+
+
+@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
+    grouped: Database,
+    tmp_path: Path,
+    toy_folder: str,
+    monkeypatch: pytest.MonkeyPatch,
+    system: str,
+    in_memory: bool,
+) -> None:
+    monkeypatch.setattr(dense_pools, "BYTES_IN_MEMORY", 1 << 30 if in_memory else 0)
+    asked = toy_folder if system == "toy" else system
+    found = rank(grouped, tmp_path / "side", "pools", asked)
+    assert {query_id.split("/")[0] for query_id, *_ in found} == set(DIGITS)
+    for pool in DIGITS:
+        alone = rank(grouped, tmp_path / "side", f"alone_{pool}", asked)
+        assert [hit for hit in found if hit[0].startswith(f"{pool}/")] == without_own(alone)
+        assert len(alone) > DEPTH, "the pool should have rankings"
+    assert len({hit[0] for hit in found if hit[2] == DEPTH}) > 20, "some rankings should be cut"
+
+
+@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
+def test_a_querys_own_paper_is_in_no_ranking(
+    grouped: Database, tmp_path: Path, toy_folder: str, system: str
+) -> None:
+    found = rank(grouped, tmp_path / "side", "pools", toy_folder if system == "toy" else system)
+    assert found
+    assert not [hit for hit in found if hit[0].split("/")[1] == hit[1]]
+
+
+def read_grouped(database: Database) -> Workload:
+    return read_workload(database, open_benchmark(database, "pools"))
+
+
+def test_pools_nested_in_each_other_that_are_asked_the_same_are_one_chain(grouped: Database) -> None:
+    workload = read_grouped(grouped)
+    groups = workload.groups or {}
+    names = {len(rows): pool for pool, rows in groups.items()}
+    chains = [[names[len(rows)] for rows in chain.pools] for chain in dense_pools.chain_pools(workload)]
+    assert chains == [["tiny", "small", "large"], ["other"]]
+
+
+def test_a_part_of_a_grouped_workload_is_ranked_as_a_shared_pool(
+    grouped: Database, tmp_path: Path, toy_folder: str
+) -> None:
+    options = SystemOptions(tmp_path / "side", precision="fp32", device="cpu")
+    index(grouped, "pools", toy_folder, options=options)
+    ranker = find_system(toy_folder, options)
+    assert isinstance(ranker, GroupRanker)
+    workload = read_grouped(grouped)
+    whole = {one.query_id: one for one in ranker.rank_groups(grouped, workload, Silent())}
+    for part in workload.parts():
+        for one in ranker.rank(grouped, part.workload, Silent()):
+            own = one.query_id.split("/")[1]
+            others = [row for row in part.rows[one.rows].tolist() if workload.source_ids[row] != own]
+            assert whole[one.query_id].rows[: len(others)].tolist() == others
+            assert others
+
+
+def test_a_grouped_run_says_that_statistics_are_of_the_pool(grouped: Database, tmp_path: Path) -> None:
+    rank(grouped, tmp_path / "side", "pools", "sparse_bm25")
+    rank(grouped, tmp_path / "side", "alone_tiny", "sparse_bm25")
+    with grouped.read() as session:
+        stored = list(session.rows(sa.select(runs.c.benchmark, runs.c.parameters)))
+    said = {row["benchmark"]: orjson.loads(row["parameters"]).get("statistics") for row in stored}
+    assert said == {"pools": "pool", "alone_tiny": None}
+
+
+@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
+def test_a_missing_index_is_told_with_the_command_that_makes_it(
+    grouped: Database, tmp_path: Path, toy_folder: str, system: str
+) -> None:
+    asked = toy_folder if system == "toy" else system
+    options = SystemOptions(tmp_path / "side", precision="fp32", device="cpu")
+    with pytest.raises(RunError, match=r"`pinakes index pools --system "):
+        run(grouped, RunRequest("pools", asked, options))
