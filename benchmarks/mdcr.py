@@ -25,6 +25,7 @@ from typing import Any
 from _common import describe_machine, make_parser, report
 
 JOBS = Path(__file__).with_name("_load_jobs.py")
+COMMAND = "from pinakes.cli import main; main()"
 SQL_LIMIT_S = 300.0
 LARGE, FIELDS, BUILT = "large_scale", "field_level", "mdcr_constructed"
 POOL_STEPS = ("sample large_scale", "sample field_level", "construct")
@@ -42,7 +43,7 @@ class Steps:
 
     def pinakes(self, step: str, *arguments: str) -> Any:
         """Run `pinakes` with the arguments; what it prints as JSON."""
-        return self.run(step, [sys.executable, "-m", "pinakes.cli", *arguments, "--json"])
+        return self.run(step, [sys.executable, "-c", COMMAND, *arguments, "--json"])
 
     def run(self, step: str, command: list[str]) -> Any:
         """Run a command that prints JSON; its seconds and peak memory become a row."""
@@ -59,7 +60,7 @@ class Steps:
             text = output.read()
         self.rows.append({"step": step, "s": elapsed_s, "peak MiB": usage.ru_maxrss / 1024})
         print(f"{step}: {elapsed_s:.1f} s", file=sys.stderr)
-        return json.loads(text or b"null")
+        return json.loads(text)
 
 
 def main() -> None:
@@ -83,7 +84,7 @@ def main() -> None:
 
 def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The table's rows, one a step, and the figures."""
-    database = options.database or f"duckdb:///{folder / 'mdcr.duckdb'}"
+    database = options.database or f"duckdb:///{folder / 'papers.duckdb'}"
     steps = Steps(database, folder)
     prepare(steps, options, folder)
     systems = ["sparse_bm25"] + ([] if options.encoder == "none" else [options.encoder])

@@ -3,6 +3,7 @@
 They stand apart from the other commands (`cli`) for their number of options only.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -47,13 +48,12 @@ def export_pools(
     folder: Annotated[Path, typer.Argument(help="Where the two files go.")],
     db: DatabaseUrl = None,
     wait: Wait = 0.0,
-    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Write a benchmark's pools by candidate type, and their texts, as MDCR publishes them."""
     with steps.connect(db, wait_s=wait) as database:
         written = steps.export_pools(database, benchmark, folder)
-    if not quiet:
-        typer.echo(f"{folder}: {written.queries} queries, the texts of {written.papers} papers", err=True)
+    steps.print_records([{"folder": str(folder), **asdict(written)}], as_json=json)
 
 
 def add_pool_commands(app: typer.Typer) -> None:
