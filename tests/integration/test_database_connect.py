@@ -211,3 +211,14 @@ def test_reading_alone_makes_no_file(duckdb_url: str) -> None:
     with pytest.raises(DatabaseError, match=r"there is no database file .*; make one with `pinakes init`"):
         connect_read_only(duckdb_url)
     assert not Path(str(sa.make_url(duckdb_url).database)).exists()
+
+
+def test_duckdb_draws_no_progress_bar_into_a_programs_output(duckdb_url: str) -> None:
+    # DuckDB takes a program without a file for a person at a terminal.
+    program = (
+        "from pinakes.database import connect\n"
+        f"with connect({duckdb_url!r}) as database, database.read() as session:\n"
+        "    print(session.scalar(\"SELECT current_setting('enable_progress_bar')\"))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

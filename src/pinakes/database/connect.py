@@ -91,6 +91,8 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
         _check_duckdb_file(url, must_exist=read_only)
         backend = DuckdbBackend()
         engine = sa.create_engine(url, connect_args=_duckdb_arguments(url, read_only=read_only))
+        if not read_only:
+            sa.event.listen(engine, "connect", _hide_progress_bar)
         return Database(engine, backend)
     options: dict[str, Any] = {"execution_options": {"postgresql_readonly": True}} if read_only else {}
     return Database(sa.create_engine(url, **options), PostgresBackend())
@@ -100,6 +102,11 @@ def _duckdb_arguments(_url: sa.URL, *, read_only: bool) -> dict[str, Any]:
     if not read_only:
         return {"config": {"checkpoint_threshold": _CHECKPOINT}}
     return {"read_only": True, "config": {"enable_external_access": "false", "lock_configuration": "true"}}
+
+
+def _hide_progress_bar(connection: Any, _record: Any) -> None:
+    # Else a program without a file, as in `python -c`, finds DuckDB's progress bar in its standard output.
+    connection.execute("SET enable_progress_bar = false")
 
 
 def _check_duckdb_file(url: sa.URL, *, must_exist: bool) -> None:
