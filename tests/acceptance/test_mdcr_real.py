@@ -84,6 +84,6 @@ def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
             if measure == "AP" and subset.startswith("type=") and "/" not in subset
         }
         assert set(by_type) == {*SYSTEMS, "graph", "most_cited", "random"}
-        # As the paper reports of its data: graph neighbours are hardest, then the models' own, random ones easiest.
+        # As the paper reports: graph neighbours are hardest, then what models rank high; random ones easiest.
         assert sorted(by_type, key=by_type.__getitem__)[0] == "graph"
         assert sorted(by_type, key=by_type.__getitem__)[3:] == ["most_cited", "random"]
