@@ -1,6 +1,6 @@
 -- What each candidate of a benchmark with candidate types is: cited, a system's name, graph, random, or the method
--- that pooled it. In MDCR a candidate has one type, as in queries/mdcr/candidates.sql: cited where it is cited, else
--- the last by name; elsewhere a candidate that several methods pooled has a row for each of them.
+-- that pooled it. In MDCR a candidate has one type: cited where it is cited, else the last by name, which is the one
+-- that evaluate.py walks last; elsewhere a candidate that several methods pooled has a row for each of them.
 CREATE VIEW candidate_types AS
 SELECT
     corpora.name AS benchmark,

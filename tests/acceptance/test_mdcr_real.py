@@ -4,6 +4,7 @@ Neither corpus is large, and only 730 papers are cited, so the figures are check
 """
 
 from pathlib import Path
+from typing import Any
 
 from pinakes.database import Database, connect
 from pinakes.pipeline.construction import construct
@@ -60,7 +61,7 @@ def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
     database_url: str, tmp_path: Path
 ) -> None:
     options = SystemOptions(tmp_path / "indexes")
-    acl = {"corpus": "acl", "year": 2011, "least_abstract": 0, "least_citations": 0, "least_cited": 3}
+    acl: Any = {"corpus": "acl", "year": 2011, "least_abstract": 0, "least_citations": 0, "least_cited": 3}
     with connect(database_url) as database:
         load_acl(database, tmp_path)
         large = SampleRequest(
