@@ -15,6 +15,7 @@ from pinakes.pipeline.evaluate import evaluate
 from pinakes.pipeline.import_run import ImportRequest, import_run
 from pinakes.pipeline.read_hits import read_rankings
 from pinakes.pipeline.read_judged import read_judgments, read_owed
+from pinakes.pipeline.telling import print_scores
 from pinakes.records import Rankings, Score
 from tests.benching import POOLS, change, count, write_benchmark
 
@@ -245,3 +246,15 @@ def test_types_of_a_shared_pool_are_refused(
         EvaluationError, match="own asks for scores by candidate type, and its pool is shared"
     ):
         evaluate(prepared, "own")
+
+
+def test_the_printed_table_leaves_repeats_and_parts_of_types_to_the_database(
+    prepared: Database, bring: Callable[[Database], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bring(prepared)
+    results = evaluate(prepared, "own", measures=["AP"])
+    print_scores(results, per_query=False, as_json=False)
+    printed = capsys.readouterr().out
+    shown = [line.split()[0] for line in printed.splitlines() if line.startswith(("all", "field=", "type="))]
+    assert shown == ["all", "field=background", "field=method", "field=result", "type=graph", "type=random"]
+    assert f"{len(results[0].aggregates()) - len(shown) - 2} subsets more" in printed

@@ -19,6 +19,7 @@ from pinakes.report.formatting import format_field, format_value
 from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
 from pinakes.report.progress import make_progress
 from pinakes.report.run_tables import load_tables
+from pinakes.report.subsets import is_shown
 from pinakes.report.tables import coverage_cell
 from pinakes.report.terminal import print_report, print_rows, print_tables
 
@@ -180,7 +181,8 @@ def print_scores(results: Sequence["RunScores"], *, per_query: bool, as_json: bo
 
 def _score_table(results: Sequence["RunScores"]) -> Table:
     found = {(r.run_id, s.subset, s.measure): s for r in results for s in r.aggregates()}
-    subsets = list(dict.fromkeys(subset for _, subset, _ in found))
+    named = list(dict.fromkeys(subset for _, subset, _ in found))
+    subsets = [subset for subset in named if is_shown(subset)]
     measures = list(dict.fromkeys(measure for _, _, measure in found))
     rows = []
     for subset in subsets:
@@ -191,7 +193,11 @@ def _score_table(results: Sequence["RunScores"]) -> Table:
             coverage = coverage_cell(known.queries_answered, known.queries_owed)
             rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *values))
     columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))
-    return Table("Scores", columns, tuple(rows), "A query without an answer counts as zero.")
+    note = "A query without an answer counts as zero."
+    if len(subsets) < len(named):
+        more = len(named) - len(subsets)
+        note += f" {more} subsets more, repeats and parts of types, are in the table scores."
+    return Table("Scores", columns, tuple(rows), note)
 
 
 def _score_cell(score: Score | None) -> Cell | str:
