@@ -7,7 +7,7 @@ the type that took it first, and a clash is counted. Leaves out: the rankings (`
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import BenchmarkError, RunError
 from pinakes.pipeline.benchmarking import open_benchmark
+from pinakes.pipeline.bound_blocks import BoundBlocks
 from pinakes.pipeline.construction_models import (
     CITED,
     GRAPH,
@@ -146,7 +147,7 @@ class _Construction:
         self._session, self._plan, self._progress = session, plan, progress
         self._blocks = read_blocks("pinakes.pipeline", "sql", "construction.sql")
         self._types: list[_Type] = []
-        self._values: dict[str, Any] = {
+        values = {
             "benchmark": plan.benchmark,
             "drawn_from": plan.drawn_from,
             "seed": plan.seed,
@@ -156,6 +157,7 @@ class _Construction:
             "most_cited": plan.most_cited,
             "draws": _DRAWS * plan.negatives,
         }
+        self._bound = BoundBlocks(session, self._blocks, values)
 
     def make(self, request: ConstructionRequest) -> tuple[ModelChoice, ...]:
         """Fill every type; the runs that were looked at."""
@@ -169,33 +171,21 @@ class _Construction:
             for number, type_ in enumerate(self._types):
                 self._fill(type_, number)
             for block in ("keep_queries", "drop_candidates", "keep_citations"):
-                self._run(block)
+                self._bound.run(block)
         finally:
             self._progress.finish()
         return tuple(models)
-
-    def _run(self, block: str, **values: Any) -> int:
-        return self._session.execute(self._blocks[block], self._bind(block, values))
-
-    def _rows(self, block: str) -> list[dict[str, Any]]:
-        return self._session.rows(self._blocks[block], self._bind(block, {}))
-
-    def _bind(self, block: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that the block names."""
-        names = sa.text(self._blocks[block]).compile().params
-        known = {**self._values, **values}
-        return {name: known[name] for name in names}
 
     def _prepare(self) -> None:
         for table in _WRITTEN:
             self._session.execute(sa.delete(table).where(table.c.benchmark == self._plan.benchmark))
         self.drop_temporary()
-        self._run("copy_sampling")
+        self._bound.run("copy_sampling")
         for name in _FIRST:
             self._make(name)
 
     def _make(self, name: str, **values: Any) -> None:
-        self._run(f"make_{name}", **values)
+        self._bound.run(f"make_{name}", **values)
         self._analyse(name)
 
     def _analyse(self, name: str) -> None:
@@ -228,28 +218,28 @@ class _Construction:
         values["offers"] = self._plan.negatives * number
         for name in type_.needs:
             self._make(name, **values)
-        self._run(type_.block, **values)
+        self._bound.run(type_.block, **values)
         self._session.execute("ANALYZE construction_offers")
-        self._run("count_clashes", **values)
-        self._run("take", **values)
+        self._bound.run("count_clashes", **values)
+        self._bound.run("take", **values)
         self._drop("offers")
         if type_.source == CITED:
-            self._run("drop_unanswerable")
+            self._bound.run("drop_unanswerable")
 
     def count_queries(self) -> dict[str, int]:
         """The queries of the benchmark that was drawn from, and those that were kept."""
-        return {name: int(count) for name, count in self._rows("count_queries")[0].items()}
+        return {name: int(count) for name, count in self._bound.rows("count_queries")[0].items()}
 
     def count_types(self, kept: int) -> tuple[TypeCount, ...]:
         """The types in the order in which they were filled, with what they lack."""
-        found = {row["source"]: row for row in self._rows("count_types")}
+        found = {row["source"]: row for row in self._bound.rows("count_types")}
         nothing = {"candidates": 0, "complete": 0}
         counted = [(type_.source, found.get(type_.source, nothing)) for type_ in self._types]
         return tuple(TypeCount(source, row["candidates"], kept - row["complete"]) for source, row in counted)
 
     def list_clashes(self) -> tuple[Clash, ...]:
         """How often two types claimed one paper."""
-        return tuple(Clash(**row) for row in self._rows("list_clashes"))
+        return tuple(Clash(**row) for row in self._bound.rows("list_clashes"))
 
     def drop_temporary(self) -> None:
         """Take away the tables that only the construction needs."""

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import BenchmarkError
+from pinakes.pipeline.bound_blocks import BoundBlocks
 from pinakes.pipeline.load_corpus import find_corpus
 from pinakes.pipeline.progress import Progress, Silent
 from pinakes.pipeline.sampling_plan import SamplePlan, SampleRequest, make_plan
@@ -113,8 +114,8 @@ class _Draw:
 
     def __init__(self, session: Session, plan: SamplePlan, corpus_id: int, progress: Progress) -> None:
         self._session, self._plan, self._progress = session, plan, progress
-        self._blocks = read_blocks("pinakes.pipeline", "sql", "sampling.sql")
-        self._values: dict[str, Any] = {
+        self._corpus_id = corpus_id
+        values = {
             "benchmark": plan.benchmark,
             "corpus_id": corpus_id,
             "year": plan.year,
@@ -126,6 +127,8 @@ class _Draw:
             "query_key": f"queries:{plan.seed}",
             "fold_key": f"fold:{plan.seed}",
         }
+        blocks = read_blocks("pinakes.pipeline", "sql", "sampling.sql")
+        self._blocks = BoundBlocks(session, blocks, values)
 
     def make(self) -> list[PoolSummary]:
         """Draw queries, then pools; the pools."""
@@ -142,53 +145,45 @@ class _Draw:
         finally:
             self._progress.finish()
 
-    def _run(self, block: str, **values: Any) -> int:
-        return self._session.execute(self._blocks[block], self._bind(block, values))
-
-    def _rows(self, block: str) -> list[dict[str, Any]]:
-        return self._session.rows(self._blocks[block], self._bind(block, {}))
-
-    def _bind(self, block: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that the block names."""
-        names = sa.text(self._blocks[block]).compile().params
-        known = {**self._values, **values}
-        return {name: known[name] for name in names}
-
     def _prepare(self) -> None:
         for part in _FORGET:
-            self._run(f"forget_{part}")
+            self._blocks.run(f"forget_{part}")
         self.drop_temporary()
         for table in _TEMPORARY:
-            self._run(f"make_{table}")
+            self._blocks.run(f"make_{table}")
         plan = self._plan
         row = {name: getattr(plan, name) for name in samplings.c.keys() if name != "corpus_id"}  # noqa: SIM118
-        self._session.execute(sa.insert(samplings).values(**row, corpus_id=self._values["corpus_id"]))
+        self._session.execute(sa.insert(samplings).values(**row, corpus_id=self._corpus_id))
         excluded = {"benchmark": [plan.benchmark] * len(plan.exclude), "source_id": list(plan.exclude)}
         columns = {name: pa.array(values, pa.string()) for name, values in excluded.items()}
         self._session.insert(sampling_exclusions, pa.table(columns))
-        self._run("fill_papers")
-        self._run("fill_links")
+        self._fill("papers")
+        self._fill("links")
         self._progress.advance(1)
 
+    def _fill(self, table: str) -> None:
+        self._blocks.run(f"fill_{table}")
+        self._blocks.run(f"analyse_{table}")
+
     def _draw_queries(self) -> None:
-        self._run("draw_queries")
-        self._run("keep_citations")
-        self._run("fill_cited")
+        self._blocks.run("draw_queries")
+        self._blocks.run("keep_citations")
+        self._fill("cited")
         self._progress.advance(1)
-        self._run("fill_scope")
+        self._fill("scope")
         self._progress.advance(1)
 
     def _draw_members(self, fold: str, repeat: int) -> None:
         plan = self._plan
         largest = plan.pool_sizes[-1] if fold == TEST else plan.validation_pool_size
         sample = f"{fold}/{repeat}"
-        self._run(
+        self._blocks.run(
             "draw_members", fold=fold, sample=sample, member_key=f"{sample}:{plan.seed}", largest=largest
         )
         self._progress.advance(1)
 
     def _store_pools(self, orders: Sequence[tuple[str, int]]) -> list[PoolSummary]:
-        available = self._rows("count_available")
+        available = self._blocks.rows("count_available")
         if not any(row["fold"] == TEST for row in available):
             raise BenchmarkError(
                 f"no paper of the year {self._plan.year} can be a query: {self._count_prefiltered()} papers "
@@ -198,7 +193,7 @@ class _Draw:
         made = [found for row in available for found in self._plan_pools(row, orders)]
         for row, _ in made:
             self._session.execute(sa.insert(pools).values(**row))
-        self._run("drop_unused_members")
+        self._blocks.run("drop_unused_members")
         return [summary for _, summary in made]
 
     def _plan_pools(
@@ -231,17 +226,17 @@ class _Draw:
 
     def count_funnel(self) -> dict[str, int]:
         """How many papers each condition of the pre-filter leaves."""
-        counted = {name: int(value) for name, value in self._rows("count_funnel")[0].items()}
+        counted = {name: int(value) for name, value in self._blocks.rows("count_funnel")[0].items()}
         return {**counted, "with_citations_until_year": self._count_prefiltered()}
 
     def _count_prefiltered(self) -> int:
-        return int(self._rows("count_prefiltered")[0]["papers"])
+        return int(self._blocks.rows("count_prefiltered")[0]["papers"])
 
     def count_excluded(self) -> int:
         """How many of the excluded papers the corpus holds."""
-        return int(self._rows("count_excluded")[0]["papers"])
+        return int(self._blocks.rows("count_excluded")[0]["papers"])
 
     def drop_temporary(self) -> None:
         """Take away the tables that only the draw needs."""
         for table in _TEMPORARY:
-            self._run(f"drop_{table}")
+            self._blocks.run(f"drop_{table}")

@@ -43,6 +43,20 @@ CREATE TEMPORARY TABLE sampling_scope (field TEXT, paper_id BIGINT, source_id TE
 -- name: make_cited
 CREATE TEMPORARY TABLE sampling_cited (fold TEXT, field TEXT, paper_id BIGINT, source_id TEXT)
 
+-- What the planner must know of tables that were filled in this transaction.
+
+-- name: analyse_links
+ANALYZE sampling_links
+
+-- name: analyse_papers
+ANALYZE sampling_papers
+
+-- name: analyse_scope
+ANALYZE sampling_scope
+
+-- name: analyse_cited
+ANALYZE sampling_cited
+
 -- name: fill_links
 -- A paper that cites itself cites nothing by that; a cited paper without a word cannot be found.
 INSERT INTO sampling_links
