@@ -28,7 +28,7 @@ runs = sa.Table(
     required("elapsed_s", sa.Double, "seconds that the ranking took"),
     required("queries_owed", sa.Integer, "queries of the benchmark"),
     required("queries_answered", sa.Integer, "queries with at least one hit"),
-    required("candidates_owed", sa.BigInteger, "(query, candidate) pairs; candidates of a shared pool, and of each grouped one"),
+    required("candidates_owed", sa.BigInteger, "(query, candidate) pairs; candidates of each shared pool"),
     required("candidates_without_text", sa.BigInteger, "of those, how many had no text to rank by"),
     required("hit_count", sa.BigInteger, "rows in hits"),
     optional("imported_from", sa.Text, "name of the file that the run was imported from"),
