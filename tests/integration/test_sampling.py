@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.pipeline.load import LoadRequest, load
@@ -285,3 +286,27 @@ def test_a_sample_leaves_no_orphans_and_a_lost_query_is_found(database: Database
     with database.begin() as session:
         session.execute("DELETE FROM sampled_queries WHERE fold = 'validation'")
     assert set(find_orphans(database)) == {"sampled_citations.query_id"}
+
+
+def test_the_command_prints_the_funnel_and_every_pool(
+    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    excluded = tmp_path / "train.txt"
+    excluded.write_text("syn-00000001\n")
+    with connect(database_url) as database:
+        create_schema(database)
+        load_world(database, 600)
+    asked = (
+        "sample large_scale --corpus synthetic --year 2015 --queries 3 --validation-queries 2 --pool-size 100"
+    )
+    chosen = (
+        "--pool-size 100000 --validation-pool-size 90 --repeats 2 --seed x --counted received --least-cited 2"
+    )
+    filtered = ["--least-abstract", "10", "--least-citations", "1", "--exclude", str(excluded)]
+    assert run_command([*asked.split(), *chosen.split(), *filtered, "--db", database_url, "-q"]) == 0
+    told = capsys.readouterr()
+    assert "with_citations_until_year" in told.out
+    pools = [line.split()[0] for line in told.out.splitlines() if "/" in line.split(" ")[0]]
+    assert pools == ["100/1", "100/2", "100000/1", "validation/90/1"]
+    assert "1 of 1 excluded papers are in the corpus" in told.err
+    assert "drawn once: 100000/1" in told.err
