@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.records import Judgments, Rankings
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedColumns:
@@ -60,36 +58,3 @@ def round_to_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     # said here, so that a pytrec_eval with 64-bit scores would order the same
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32)
-
-
-def to_columns(rankings: Rankings, judgments: Judgments) -> tuple[RankedColumns, JudgedColumns]:
-    """The columns of rankings and judgments; rankings of queries without judgments are left aside."""
-    query_ids = sorted(judgments)
-    positions = {query_id: position for position, query_id in enumerate(query_ids)}
-    ranked = [
-        (positions[query_id], paper.source_id, paper.score)
-        for query_id, ranking in rankings.items()
-        if query_id in positions
-        for paper in ranking
-    ]
-    judged = [
-        (positions[query_id], source_id, grade)
-        for query_id in query_ids
-        for source_id, grade in judgments[query_id].items()
-    ]
-    source_ids = sorted({pair[1] for pair in [*ranked, *judged]}, key=str.encode)
-    numbers = {source_id: number for number, source_id in enumerate(source_ids)}
-    return (
-        RankedColumns(
-            np.array([query for query, _, _ in ranked], dtype=np.int32),
-            np.array([numbers[source_id] for _, source_id, _ in ranked], dtype=np.int32),
-            round_to_float32(np.array([score for _, _, score in ranked], dtype=np.float64)),
-        ),
-        JudgedColumns(
-            query_ids,
-            np.array([query for query, _, _ in judged], dtype=np.int64),
-            np.array([numbers[source_id] for _, source_id, _ in judged], dtype=np.int64),
-            np.array([grade for _, _, grade in judged], dtype=np.int64),
-            source_ids.__getitem__,
-        ),
-    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pinakes.errors import EvaluationError
 from pinakes.evaluators import judged_ranks
 from pinakes.evaluators.array_measures import KERNELS, find_kernel
-from pinakes.evaluators.columns import to_columns
+from pinakes.evaluators.columns import JudgedColumns, RankedColumns, round_to_float32
 from pinakes.evaluators.evaluate import evaluate
 from pinakes.evaluators.evaluate_columns import evaluate_columns
 from pinakes.evaluators.registry import FAMILIES, parse_measure
@@ -36,6 +36,39 @@ WORLDS = st.tuples(
     st.dictionaries(QUERIES, st.dictionaries(IDS, GRADES, min_size=1, max_size=30), min_size=1),
     st.dictionaries(QUERIES, st.dictionaries(IDS, SCORES, max_size=30)),
 )
+
+
+def to_columns(rankings: Rankings, judgments: Judgments) -> tuple[RankedColumns, JudgedColumns]:
+    """The columns of rankings and judgments; rankings of queries without judgments are left aside."""
+    query_ids = sorted(judgments)
+    positions = {query_id: position for position, query_id in enumerate(query_ids)}
+    ranked = [
+        (positions[query_id], paper.source_id, paper.score)
+        for query_id, ranking in rankings.items()
+        if query_id in positions
+        for paper in ranking
+    ]
+    judged = [
+        (positions[query_id], source_id, grade)
+        for query_id in query_ids
+        for source_id, grade in judgments[query_id].items()
+    ]
+    source_ids = sorted({pair[1] for pair in [*ranked, *judged]}, key=str.encode)
+    numbers = {source_id: number for number, source_id in enumerate(source_ids)}
+    return (
+        RankedColumns(
+            np.array([query for query, _, _ in ranked], dtype=np.int32),
+            np.array([numbers[source_id] for _, source_id, _ in ranked], dtype=np.int32),
+            round_to_float32(np.array([score for _, _, score in ranked], dtype=np.float64)),
+        ),
+        JudgedColumns(
+            query_ids,
+            np.array([query for query, _, _ in judged], dtype=np.int64),
+            np.array([numbers[source_id] for _, source_id, _ in judged], dtype=np.int64),
+            np.array([grade for _, _, grade in judged], dtype=np.int64),
+            source_ids.__getitem__,
+        ),
+    )
 
 
 def on_columns(rankings: Rankings, judgments: Judgments) -> list[Score]:
