@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pinakes.errors import BenchmarkError, UnknownNameError
+from pinakes.queries.exhibits import Baseline, Exhibit, read_baselines, read_exhibits
 
 VIEWS: Final = ("queries", "candidates", "judgments")
 _POOLS: Final = ("shared", "per_query", "grouped")
@@ -68,7 +69,10 @@ class Benchmark:
             candidates and those that are relevant.
         sampling: the defaults of `pinakes sample`; None where the benchmark is not sampled.
         sql: the bodies of the three views.
-        digest: sha256 over the folder's four files.
+        own_views: name -> body of the further views of the folder `views`, which may read the three.
+        baselines: the systems that `pinakes reproduce` runs.
+        exhibits: tables and figures of its reports besides those of runs.
+        digest: sha256 over the folder's files.
         tuning: whether the queries of `tuning_folds` are asked, in place of the others; no folder says so.
         part: the one pool of a grouped benchmark that is ranked, as a shared one; no folder says so.
     """
@@ -97,6 +101,9 @@ class Benchmark:
     averages: tuple[Average, ...] = ()
     candidate_types: bool = False
     sampling: Mapping[str, Any] | None = None
+    own_views: Mapping[str, str] = field(default_factory=dict)
+    baselines: tuple[Baseline, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
     tuning: bool = False
     part: str | None = None
 
@@ -121,7 +128,8 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     if name not in known:
         raise UnknownNameError("benchmark", name, list(known), "More folders: PINAKES_BENCHMARKS.")
     folder = known[name]
-    contents = {file: _read(folder, file) for file in ("benchmark.toml", *(f"{view}.sql" for view in VIEWS))}
+    files_of = ("benchmark.toml", *(f"{view}.sql" for view in VIEWS), *_list_own_views(folder))
+    contents = {file: _read(folder, file) for file in files_of}
     try:
         described = tomllib.loads(contents["benchmark.toml"])
         _check_description(described)
@@ -152,9 +160,25 @@ def _check_name(name: str) -> None:
         )
 
 
+def _list_own_views(folder: Any) -> list[str]:
+    """The SQL files of the folder `views`, as paths within the benchmark's folder."""
+    views = folder.joinpath("views")
+    if not views.is_dir():
+        return []
+    names = sorted(entry.name for entry in views.iterdir() if entry.name.endswith(".sql"))
+    for name in names:
+        stem = name.removesuffix(".sql")
+        if not _NAME.fullmatch(stem) or stem in VIEWS:
+            raise BenchmarkError(
+                f"{folder.name}/views/{name} cannot name a view: expected a lower-case letter, then letters, "
+                f"digits or underscores, and none of {', '.join(VIEWS)}."
+            )
+    return [f"views/{name}" for name in names]
+
+
 def _read(folder: Any, name: str) -> str:
     try:
-        text: str = folder.joinpath(name).read_text(encoding="utf-8")
+        text: str = folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise BenchmarkError(f"the benchmark {folder.name} has no {name}.") from error
     except UnicodeDecodeError as error:
@@ -187,6 +211,11 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
     for file, text in contents.items():
         digest.update(f"{file}\0{text}\0".encode())
     aggregation = described.get("aggregation", {})
+    own_views = {
+        file.removeprefix("views/").removesuffix(".sql"): text
+        for file, text in contents.items()
+        if file.startswith("views/")
+    }
     return Benchmark(
         name=name,
         title=described["title"],
@@ -220,6 +249,9 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
         ),
         candidate_types=aggregation.get("candidate_types", False),
         sampling=described.get("sampling"),
+        own_views=own_views,
+        baselines=read_baselines(described.get("baselines", ())),
+        exhibits=read_exhibits(described.get("exhibits", ()), list(own_views)),
     )
 
 
