@@ -9,10 +9,18 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.errors import IndexingError, PinakesError, UnknownNameError
 from pinakes.indexers.preset_table import PRESETS, Preset
 
-__all__ = ["PRESETS", "ModelSource", "Preset", "encoder_name", "find_preset", "resolve_model"]
+__all__ = [
+    "PRESETS",
+    "ModelSource",
+    "Preset",
+    "encoder_name",
+    "explain_absence",
+    "find_preset",
+    "resolve_model",
+]
 
 HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
 NAME_LENGTH = 41
@@ -48,11 +56,11 @@ class ModelSource:
     preset: Preset | None = field(default=None, compare=False)
 
 
-def resolve_model(model: str | Path, revision: str | None = None) -> ModelSource:
+def resolve_model(model: str | Path, revision: str | None = None, *, download: bool = True) -> ModelSource:
     """The source of a preset, of a local folder, or of a hub id, which may carry `@revision`.
 
     A preset is taken from its package where that is installed; anything on the hub that is not in the
-    local cache is downloaded. Raises `UnknownNameError` for a name that is none of the three and
+    local cache is downloaded, unless `download` is false. Raises `UnknownNameError` for a name that is none of the three and
     `IndexingError` for a preset that needs code of its own, for a model without safetensors files, and for
     a download that fails.
     """
@@ -60,7 +68,7 @@ def resolve_model(model: str | Path, revision: str | None = None) -> ModelSource
     preset = find_preset(text)
     if preset is not None:
         _, _, given = text.partition("@")
-        return _resolve_preset(preset, given or revision)
+        return _resolve_preset(preset, given or revision, download)
     folder = Path(model).expanduser()
     if folder.is_dir():
         _require_safetensors(folder, "the model folder", "")
@@ -69,7 +77,16 @@ def resolve_model(model: str | Path, revision: str | None = None) -> ModelSource
     if not HUB_ID.match(hub_id):
         hint = "Or give a local folder that exists, or a hub id such as 'organisation/model@revision'."
         raise UnknownNameError("encoder model", text, list(PRESETS), hint)
-    return _download(encoder_name(hub_id), hub_id, given or revision, None)
+    return _fetch(encoder_name(hub_id), hub_id, given or revision, None, download)
+
+
+def explain_absence(model: str) -> str:
+    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing."""
+    try:
+        resolve_model(model, download=False)
+    except PinakesError as error:
+        return str(error)
+    return ""
 
 
 def find_preset(text: str) -> Preset | None:
@@ -95,14 +112,14 @@ def encoder_name(text: str) -> str:
     return name[:NAME_LENGTH].rstrip("_") or "encoder"
 
 
-def _resolve_preset(preset: Preset, revision: str | None) -> ModelSource:
+def _resolve_preset(preset: Preset, revision: str | None, download: bool) -> ModelSource:
     if preset.refusal:
         raise IndexingError(f"the encoder {preset.name} cannot be loaded: {preset.refusal}")
     folder = _package_folder(preset)
     if folder is not None and revision in (None, preset.revision):
         _require_safetensors(folder, "the model folder", "")
         return ModelSource(preset.name, folder, None, preset.package, preset)
-    return _download(preset.name, preset.hub_id, revision or preset.revision, preset)
+    return _fetch(preset.name, preset.hub_id, revision or preset.revision, preset, download)
 
 
 def _package_folder(preset: Preset) -> Path | None:
@@ -133,15 +150,25 @@ def _require_safetensors(folder: Path, what: str, hub_id: str) -> None:
     )
 
 
-def _download(name: str, hub_id: str, revision: str | None, preset: Preset | None) -> ModelSource:
+def _fetch(
+    name: str, hub_id: str, revision: str | None, preset: Preset | None, download: bool
+) -> ModelSource:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
         path = snapshot_download(
-            hub_id, revision=revision, allow_patterns=DOWNLOADED_FILES, ignore_patterns=OTHER_RUNTIMES
+            hub_id,
+            revision=revision,
+            allow_patterns=DOWNLOADED_FILES,
+            ignore_patterns=OTHER_RUNTIMES,
+            local_files_only=not download,
         )
     except (HfHubHTTPError, HFValidationError, OSError) as error:
+        if not download:
+            raise IndexingError(
+                f"the model {hub_id} at revision {revision or 'main'} is not on this machine"
+            ) from error
         raise IndexingError(
             f"the model {hub_id} at revision {revision or 'main'} is neither in the local cache nor to be "
             f"had from the hub ({str(error).splitlines()[0]}); check the id and the revision, or give a "

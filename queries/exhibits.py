@@ -33,6 +33,11 @@ class Baseline:
     paper_template: str | None = None
     distance: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What it is called: its label, else the published row's name, else the system's."""
+        return self.label or self.published or self.system
+
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:

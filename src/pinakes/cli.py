@@ -40,6 +40,7 @@ from pinakes.cli_options import (
     parse_options,
 )
 from pinakes.cli_pools import add_pool_commands
+from pinakes.cli_reproducing import add_reproducing_command
 from pinakes.cli_sampling import add_sampling_command
 from pinakes.errors import InputError, PinakesError
 from pinakes.pipeline import steps
@@ -82,6 +83,7 @@ add_loading_commands(app)
 add_indexing_commands(app)
 add_sampling_command(app)
 add_pool_commands(app)
+add_reproducing_command(app)
 
 
 @app.command()

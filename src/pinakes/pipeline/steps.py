@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pinakes.pipeline.nearest import FaissRequest, index_faiss, index_pgvector
     from pinakes.pipeline.paper_filter import PaperFilter
     from pinakes.pipeline.report import gather_report, write_report
+    from pinakes.pipeline.reproduce import ReproduceRequest, reproduce
     from pinakes.pipeline.resolve import resolve
     from pinakes.pipeline.run import RunRequest, run
     from pinakes.pipeline.sampling import sample
@@ -62,6 +63,7 @@ __all__ = [
     "LoadRequest",
     "PaperFilter",
     "QuerySource",
+    "ReproduceRequest",
     "RunRequest",
     "SampleRequest",
     "SearchRequest",
@@ -104,6 +106,7 @@ __all__ = [
     "print_status",
     "print_tuning",
     "read_status",
+    "reproduce",
     "resolve",
     "run",
     "run_demo",
@@ -148,6 +151,7 @@ _HOMES: Final = {
         "encode_source",
     ),
     "pinakes.pipeline.report": ("gather_report", "write_report"),
+    "pinakes.pipeline.reproduce": ("ReproduceRequest", "reproduce"),
     "pinakes.pipeline.resolve": ("resolve",),
     "pinakes.pipeline.run": ("RunRequest", "run"),
     "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
