@@ -1,4 +1,4 @@
-"""`pinakes reproduce`: a benchmark's baselines are run, those that cannot be are named, a second call goes on."""
+"""`pinakes reproduce`: baselines are run, those that cannot be are named, a second call goes on."""
 
 import shutil
 from pathlib import Path
