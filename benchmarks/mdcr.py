@@ -14,53 +14,19 @@ shares its words.
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
+from _commands import Steps
 from _common import describe_machine, make_parser, report
 
 JOBS = Path(__file__).with_name("_load_jobs.py")
-COMMAND = "from pinakes.cli import main; main()"
 SQL_LIMIT_S = 300.0
 LARGE, FIELDS, BUILT = "large_scale", "field_level", "mdcr_constructed"
 POOL_STEPS = ("sample large_scale", "sample field_level", "construct")
 CORPUS = "release"
-
-
-class Steps:
-    """The commands, each run and measured."""
-
-    def __init__(self, database: str, folder: Path) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._environment = {**os.environ, "PINAKES_DATABASE_URL": database, "PINAKES_QUIET": "1"}
-        if not database.startswith("duckdb"):
-            self._environment["PINAKES_INDEX_FOLDER"] = str(folder / "indexes")
-
-    def pinakes(self, step: str, *arguments: str) -> Any:
-        """Run `pinakes` with the arguments; what it prints as JSON."""
-        return self.run(step, [sys.executable, "-c", COMMAND, *arguments, "--json"])
-
-    def run(self, step: str, command: list[str]) -> Any:
-        """Run a command that prints JSON; its seconds and peak memory become a row."""
-        print(f"{step} …", file=sys.stderr)
-        started = time.perf_counter()
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(command, stdout=output, env=self._environment)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            elapsed_s = time.perf_counter() - started
-            if process.returncode:
-                raise SystemExit(f"{step} ended with exit code {process.returncode}")
-            output.seek(0)
-            text = output.read()
-        self.rows.append({"step": step, "s": elapsed_s, "peak MiB": usage.ru_maxrss / 1024})
-        print(f"{step}: {elapsed_s:.1f} s", file=sys.stderr)
-        return json.loads(text)
 
 
 def main() -> None:
