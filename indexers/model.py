@@ -5,6 +5,7 @@ folder comes from (`pinakes.indexers.presets`) and what a loaded encoder does (`
 """
 
 import hashlib
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from pinakes.indexers.presets import ModelSource
 __all__ = ["Encoder", "choose_device", "choose_precision", "device_name", "has_fast_bf16", "load_encoder"]
 
 CPU_INFO = Path("/proc/cpuinfo")
+INTEL = "GenuineIntel"
 FAST_BF16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})
 UNKNOWN_LENGTH = 512
 UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
@@ -36,7 +38,10 @@ def load_encoder(
 
     `auto` is bf16 where the device multiplies it faster than fp32 (a CUDA device that has it, a CPU with
     AMX or AVX-512 bf16), else fp32. Raises `IndexingError` for a model that cannot be used as it is.
+
+    On one processor of Intel's, vectors are the same to the bit at any number of threads.
     """
+    _fix_order_of_sums()
     settings = _read_settings(source)
     chosen = choose_precision(device) if precision == "auto" else precision
     model, tokenizer = _read_model(settings, chosen, device)
@@ -56,6 +61,13 @@ def load_encoder(
         model=model,
         tokenizer=tokenizer,
     )
+
+
+def _fix_order_of_sums() -> None:
+    # MKL, which multiplies fp32 matrices for torch, else adds up in an order that depends on the number of
+    # threads. It reads this once, before its first product; other makers' processors have no such mode.
+    if INTEL in _read_cpu_info():
+        os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 
 def _read_settings(source: ModelSource) -> ModelSettings:

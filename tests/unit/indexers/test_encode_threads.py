@@ -1,0 +1,39 @@
+"""Vectors do not depend on the number of threads."""
+
+import subprocess
+import sys
+
+import pytest
+
+from pinakes.indexers.model import CPU_INFO, INTEL
+
+SCRIPT = """
+import hashlib, sys, torch
+from pinakes.indexers.encode import encode_texts
+from pinakes.indexers.model import load_encoder
+from pinakes.indexers.presets import resolve_model
+
+torch.set_num_threads(int(sys.argv[1]))
+encoder = load_encoder(resolve_model("minilm"), precision="fp32")
+words = ("graph", "paper")
+texts = [(str(n), " ".join(f"{word}{n % 7}" for word in words * (1 + n % 23))) for n in range(200)]
+digest = hashlib.sha256()
+for batch in encode_texts(encoder, texts):
+    digest.update(batch.vectors.tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.model
+@pytest.mark.skipif(
+    not CPU_INFO.is_file() or INTEL not in CPU_INFO.read_text(encoding="utf-8"),
+    reason="MKL has a mode of fixed sums for Intel's processors alone",
+)
+def test_vectors_are_the_same_to_the_bit_at_any_number_of_threads() -> None:
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(threads)], check=True, capture_output=True, text=True
+        ).stdout
+        for threads in (1, 2)
+    }
+    assert len(digests) == 1
