@@ -115,12 +115,19 @@ def english_analysis(stop_list: StopList = "scikit-learn", stemmer: Stemmer = "e
 def named_analysis(name: str) -> Analysis:
     """An analysis by name: `english`, the lexical indexes' own, or `lucene`, which other systems measure by.
 
-    `lucene` gives SciFact's published figures (k1 1.2, b 0.75: nDCG@10 0.679). UnknownNameError lists both.
+    `lucene` gives SciFact's published figures (k1 1.2, b 0.75: nDCG@10 0.679). `words` has no stop words and
+    no stemmer, for baselines whose papers name none. UnknownNameError lists them all.
 
     >>> named_analysis("lucene").build().analyze("The naïve p53-dependent genes of a 3 m_x")
     ['naiv', 'p53', 'depend', 'gene', 'm_x']
+    >>> named_analysis("words").build().analyze("The naïve p53-dependent genes")
+    ['the', 'naive', 'p53', 'dependent', 'genes']
     """
-    known = {"english": english_analysis(), "lucene": replace(english_analysis("lucene"), shortest_token=2)}
+    known = {
+        "english": english_analysis(),
+        "lucene": replace(english_analysis("lucene"), shortest_token=2),
+        "words": english_analysis("none", "none"),
+    }
     if name not in known:
         raise UnknownNameError("analysis", name, list(known))
     return known[name]

@@ -1,9 +1,10 @@
 """BM25 with k1 and b as arguments, over a frozen collection: batches of long queries, scored exactly.
 
-The score is Lucene's: the sum over the query's terms (a repeated term counts each time) of
-ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), with the exact dl.
-N, df and avgdl are of the whole index, whatever the pool; `restrict` gives an index with the statistics of a
-pool. Leaves out: fields and their weights (`bm25` has them), phrases and query syntax.
+The score is the sum over the query's terms (a repeated term counts each time) of
+idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), with the exact dl; idf is Lucene's
+ln(1 + (N - df + 0.5) / (df + 0.5)), or Okapi's (`sparse_bm25_weights`). N, df and avgdl are of the whole
+index, whatever the pool, or of another collection that the index was built with; `restrict` gives an index
+with the statistics of a pool. Leaves out: fields and their weights (`bm25` has them), phrases, query syntax.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,8 @@ from pinakes.indexers.side_folder import read_parameters
 from pinakes.indexers.sparse_bm25_build import KIND, build_from_term_ids, build_sparse_bm25
 from pinakes.indexers.sparse_bm25_files import Postings, Vocabulary
 from pinakes.indexers.sparse_bm25_restrict import restrict_postings
-from pinakes.indexers.sparse_bm25_search import Tuning, compile_queries, find_best, score_rows
+from pinakes.indexers.sparse_bm25_search import QueryTerms, Tuning, compile_queries, find_best, score_rows
+from pinakes.indexers.sparse_bm25_weights import Collection, collect_postings, read_collection
 
 __all__ = ["KIND", "LARGEST_K1", "SparseBm25Index", "Tuning", "build_from_term_ids", "build_sparse_bm25"]
 
@@ -43,8 +45,18 @@ class SparseBm25Index:
     The work of a search is a pass over all postings, shared by all its queries: ask many at once.
     """
 
-    def __init__(self, postings: Postings, vocabulary: Vocabulary, analysis: Analysis) -> None:
+    def __init__(
+        self,
+        postings: Postings,
+        vocabulary: Vocabulary,
+        analysis: Analysis,
+        another: Collection | None = None,
+        formula: str = "lucene",
+    ) -> None:
         self._postings = postings
+        self._another = another
+        self._collection = another or collect_postings(postings)
+        self._formula = formula
         self._vocabulary = vocabulary
         self._analysis = analysis
         self._analyser = analysis.build()
@@ -52,11 +64,16 @@ class SparseBm25Index:
         self._row_order = None if (np.diff(ids) > 0).all() else np.argsort(ids)
 
     @classmethod
-    def open(cls, folder: Path) -> "SparseBm25Index":
-        """The index in `folder`; IndexingError if there is none that is whole and as it was built."""
+    def open(cls, folder: Path, formula: str = "lucene") -> "SparseBm25Index":
+        """The index in `folder`; IndexingError if there is none that is whole and as it was built.
+
+        `formula` says what a term weighs: `lucene` or `okapi`, as `sparse_bm25_weights` has them.
+        """
         saved = read_parameters(folder, KIND)
         postings = Postings.open(folder, saved["block_rows"])
-        return cls(postings, Vocabulary.open(folder), Analysis.from_json(saved["analysis"]))
+        another = read_collection(folder, saved["statistics"]) if "statistics" in saved else None
+        analysis = Analysis.from_json(saved["analysis"])
+        return cls(postings, Vocabulary.open(folder), analysis, another, formula)
 
     @property
     def row_count(self) -> int:
@@ -71,12 +88,13 @@ class SparseBm25Index:
     def restrict(self, paper_ids: Ids, *, threads: int = 1) -> "SparseBm25Index":
         """The index of these papers alone, with their own N, df and avgdl, in memory.
 
-        Every score is, to the bit, that of an index built over their texts. Costs a pass over all postings,
+        Every score is, to the bit, that of an index built over their texts; where the index was built with
+        another collection's statistics, they stay. Costs a pass over all postings,
         and about 5 bytes for each posting of theirs. A paper that is given twice counts once. Raises
         IndexingError for a paper that is not in the index.
         """
         restricted = restrict_postings(self._postings, np.flatnonzero(self._mark(paper_ids)), threads)
-        return SparseBm25Index(restricted, self._vocabulary, self._analysis)
+        return SparseBm25Index(restricted, self._vocabulary, self._analysis, self._another, self._formula)
 
     def search_many(
         self,
@@ -114,7 +132,7 @@ class SparseBm25Index:
         tuning = _check_tuning(k1, b)
         chosen = None if pool is None else self._mark(pool)
         by_rank, ranks = self._rank_ties(tie_order, chosen)
-        terms = compile_queries(self._postings, self._vocabulary, queries)
+        terms = self._compile(queries)
         best = find_best(
             self._postings, terms, min(k, max(1, self.row_count)), tuning, ranks, chosen, threads
         )
@@ -134,14 +152,16 @@ class SparseBm25Index:
         """`score_pool` for each text and its own pool, in one pass."""
         tuning = _check_tuning(k1, b)
         rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
-        terms = compile_queries(self._postings, self._vocabulary, self.read_queries(query_texts))
-        return score_rows(self._postings, terms, rows, tuning)
+        return score_rows(self._postings, self._compile(self.read_queries(query_texts)), rows, tuning)
 
     def read_queries(self, query_texts: Sequence[str]) -> list[TermIdArray]:
         """The term ids of each text, in its order; -1 for a term that no document has."""
         analysed = [self._analyser.analyze(well_formed(text)) for text in query_texts]
         known = self._vocabulary.find({term for terms in analysed for term in terms})
         return [np.array([known[term] for term in terms], dtype=np.int32) for terms in analysed]
+
+    def _compile(self, queries: Sequence[TermIdArray]) -> QueryTerms:
+        return compile_queries(self._postings, self._vocabulary, queries, self._collection, self._formula)
 
     def _rank_ties(
         self, tie_order: TieOrder, chosen: NDArray[np.bool_] | None

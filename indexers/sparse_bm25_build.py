@@ -1,7 +1,8 @@
 """Building a sparse BM25 index: documents or term ids in, the files of `sparse_bm25_files` out.
 
 One pass, block by block: memory holds the vocabulary, a few numbers a document and one block a thread, at
-any corpus size. Neither k1 nor b is part of an index. Leaves out: scoring (`sparse_bm25`).
+any corpus size. Neither k1, b nor a formula is part of an index; the statistics of another collection, which
+its terms are to be weighed by, are. Leaves out: scoring (`sparse_bm25`).
 """
 
 from array import array
@@ -22,6 +23,8 @@ from pinakes.indexers.side_folder import whole_folder, write_parameters
 from pinakes.indexers.sparse_bm25_analyse import GrowingVocabulary, TermIds, analyse_documents
 from pinakes.indexers.sparse_bm25_files import GrowingArray, write_vocabulary
 from pinakes.indexers.sparse_bm25_kernels import count_postings
+from pinakes.indexers.sparse_bm25_weights import write_collection
+from pinakes.indexers.term_statistics import TermStatistics
 
 __all__ = ["KIND", "TermIds", "build_from_term_ids", "build_sparse_bm25", "invert_block"]
 
@@ -55,20 +58,22 @@ def build_sparse_bm25(
     documents: Iterable[tuple[int, str | None]],
     *,
     analysis: Analysis | None = None,
+    statistics: TermStatistics | None = None,
     block_rows: int = BLOCK_ROWS,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> BuiltIndex:
     """A BM25 index of (paper id, text) in `folder`, whole or not there at all; a folder there is replaced.
 
-    A text of None or without a term is a document of length 0. The index is the same at any number of
-    threads. Raises IndexingError for a paper id given twice, or a term that one document has more than
-    65,535 times.
+    A text of None or without a term is a document of length 0. `statistics` are another collection's N, df
+    and mean length, counted with the same analysis, to weigh terms by; None: the documents' own. The index
+    is the same at any number of threads. Raises IndexingError for a paper id given twice, or a term that one
+    document has more than 65,535 times.
     """
     analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
     vocabulary = GrowingVocabulary()
     parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress)
-    return _build(folder, parts, vocabulary, analysis, block_rows, threads)
+    return _build(folder, parts, vocabulary, analysis, block_rows, threads, statistics)
 
 
 def build_from_term_ids(
@@ -121,6 +126,7 @@ def _build(
     analysis: Analysis,
     block_rows: int,
     threads: int,
+    statistics: TermStatistics | None = None,
 ) -> BuiltIndex:
     if not 1 <= block_rows <= MOST_BLOCK_ROWS:
         raise IndexingError(f"blocks of {block_rows} documents; expected 1 to {MOST_BLOCK_ROWS}")
@@ -133,8 +139,10 @@ def _build(
             "block_rows": block_rows,
             "analysis": analysis.to_json(),
         }
+        if statistics is not None:
+            saved["statistics"] = write_collection(building, statistics, list(vocabulary))
         write_parameters(building, saved)
-    parameters = {"formula": "Lucene BM25", "document_length": "exact", "analysis": analysis.parameters()}
+    parameters = {"document_length": "exact", "analysis": analysis.parameters()}
     return BuiltIndex(row_count, parameters)
 
 

@@ -54,7 +54,7 @@ class Postings:
         """The arrays in `folder`, read as they are needed."""
         try:
             names = [field.name for field in fields(cls) if field.name != "block_rows"]
-            return cls(block_rows=block_rows, **{name: _map(folder, name) for name in names})
+            return cls(block_rows=block_rows, **{name: read_array(folder, name) for name in names})
         except (OSError, ValueError) as problem:
             raise IndexingError(f"{folder} cannot be read ({problem}); build the index again") from problem
 
@@ -134,6 +134,7 @@ def write_vocabulary(folder: Path, terms: list[str]) -> None:
             writer.write(pa.record_batch([pa.array(terms[start : start + TERMS_AT_ONCE])], schema=schema))
 
 
-def _map(folder: Path, name: str) -> NDArray[Any]:
+def read_array(folder: Path, name: str) -> NDArray[Any]:
+    """One .npy file of the folder, read as it is needed."""
     array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
     return array

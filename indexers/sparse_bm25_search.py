@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.lexical import Scores
 from pinakes.indexers.sparse_bm25_files import Postings, Vocabulary
 from pinakes.indexers.sparse_bm25_kernels import ROWS_AT_ONCE, prepare_block, score_block, search_block
+from pinakes.indexers.sparse_bm25_weights import Collection, weigh_terms
 
 DENSE_SHARE: Final = 16  # a term of more than a sixteenth of the documents has a dense row
 SPARE_KEYS: Final = 1024
@@ -40,7 +41,8 @@ class QueryTerms:
 
     Attributes:
         slots: for each term of the vocabulary 1 + its span, minus (1 + its row), or 0: not asked for.
-        weights: idf * (k1 + 1) of each span, then of each row, with k1 0.
+        weights: the idf of each span, then of each row.
+        average_length: the mean length of the collection that they are from.
         row_count, span_count: how many of each.
         dense_ends, dense, dense_factors: each query's rows, in multiples of four.
         sparse_ends, sparse, sparse_factors: each query's spans.
@@ -48,6 +50,7 @@ class QueryTerms:
 
     slots: NDArray[np.int32]
     weights: NDArray[np.float64]
+    average_length: float
     row_count: int
     span_count: int
     dense_ends: Rows
@@ -59,12 +62,15 @@ class QueryTerms:
 
 
 def compile_queries(
-    postings: Postings, vocabulary: Vocabulary, queries: Sequence[NDArray[np.int32]]
+    postings: Postings,
+    vocabulary: Vocabulary,
+    queries: Sequence[NDArray[np.int32]],
+    collection: Collection,
+    formula: str,
 ) -> QueryTerms:
     """The batch of the queries, each an array of term ids; a repeated term counts each time, -1 never."""
     owners, terms, factors = _count_terms(postings, vocabulary, queries)
-    total = len(postings.lengths)
-    is_dense = postings.frequencies[terms] > total // DENSE_SHARE
+    is_dense = postings.frequencies[terms] > len(postings.lengths) // DENSE_SHARE
     rows, dense = np.unique(terms[is_dense], return_inverse=True)
     spans, sparse = np.unique(terms[~is_dense], return_inverse=True)
     slots = np.zeros(len(postings.frequencies), np.int32)
@@ -79,7 +85,8 @@ def compile_queries(
     padded_rows[places], padded_factors[places] = dense, factors[is_dense]
     return QueryTerms(
         slots,
-        inverse_frequency(postings.frequencies[np.concatenate((spans, rows))], total),
+        weigh_terms(np.concatenate((spans, rows)), collection, formula),
+        collection.average_length,
         len(rows),
         len(spans),
         dense_ends,
@@ -109,17 +116,6 @@ def _count_terms(
     pairs, counts = np.unique(owners[known] * len(distinct) + ranks[places], return_counts=True)
     found, rank = np.divmod(pairs, max(1, len(distinct)))
     return found, by_rank[rank], counts.astype(np.float32)
-
-
-def inverse_frequency(frequencies: NDArray[np.int32], total: int) -> NDArray[np.float64]:
-    """Lucene's ln(1 + (N - df + 0.5) / (df + 0.5)), never below zero.
-
-    >>> inverse_frequency(np.array([1, 3], np.int32), 3).round(4).tolist()
-    [0.9808, 0.1335]
-    """
-    found = frequencies.astype(np.float64)
-    idf: NDArray[np.float64] = np.log1p((total - found + 0.5) / (found + 0.5))
-    return idf
 
 
 def _ends(counts: NDArray[np.int64]) -> Rows:
@@ -249,8 +245,6 @@ class PreparedBlocks:
 
     def __init__(self, postings: Postings, terms: QueryTerms, tuning: Tuning) -> None:
         self._postings, self._terms, self._tuning = postings, terms, tuning
-        total = int(postings.lengths.sum(dtype=np.int64))
-        self._average = total / len(postings.lengths) if total else 1.0
         self._weights = terms.weights * (tuning.k1 + 1.0)
         self._norms = np.empty(postings.block_rows, np.float64)
         self._all_rows = np.empty((max(1, terms.row_count), postings.block_rows), np.float32)
@@ -284,7 +278,7 @@ class PreparedBlocks:
             self._weights,
             self._tuning.k1,
             self._tuning.b,
-            self._average,
+            self._terms.average_length,
             self.rows,
             self.spans,
             self.impacts,

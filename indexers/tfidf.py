@@ -2,9 +2,10 @@
 
 Weights are scikit-learn's: tf is 1 + ln(count) (the count itself where `sublinear_tf` is off), idf is
 ln((1 + N) / (1 + df)) + 1, each document and query has Euclidean length 1, so that a score is a cosine.
-The query's terms that no document holds are outside the vocabulary and do not lengthen the query.
+N and df are of the documents, or of another collection. The terms of a query, or then of a document, that no
+document of that collection holds are outside the vocabulary and do not lengthen it.
 Stemming and sublinear tf each raised nDCG on CSFCube, SciFact and Cranfield, hence the defaults;
-`english_analysis("none", "none")` without sublinear tf is nearer to what papers report as "tf-idf".
+`named_analysis("words")` without sublinear tf is nearer to what papers report as "tf-idf".
 Leaves out: weights of fields (the fields of a document are joined), n-grams, and query syntax.
 """
 
@@ -39,6 +40,7 @@ from pinakes.indexers.lexical import (
     select_top,
 )
 from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
+from pinakes.indexers.term_statistics import TermStatistics
 
 KIND: Final = "tfidf"
 MATRIX_FILE: Final = "matrix.npz"
@@ -52,19 +54,26 @@ def build_tfidf(
     *,
     sublinear_tf: bool = True,
     analysis: Analysis | None = None,
+    statistics: TermStatistics | None = None,
     progress: Progress | None = None,
 ) -> BuiltIndex:
     """A TF-IDF index in `folder`, whole or not there at all; a folder of that name is replaced.
 
     A document's text is its `fields` in this order, joined by a space. The matrix is held in memory.
+    `statistics` are another collection's N and df, counted with the same analysis; None: the documents' own.
     Raises IndexingError for a paper id given twice or if no document has a term.
     """
     analysis = analysis or english_analysis()
-    vectorizer = _vectorizer(analysis, sublinear_tf, None)
     paper_ids = array("q")
     read = read_documents(documents, fields, paper_ids, progress)
+    texts = (" ".join(texts) for _, texts in read)
     try:
-        matrix = vectorizer.fit_transform(" ".join(texts) for _, texts in read).tocsc()
+        if statistics is None:
+            vectorizer = _vectorizer(analysis, sublinear_tf, None)
+            matrix = vectorizer.fit_transform(texts).tocsc()
+        else:
+            vectorizer = _weigh_by(statistics, analysis, sublinear_tf)
+            matrix = vectorizer.transform(texts).tocsc()
     except ValueError as problem:
         raise IndexingError(
             f"{len(paper_ids)} documents gave no TF-IDF matrix ({problem}); check that their texts are loaded"
@@ -157,6 +166,19 @@ def _vectorizer(analysis: Analysis, sublinear_tf: bool, vocabulary: list[str] | 
         norm="l2",
         dtype=np.float32,
     )
+
+
+def _weigh_by(statistics: TermStatistics, analysis: Analysis, sublinear_tf: bool) -> Any:
+    """A vectorizer as it would be after it was fitted on the collection, to the bit."""
+    terms = sorted(statistics.places)
+    if not terms:
+        raise IndexingError(
+            f"the {statistics.row_count} texts to count terms in have none; check that they are loaded"
+        )
+    vectorizer = _vectorizer(analysis, sublinear_tf, terms)
+    total = np.float32(1 + statistics.row_count)
+    vectorizer.idf_ = np.log(total / (statistics.look_up(terms).astype(np.float32) + 1)) + 1
+    return vectorizer
 
 
 def _parameters(fields: Sequence[str], sublinear_tf: bool, analysis: Analysis) -> dict[str, Any]:

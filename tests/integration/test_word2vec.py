@@ -8,16 +8,15 @@ import pytest
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError
 from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.systems import word2vec
+from pinakes.pipeline.systems import find_system, word2vec
 from pinakes.pipeline.systems.base import Ranking, System, SystemOptions
-from pinakes.pipeline.systems.word2vec import make_word2vec
 from pinakes.pipeline.workload import Workload, read_workload
 from pinakes.queries.definition import read_benchmark
 from tests.benching import change, count
 
 
 def make(tmp_path: Path, name: str = "word2vec", **parameters: str) -> System:
-    return make_word2vec(name, SystemOptions(tmp_path, parameters={"dimensions": "8", **parameters}))
+    return find_system(name, SystemOptions(tmp_path, parameters={"dimensions": "8", **parameters}))
 
 
 def read(database: Database, benchmark: str = "synthetic") -> Workload:
@@ -124,6 +123,6 @@ def test_the_published_distance_is_the_default_and_another_can_be_asked_for(
     make(tmp_path).index(prepared, workload, Silent())
     assert make(tmp_path).describe(prepared, workload).parameters["distance"] == "l2"
     options = SystemOptions(tmp_path, distance="cosine", parameters={"dimensions": "8"})
-    described = make_word2vec("word2vec_tfidf", options).describe(prepared, workload).parameters
+    described = find_system("word2vec_tfidf", options).describe(prepared, workload).parameters
     assert (described["distance"], described["weights"]) == ("cosine", "tfidf")
     assert word2vec.PUBLISHED_DISTANCE == "l2"

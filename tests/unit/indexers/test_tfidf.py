@@ -13,10 +13,11 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.analysis import english_analysis
+from pinakes.indexers.analysis import english_analysis, named_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import Documents, Ranked, trec_tie_order
 from pinakes.indexers.side_folder import whole_folder
+from pinakes.indexers.term_statistics import count_terms
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -64,6 +65,41 @@ def test_scores_are_those_of_scikit_learn(build: Build) -> None:
     for query in ("w1 w2 w2 w7", "w5", "w80 unknown w3"):
         expected = (matrix @ vectorizer.transform([query]).T).toarray().ravel()
         np.testing.assert_allclose(index.score_pool(query, np.arange(300)), expected, atol=1e-6)
+
+
+def test_counts_of_a_collection_of_the_same_texts_change_no_bit(build: Build) -> None:
+    generator = np.random.default_rng(3)
+    texts = {n: " ".join(f"w{word}" for word in generator.zipf(1.5, 30) % 90) for n in range(300)}
+    own = build(texts).search_many(["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300)
+    counted = build(texts, statistics=count_terms(texts.values(), english_analysis()))
+    for one, other in zip(
+        own, counted.search_many(["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300), strict=True
+    ):
+        assert pairs(one) == pairs(other)
+
+
+def test_terms_are_weighed_by_the_counts_of_another_collection(build: Build) -> None:
+    # N 3: idf of alpha, in 1, is ln(4/2) + 1 = 1.693147; of beta, in 3, ln(4/4) + 1 = 1.
+    others = count_terms(["alpha beta", "beta beta", "beta"], named_analysis("words"))
+    index = build(CORPUS, sublinear_tf=False, analysis=named_analysis("words"), statistics=others)
+    alpha = math.log(2) + 1
+    length = math.hypot(alpha, 1)
+    # 20 is beta alone, 40 alpha alone: gamma, which the others lack, does not lengthen a document.
+    expected = [(40, approx(alpha / length)), (20, approx(1 / length))]
+    assert pairs(index.search("alpha beta", 10)) == [(10, approx(1.0)), *expected]
+
+
+def test_a_term_that_the_other_collection_lacks_weighs_nothing(build: Build) -> None:
+    others = count_terms(["alpha beta"], named_analysis("words"))
+    index = build(CORPUS, analysis=named_analysis("words"), statistics=others)
+    assert pairs(index.search("gamma the", 10)) == []
+    assert pairs(index.search("alpha gamma", 10)) == pairs(index.search("alpha", 10)) != []
+    assert index.score_pool("gamma", np.array([20, 50])).tolist() == [0, 0]
+
+
+def test_a_collection_without_a_term_is_refused(build: Build) -> None:
+    with pytest.raises(IndexingError, match="the 2 texts to count terms in have none"):
+        build(CORPUS, statistics=count_terms(["", "the of"], english_analysis()))
 
 
 def test_the_fields_of_a_document_are_joined(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ class SystemOptions:
         device: cpu, cuda, or None for CUDA where there is one.
         through: how a search compares vectors: exact, pgvector or faiss:KIND; a run is always exact.
         parameters: the system's own options, name to value, as k1 and b.
+        fixed: those of its options that a named baseline sets, and that nobody else may.
     """
 
     index_folder: Path
@@ -54,18 +55,29 @@ class SystemOptions:
     device: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     through: str = "exact"
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
 
 def take_options(system: str, options: SystemOptions, defaults: Mapping[str, str]) -> dict[str, str]:
     """The system's own options, with the defaults for those that were not given.
 
     Raises:
-        UnknownNameError: the system has no option of that name; the message lists its options.
+        UnknownNameError: the system has no option of that name, or it is fixed; the message lists the others.
     """
-    unknown = sorted(options.parameters.keys() - defaults.keys())
+    free = [name for name in defaults if name not in options.fixed]
+    unknown = sorted(options.parameters.keys() - set(free))
     if unknown:
-        raise UnknownNameError(f"option of {system}", unknown[0], list(defaults))
-    return {**defaults, **options.parameters}
+        raise UnknownNameError(f"option of {system}", unknown[0], free)
+    return {**defaults, **options.fixed, **options.parameters}
+
+
+def list_asked(options: SystemOptions) -> str:
+    """The options that a user gave, as a command takes them.
+
+    >>> list_asked(SystemOptions(Path(), parameters={"analysis": "words"}))
+    ' --option analysis=words'
+    """
+    return "".join(f" --option {name}={value}" for name, value in options.parameters.items())
 
 
 @dataclass(frozen=True, slots=True)

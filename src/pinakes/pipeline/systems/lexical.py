@@ -1,23 +1,24 @@
-"""BM25 and TF-IDF over side indexes of a whole corpus: its statistics, whatever the pool.
+"""BM25 and TF-IDF over side indexes of a whole corpus: its statistics, or another's, whatever the pool.
 
 A benchmark's paper template says what a document is; where that is title and abstract, BM25 reads the
-title once more with a small weight. Leaves out: the indexes themselves (`pinakes.indexers`).
+title once more with a small weight. The option `trained_on` (of all but `bm25`) names another loaded corpus
+that N, df and the mean length are counted in. Leaves out: the indexes themselves (`pinakes.indexers`).
 """
 
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 import orjson
-import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import RunError
-from pinakes.indexers.analysis import Analysis, english_analysis
+from pinakes.errors import InputError, RunError
+from pinakes.indexers.analysis import Analysis, english_analysis, named_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.side_folder import folder_name, is_whole
@@ -30,12 +31,20 @@ from pinakes.pipeline.systems.base import (
     Ranking,
     SystemDescription,
     SystemOptions,
+    list_asked,
     take_options,
+)
+from pinakes.pipeline.systems.corpus_texts import (
+    count_corpus,
+    digest_texts,
+    read_documents,
+    require_loaded,
 )
 from pinakes.pipeline.workload import Workload
 from pinakes.queries.relations import select_corpus_texts
 
 TITLE_WEIGHT: Final = 0.25
+TFIDF_DEFAULTS: Final = {"analysis": "english", "sublinear_tf": "yes", "trained_on": ""}
 
 
 class LexicalIndex(Protocol):
@@ -57,36 +66,52 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one kind of index is built and opened, and the weights of its fields for a template."""
+    """How one kind of index is built and opened.
+
+    Attributes:
+        weights: of its fields, for a template; the text alone, with 1, for one that is not there.
+        analysis: how it makes terms of texts.
+        settings: what else decides what is built, where it is not as usual.
+    """
 
     build: Callable[..., BuiltIndex]
     open: Callable[[Path], LexicalIndex]
-    weights: Mapping[str, Mapping[str, float]]
+    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    analysis: Analysis = field(default_factory=english_analysis)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 BM25: Final = Kind(build_bm25, Bm25Index.open, {"title_abstract": {"text": 1.0, "title": TITLE_WEIGHT}})
-TFIDF: Final = Kind(build_tfidf, TfidfIndex.open, {})
 
 
 def make_bm25(name: str, options: SystemOptions) -> "LexicalSystem":
     """BM25 over tantivy."""
     take_options(name, options, {})
-    return LexicalSystem(name, BM25, options.index_folder)
+    return LexicalSystem(name, BM25, options)
 
 
 def make_tfidf(name: str, options: SystemOptions) -> "LexicalSystem":
-    """TF-IDF cosine."""
-    take_options(name, options, {})
-    return LexicalSystem(name, TFIDF, options.index_folder)
+    """TF-IDF cosine; its options are analysis, sublinear_tf (`yes` or `no`) and trained_on."""
+    chosen = take_options(name, options, TFIDF_DEFAULTS)
+    if chosen["sublinear_tf"] not in ("yes", "no"):
+        raise InputError(f"sublinear_tf is {chosen['sublinear_tf']!r}; expected yes or no.")
+    sublinear_tf = chosen["sublinear_tf"] == "yes"
+    analysis = named_analysis(chosen["analysis"])
+    build = partial(build_tfidf, sublinear_tf=sublinear_tf, analysis=analysis)
+    settings = {} if sublinear_tf else {"sublinear_tf": False}
+    kind = Kind(build, TfidfIndex.open, analysis=analysis, settings=settings)
+    return LexicalSystem(name, kind, options, chosen["trained_on"])
 
 
 class LexicalSystem:
-    """A system that compares terms."""
+    """A system that compares terms; `trained_on` is another corpus to count them in, "" none."""
 
-    def __init__(self, name: str, kind: Kind, index_folder: Path) -> None:
+    def __init__(self, name: str, kind: Kind, options: SystemOptions, trained_on: str = "") -> None:
         self.name = name
         self._kind = kind
-        self._folder = index_folder
+        self._folder = options.index_folder
+        self._asked = list_asked(options)
+        self._trained_on = trained_on
         self._checked: tuple[str, dict[str, Any]] | None = None
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
@@ -123,9 +148,12 @@ class LexicalSystem:
         return select_top(pool, index.score_pool(text, pool), k, tie_order)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The index's parameters and the digest of what it was built from."""
+        """The index's parameters, the digest of what it was built from, and the other corpus, if any."""
         known = self._require_once(database, workload)
         parameters = {**orjson.loads(known["parameters"]), "content_digest": known["content_digest"]}
+        other = self._other_corpus(workload.scope)
+        if other:
+            parameters["trained_on"] = other
         return SystemDescription(parameters, device="cpu")
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
@@ -146,30 +174,28 @@ class LexicalSystem:
     def _weights(self, template: str) -> Mapping[str, float]:
         return self._kind.weights.get(template, {"text": 1.0})
 
-    def _analysis(self) -> Analysis:
-        return english_analysis()
+    def _other_corpus(self, scope: CorpusScope) -> str:
+        """The corpus that terms are counted in, where it is not the scope's own."""
+        return "" if self._trained_on == scope.corpus else self._trained_on
 
     def _digest_corpus(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
-        # Its own order would sort the texts themselves.
-        texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None).subquery("texts")
-        query = sa.select(
-            texts.c.paper_id, sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
-        )
         settings = {
             "weights": self._weights(scope.paper_template),
-            "analysis": self._analysis().to_json(),
+            "analysis": self._kind.analysis.to_json(),
+            **self._kind.settings,
         }
+        other = self._other_corpus(scope)
+        if other:
+            require_loaded(database, other, "count terms in")
+            empty = hashlib.sha256()
+            settings["counted"], _ = digest_texts(database, other, scope.paper_template, empty)
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
-        rows = 0
-        with database.read() as session:
-            for part in session.stream(query.order_by(texts.c.paper_id)):
-                rows += part.num_rows
-                told = zip(*(column.to_pylist() for column in part.columns), strict=True)
-                digest.update("".join([f"{paper_id} {text}\n" for paper_id, text in told]).encode())
-        return digest.hexdigest(), rows
+        return digest_texts(database, scope.corpus, scope.paper_template, digest)
 
     def _identity(self, scope: CorpusScope) -> dict[str, str]:
-        return identify(self.name, f"corpus:{scope.corpus}", scope.paper_template)
+        other = self._other_corpus(scope)
+        counted = f" counted in {other}" if other else ""
+        return identify(self.name, f"corpus:{scope.corpus}{counted}", scope.paper_template)
 
     def _find(self, database: Database, scope: CorpusScope) -> dict[str, Any] | None:
         with database.read() as session:
@@ -177,7 +203,7 @@ class LexicalSystem:
 
     def _require(self, database: Database, scope: CorpusScope) -> dict[str, Any]:
         """The row of an index that is there and of the corpus as it is."""
-        command = f"`pinakes index {scope.asked_as} --system {self.name}`"
+        command = f"`pinakes index {scope.asked_as} --system {self.name}{self._asked}`"
         known = self._find(database, scope)
         if known is None or not (self._folder / known["path"]).is_dir():
             raise RunError(
@@ -209,10 +235,13 @@ class LexicalSystem:
         path = Path(self.name) / folder_name(scope.corpus, scope.paper_template, digest[:16])
         (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
         weights = self._weights(scope.paper_template)
+        extra: dict[str, Any] = {"weights": weights} if self._kind is BM25 else {}
+        other = self._other_corpus(scope)
+        if other:
+            extra["statistics"] = count_corpus(database, other, scope.paper_template, self._kind.analysis)
         texts = select_corpus_texts(scope.corpus, scope.paper_template)
         with database.read() as session:
-            documents = _documents(session.stream(texts), weights, progress)
-            extra = {"weights": weights} if self._kind is BM25 else {}
+            documents = read_documents(session.stream(texts), weights, progress)
             built = self._kind.build(self._folder / path, documents, list(weights), **extra)
         values = {
             "parameters": built.parameters,
@@ -223,16 +252,6 @@ class LexicalSystem:
         with database.begin() as session:
             store_row(session, self._identity(scope), values)
         remove_replaced(self._folder, known, path)
-
-
-def _documents(
-    parts: Iterator[Any], weights: Mapping[str, float], progress: Progress
-) -> Iterator[tuple[int, dict[str, str | None]]]:
-    for part in parts:
-        columns = {name: part[name].to_pylist() for name in weights}
-        for row, paper_id in enumerate(part["paper_id"].to_pylist()):
-            yield paper_id, {name: values[row] for name, values in columns.items()}
-        progress.advance(part.num_rows)
 
 
 def _rank_query(

@@ -1,6 +1,7 @@
 """BM25 by our sparse scorer: k1 and b are options of a run, and all queries share one pass over the index.
 
-N, df and the mean length are of the corpus; where pools are grouped, of the pool (`sparse_pools`). Without
+N, df and the mean length are of the corpus; where pools are grouped, of the pool (`sparse_pools`); with the
+option `trained_on`, of another corpus. The formula is Lucene's unless the option says `okapi`. Without
 options a run takes the pair that `pinakes tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
 Leaves out: fields and their weights, which `bm25` has; the tuning (`pinakes.pipeline.tune`).
 """
@@ -9,15 +10,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from pinakes.database import Database
-from pinakes.errors import InputError
-from pinakes.indexers.analysis import Analysis, named_analysis
+from pinakes.errors import InputError, UnknownNameError
+from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.sparse_bm25 import LARGEST_K1, SparseBm25Index, build_sparse_bm25
+from pinakes.indexers.sparse_bm25_weights import FORMULAS, describe_formula
+from pinakes.indexers.term_statistics import TermStatistics
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import Ranking, SystemDescription, SystemOptions, take_options
 from pinakes.pipeline.systems.lexical import Kind, LexicalSystem
@@ -26,7 +29,7 @@ from pinakes.pipeline.tuned import describe_settings, find_choice
 from pinakes.pipeline.workload import Workload
 
 NAME: Final = "sparse_bm25"
-DEFAULTS: Final = {"k1": "", "b": "", "analysis": "lucene"}
+DEFAULTS: Final = {"k1": "", "b": "", "analysis": "lucene", "formula": "lucene", "trained_on": ""}
 K1: Final = 1.2
 B: Final = 0.75
 
@@ -41,7 +44,7 @@ class Pair:
 
 
 def make_sparse_bm25(name: str, options: SystemOptions) -> "SparseBm25System":
-    """Sparse BM25; its options are k1, b and analysis (`lucene` or `english`)."""
+    """Sparse BM25; its options are k1, b, analysis, formula (`lucene` or `okapi`) and trained_on."""
     return SparseBm25System(name, options)
 
 
@@ -50,17 +53,22 @@ class SparseBm25System(LexicalSystem):
 
     def __init__(self, name: str, options: SystemOptions) -> None:
         chosen = take_options(name, options, DEFAULTS)
-        self._named_analysis = named_analysis(chosen["analysis"])
+        self._formula = chosen["formula"]
+        if self._formula not in FORMULAS:
+            raise UnknownNameError("formula of BM25", self._formula, list(FORMULAS))
         self._given = _read_pair(chosen)
-        super().__init__(name, Kind(self._build_files, self._open, {}), options.index_folder)
+        kind = Kind(self._build_files, self._open, analysis=named_analysis(chosen["analysis"]))
+        super().__init__(name, kind, options, chosen["trained_on"])
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The index's parameters, k1, b and where they are from; whose statistics where pools are grouped."""
+        """The index's parameters, the formula, k1, b and where they are from, and whose statistics."""
         described = super().describe(database, workload)
         pair = self.choose(database, workload)
         tuning = {"k1": pair.k1, "b": pair.b, "tuning": pair.origin}
-        statistics = {} if workload.groups is None else {"statistics": "pool"}
-        return SystemDescription({**described.parameters, **tuning, **statistics}, device="cpu")
+        own = workload.groups is not None and not self._other_corpus(workload.scope)
+        statistics = {"statistics": "pool"} if own else {}
+        parameters = {**described.parameters, **describe_formula(self._formula), **tuning, **statistics}
+        return SystemDescription(parameters, device="cpu")
 
     def choose(self, database: Database, workload: Workload) -> Pair:
         """The pair given; else the one tuned on the benchmark as it is; else 1.2 and 0.75."""
@@ -75,7 +83,11 @@ class SparseBm25System(LexicalSystem):
 
     def settings(self, workload: Workload) -> str:
         """What a tuned pair depends on, as JSON."""
-        return describe_settings(workload, self._named_analysis.parameters())
+        # Said only where they differ, so that a pair that was tuned before they could be set still holds.
+        formula = {} if self._formula == "lucene" else {"formula": self._formula}
+        other = self._other_corpus(workload.scope)
+        counted = {"trained_on": other} if other else {}
+        return describe_settings(workload, {**self._kind.analysis.parameters(), **formula, **counted})
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """All queries in one pass; in a pool of its own, a candidate that shares no term is last, with 0."""
@@ -111,23 +123,21 @@ class SparseBm25System(LexicalSystem):
 
     def open_index(self, database: Database, workload: Workload) -> SparseBm25Index:
         """The index of the workload's corpus; `RunError` with the command that builds it where it is not."""
-        return SparseBm25Index.open(self._folder / self._require_once(database, workload)["path"])
-
-    def _analysis(self) -> Analysis:
-        return self._named_analysis
+        path = self._folder / self._require_once(database, workload)["path"]
+        return SparseBm25Index.open(path, self._formula)
 
     def _build_files(
         self,
         folder: Path,
         documents: Iterable[tuple[int, Mapping[str, str | None]]],
         _fields: Sequence[str],
-        **_options: Any,
+        statistics: TermStatistics | None = None,
     ) -> BuiltIndex:
         texts = ((paper_id, fields["text"]) for paper_id, fields in documents)
-        return build_sparse_bm25(folder, texts, analysis=self._named_analysis)
+        return build_sparse_bm25(folder, texts, analysis=self._kind.analysis, statistics=statistics)
 
     def _open(self, folder: Path) -> "_FixedIndex":
-        return _FixedIndex(SparseBm25Index.open(folder), self._given or Pair(K1, B, "default"))
+        return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))
 
 
 def rank_texts(

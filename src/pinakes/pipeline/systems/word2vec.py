@@ -1,8 +1,8 @@
-"""Averages of word2vec vectors as systems: CSFCube's abs_cbow200 and abs_tfidfcbow200.
+"""Averages of word2vec vectors as systems, plain or weighted by TF-IDF.
 
-Both share one side index, the word vectors trained on a loaded corpus: the benchmark's own, or, by the
-option `trained_on`, a larger one. Texts are averaged anew for each run. Leaves out: training and averaging
-(`pinakes.indexers.word2vec`) and the search (`pinakes.indexers.exact`).
+All of the same dimensions share one side index, the word vectors trained on a loaded corpus: the benchmark's
+own, or, by the option `trained_on`, a larger one. Texts are averaged anew for each run. Leaves out: training
+and averaging (`pinakes.indexers.word2vec`) and the search (`pinakes.indexers.exact`).
 """
 
 import hashlib
@@ -36,32 +36,40 @@ from pinakes.pipeline.systems.base import (
     Ranking,
     SystemDescription,
     SystemOptions,
+    list_asked,
     take_options,
 )
+from pinakes.pipeline.systems.corpus_texts import require_loaded
 from pinakes.pipeline.workload import Ids, Workload
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.schema import corpora
 
-TFIDF: Final = "word2vec_tfidf"
+WEIGHTS: Final = ("none", "tfidf")
+DEFAULTS: Final = {"trained_on": "", "dimensions": str(DIMENSIONS), "weights": "none"}
 PUBLISHED_DISTANCE: Final[Distance] = "l2"  # CSFCube, section 5 and appendix C
 TEXTS_AT_ONCE: Final = 8_192
 MOST_DIMENSIONS: Final = 4_096
 
 
 def make_word2vec(name: str, options: SystemOptions) -> "Word2VecSystem":
-    """Averages of word vectors, plain (`word2vec`) or TF-IDF-weighted (`word2vec_tfidf`)."""
-    settings = take_options(name, options, {"trained_on": "", "dimensions": str(DIMENSIONS)})
-    dimensions = settings["dimensions"]
+    """Averages of word vectors; its options are trained_on, dimensions and weights (`none` or `tfidf`)."""
+    settings = take_options(name, options, DEFAULTS)
+    dimensions, weights = settings["dimensions"], settings["weights"]
+    if weights not in WEIGHTS:
+        raise InputError(f"weights is {weights!r}; expected one of {', '.join(WEIGHTS)}.")
     if not dimensions.isdecimal() or not 1 <= int(dimensions) <= MOST_DIMENSIONS:
         raise InputError(f"dimensions is {dimensions!r}; expected a number from 1 to {MOST_DIMENSIONS}.")
-    return Word2VecSystem(name, settings["trained_on"], int(dimensions), options)
+    return Word2VecSystem(name, settings["trained_on"], int(dimensions), weights, options)
 
 
 class Word2VecSystem:
     """A system that compares averages of word vectors."""
 
-    def __init__(self, name: str, trained_on: str, dimensions: int, options: SystemOptions) -> None:
+    def __init__(
+        self, name: str, trained_on: str, dimensions: int, weights: str, options: SystemOptions
+    ) -> None:
         self.name = name
+        self._asked = list_asked(options)
+        self._weights = weights
         self._trained_on = trained_on
         self._dimensions = dimensions
         self._folder = options.index_folder
@@ -90,7 +98,7 @@ class Word2VecSystem:
                 **orjson.loads(known["parameters"]),
                 "trained_on": self._corpus(workload),
                 "content_digest": known["content_digest"],
-                "weights": "tfidf" if self.name == TFIDF else "none",
+                "weights": self._weights,
                 "distance": self._distance,
             },
             device="cpu",
@@ -156,13 +164,7 @@ class Word2VecSystem:
             )
 
     def _average(self, model: Word2Vec, texts: list[str]) -> tuple[Vectors, Any]:
-        return model.average(texts, tfidf=self.name == TFIDF)
-
-    def _asked_options(self) -> str:
-        own = {"trained_on": self._trained_on} if self._trained_on else {}
-        if self._dimensions != DIMENSIONS:
-            own["dimensions"] = str(self._dimensions)
-        return "".join(f" --option {name}={value}" for name, value in own.items())
+        return model.average(texts, tfidf=self._weights == "tfidf")
 
     def _corpus(self, workload: Workload) -> str:
         return self._trained_on or workload.benchmark.corpus
@@ -174,16 +176,11 @@ class Word2VecSystem:
         settings = describe_training(self._dimensions)
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
         rows = 0
+        require_loaded(database, self._corpus(workload), "train word vectors on")
         with database.read() as session:
             for part in session.stream(query.order_by(texts.c.paper_id)):
                 rows += part.num_rows
                 digest.update("\n".join(part["text_digest"].to_pylist()).encode() + b"\n")
-            if not rows:
-                loaded = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
-                raise RunError(
-                    f"no corpus {self._corpus(workload)} is loaded to train word vectors on; expected one of "
-                    f"{', '.join(sorted(loaded)) or 'none'}. Load it first, with `pinakes load`."
-                )
         return digest.hexdigest(), rows
 
     def _identity(self, workload: Workload) -> dict[str, str]:
@@ -197,7 +194,7 @@ class Word2VecSystem:
         """The row of an index that is there and of the corpus as it is, looked at once a workload."""
         if self._checked and self._checked[0] == workload.digest:
             return self._checked[1]
-        command = f"`pinakes index {workload.benchmark.name} --system {self.name}{self._asked_options()}`"
+        command = f"`pinakes index {workload.benchmark.name} --system {self.name}{self._asked}`"
         corpus = self._corpus(workload)
         known = self._find(database, workload)
         if known is None or not (self._folder / known["path"]).is_dir():
