@@ -2,7 +2,7 @@
 
 The largest cosine, or the smallest Euclidean distance, over all pairs of a vector of the query and one of
 the paper; every score and the order are exact, as in `pinakes.indexers.exact`. Leaves out: where vectors
-come from, and alignments of more than one pair.
+come from, and alignments of more than one pair (`pinakes.indexers.transport`).
 """
 
 from collections.abc import Iterator
@@ -55,30 +55,53 @@ def score_best_pairs(query: Vectors, documents: VectorGroups, pool: Rows, distan
     >>> score_best_pairs(np.float32([[0, 2], [1, 1]]), documents, np.array([0, 1]), "cosine")
     array([1.        , 0.98994946], dtype=float32)
     """
+    if not len(pool):
+        return np.empty(0, dtype=np.float32)
+    best: Vectors = np.full(len(pool), -np.inf, dtype=np.float32)
+    scores, offsets = score_all_pairs(query, documents, pool, distance)
+    for of_vector in scores:
+        best = np.maximum(best, np.maximum.reduceat(of_vector, offsets))
+    return best
+
+
+def score_all_pairs(
+    query: Vectors, documents: VectorGroups, pool: Rows, distance: Distance
+) -> tuple[Vectors, Rows]:
+    """The exact score of every vector of `query` (q, d) with every vector of the groups of `pool` (p,).
+
+    Two arrays: the scores, float32 (q, n), the groups one after the other in the order of `pool` and each in
+    its own, and where each group begins (p,). Raises `IndexingError` for a group without a vector.
+    """
     require_distance(distance)
     starts = documents.starts
     lengths = starts[pool + 1] - starts[pool]
-    if not len(pool):
-        return np.empty(0, dtype=np.float32)
     if not len(query) or (lengths == 0).any():
         raise IndexingError("a query or a paper has no vector to pair; leave it out before scoring")
-    offsets = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    offsets = np.cumsum(lengths) - lengths
     rows = np.arange(lengths.sum()) - np.repeat(offsets - starts[pool], lengths)
     asked, held = check_vectors(query, "query"), check_vectors(documents.vectors[rows], "document")
     require_width(asked, held)
     places = np.arange(len(rows), dtype=np.int64)
-    best: Vectors = np.full(len(pool), -np.inf, dtype=np.float32)
-    for number in range(len(query)):
-        scores = score_rows(asked, held, np.full_like(places, number), places, distance)
-        best = np.maximum(best, np.maximum.reduceat(scores, offsets))
-    return best
+    scores = [
+        score_rows(asked, held, np.full_like(places, number), places, distance)
+        for number in range(len(query))
+    ]
+    return np.stack(scores), offsets
 
 
 def rank_pool(
     query: Vectors, documents: VectorGroups, pool: Rows, distance: Distance, tie_order: Rows
 ) -> tuple[Rows, Vectors]:
     """One query's pool in rank order: the groups that `pool` names, and their scores; ties by `tie_order`."""
-    scores = score_best_pairs(query, documents, pool, distance)
+    return order_pool(pool, score_best_pairs(query, documents, pool, distance), tie_order)
+
+
+def order_pool(pool: Rows, scores: Vectors, tie_order: Rows) -> tuple[Rows, Vectors]:
+    """The groups that `pool` names and their scores, both (p,), best first; ties by `tie_order`.
+
+    >>> order_pool(np.array([4, 7]), np.float32([1, 2]), np.arange(8))
+    (array([7, 4]), array([2., 1.], dtype=float32))
+    """
     order = np.lexsort((tie_order[pool], -scores))
     return pool[order], scores[order]
 

@@ -28,6 +28,7 @@ class Preset:
         paper_template, query_template: what a paper and a query say to it.
         sentence_level: whether its publication compares sentences: each one a text of its own, or, where
             `contextual`, each the mean over its tokens within the whole title and abstract.
+        transport: whether its publication ranks by optimal transport, not by the best pair of sentences.
         max_tokens: longer texts are cut here, special tokens included.
         query_prefix, paper_prefix: what goes before every text, as `query: `.
         source: where these settings come from, and what to know about them.
@@ -44,6 +45,7 @@ class Preset:
     query_template: str | None = None
     sentence_level: bool = False
     contextual: bool = False
+    transport: bool = False
     pooling: Pooling | None = None
     normalize: bool | None = None
     max_tokens: int | None = None
@@ -98,8 +100,10 @@ def _sentence_encoder(
     )
 
 
-def _contextual_encoder(name: str, hub_id: str, source: str, revision: str | None = None) -> Preset:
-    """As ASPIRE's multi-vector models are used: 500 tokens and two special ones, the smallest L2."""
+def _contextual_encoder(
+    name: str, hub_id: str, source: str, revision: str | None = None, *, transport: bool = False
+) -> Preset:
+    """As ASPIRE's multi-vector models are used: 500 tokens and two special ones, L2."""
     return Preset(
         name,
         hub_id,
@@ -107,6 +111,7 @@ def _contextual_encoder(name: str, hub_id: str, source: str, revision: str | Non
         revision,
         sentence_level=True,
         contextual=True,
+        transport=transport,
         pooling="mean",
         normalize=False,
         max_tokens=502,
@@ -121,6 +126,11 @@ _ASPIRE: Final = (
 _TS_ASPIRE: Final = (
     "tsAspire; ex_aspire_consent.py: the mean over a sentence's tokens in the last layer. MDCR section 3 "
     "takes the mean over all layers instead (pooling layers_mean)."
+)
+_OT_ASPIRE: Final = (
+    "otAspire; ex_aspire_consent_multimatch.py: as tsAspire, matched by optimal transport of L2 with epsilon "
+    "0.05 and temperature 1 (options of transport:SYSTEM). Trap: the configurations that it was trained by "
+    "have temperature 5000, which makes the weights of sentences uniform. Unpinned."
 )
 _SIMCSE: Final = (
     "CSFCube appendix C; the [CLS] state itself, as the authors' tool does for unsupervised models."
@@ -195,6 +205,12 @@ _ALL: Final = (
     ),
     _contextual_encoder(
         "ts_aspire_cs", "allenai/aspire-contextualsentence-singlem-compsci", f"{_TS_ASPIRE} Unpinned."
+    ),
+    _contextual_encoder(
+        "ot_aspire_biomed", "allenai/aspire-contextualsentence-multim-biomed", _OT_ASPIRE, transport=True
+    ),
+    _contextual_encoder(
+        "ot_aspire_cs", "allenai/aspire-contextualsentence-multim-compsci", _OT_ASPIRE, transport=True
     ),
     Preset(
         name="oagbert",

@@ -98,11 +98,12 @@ def write_alone(folder: Path, pool: str) -> None:
     )
 
 
-@pytest.mark.parametrize("system", ["bm25", "tfidf", "word2vec", "toy", "sentences"])
+@pytest.mark.parametrize("system", ["bm25", "tfidf", "word2vec", "toy", "sentences", "transport"])
 def test_a_pool_is_ranked_as_a_shared_one_without_the_querys_own_paper(
     prepared: Database, tmp_path: Path, grouped: Path, toy_folder: str, system: str
 ) -> None:
-    name = {"toy": toy_folder, "sentences": f"sentences:{toy_folder}"}.get(system, system)
+    combined = {kind: f"{kind}:{toy_folder}" for kind in ("sentences", "transport")}
+    name = {"toy": toy_folder, **combined}.get(system, system)
     made = make(prepared, tmp_path, RunRequest("own", name))
     hits = read_hits(prepared, made.run_id)
     for pool, endings in ENDINGS.items():

@@ -10,17 +10,20 @@ from pinakes.errors import InputError, RunError
 from pinakes.indexers.exact_scores import Vectors
 from pinakes.indexers.model import load_encoder
 from pinakes.indexers.presets import resolve_model
-from pinakes.indexers.sentences import SENTENCE_MARK, SentenceBatch, encode_sentences
+from pinakes.indexers.sentences import SentenceBatch, encode_sentences
 from pinakes.pipeline.progress import Silent
 from pinakes.pipeline.systems import contextual
-from pinakes.pipeline.systems.base import Ranking, System, SystemOptions
-from pinakes.pipeline.systems.sentences import make_sentences
-from pinakes.pipeline.workload import Workload, read_workload
-from pinakes.queries.definition import read_benchmark
-from tests.benching import ABSTRACTS, POOLS, change, count
+from tests.benching import ABSTRACTS, change, count
+from tests.integration.sentence_systems import (
+    encode_alone,
+    encode_in_context,
+    expect,
+    make,
+    rank,
+    read,
+    require_close,
+)
 from tests.toy_encoder import build_toy_encoder
-
-Scores = dict[str, dict[str, float]]
 
 
 @pytest.fixture(scope="module")
@@ -29,56 +32,10 @@ def bare_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(build_toy_encoder(folder, sentence_transformers_layout=False))
 
 
-def make(folder: str, tmp_path: Path, **parameters: str) -> System:
-    options = SystemOptions(tmp_path, device="cpu", precision="fp32", parameters=parameters)
-    return make_sentences(f"sentences:{folder}", options)
-
-
-def read(database: Database) -> Workload:
-    return read_workload(database, read_benchmark("csfcube"))
-
-
-def rank(system: System, database: Database, workload: Workload) -> Scores:
-    rankings: list[Ranking] = list(system.rank(database, workload, Silent()))
-    for ranking in rankings:
-        order = np.lexsort((workload.tie_order[ranking.rows], -ranking.scores))
-        assert order.tolist() == list(range(len(order)))
-    return {
-        ranking.query_id: {
-            workload.source_ids[row]: float(score)
-            for row, score in zip(ranking.rows, ranking.scores, strict=True)
-        }
-        for ranking in rankings
-    }
-
-
-def expect(vector_of: dict[tuple[str, int], Vectors]) -> Scores:
-    """The largest cosine of any pair, from the vectors of (paper, number of the sentence)."""
-    expected: Scores = {}
-    for facet, pools in POOLS.items():
-        for query, pool in pools.items():
-            asked = [n for n, (of, _) in enumerate(ABSTRACTS[query]) if of == facet]
-            scores = {
-                paper: max(
-                    float(left @ right / (np.linalg.norm(left) * np.linalg.norm(right)))
-                    for left in (vector_of[query, n] for n in asked)
-                    for right in (vector_of[paper, n] for n in range(len(ABSTRACTS[paper])))
-                )
-                for paper in pool
-                if asked and ABSTRACTS[paper] and paper != query
-            }
-            if scores:
-                expected[f"{query}_{facet}"] = scores
-    return expected
-
-
-def require_close(found: Scores, expected: Scores) -> None:
-    assert {query: scores.keys() for query, scores in found.items()} == {
-        query: scores.keys() for query, scores in expected.items()
-    }
-    for query, scores in expected.items():
-        for paper, score in scores.items():
-            assert found[query][paper] == pytest.approx(score, abs=1e-5)
+def score_best_pair(left: Vectors, right: Vectors) -> float:
+    """The largest cosine of any pair."""
+    cosines = left @ right.T / np.linalg.norm(left, axis=1)[:, None] / np.linalg.norm(right, axis=1)[None, :]
+    return float(cosines.max())
 
 
 def test_sentences_encoded_alone_rank_by_their_best_pair(
@@ -90,13 +47,8 @@ def test_sentences_encoded_alone_rank_by_their_best_pair(
     assert (first.added, first.already_there) == (len(distinct), 0)
     again = system.index(prepared, workload, Silent())
     assert (again.added, again.already_there) == (0, first.added)
-    encoder = load_encoder(resolve_model(bare_folder), "fp32")
-    vector_of = {
-        (paper, number): encoder.embed(encoder.tokenize([text]))[0]
-        for paper, sentences in ABSTRACTS.items()
-        for number, (_, text) in enumerate(sentences)
-    }
-    require_close(rank(system, prepared, workload), expect(vector_of))
+    expected = expect(encode_alone(bare_folder), score_best_pair, of_facet=False)
+    require_close(rank(system, prepared, workload), expected)
     assert system.name == "sentences:bare"
 
 
@@ -108,18 +60,8 @@ def test_sentences_encoded_in_context_rank_by_their_best_pair(
     assert system.index(prepared, workload, Silent()).added == 8
     again = system.index(prepared, workload, Silent())
     assert (again.added, again.already_there) == (0, 8)
-    encoder = load_encoder(resolve_model(bare_folder), "fp32", pooling="mean")
-    texts = [
-        (paper, f"Title {paper} [SEP] {SENTENCE_MARK.join(text for _, text in sentences)}")
-        for paper, sentences in ABSTRACTS.items()
-        if sentences
-    ]
-    vector_of = {
-        (key, int(position) - 1): vector
-        for batch in encode_sentences(encoder, texts)
-        for key, position, vector in zip(batch.keys, batch.positions, batch.vectors, strict=True)
-    }
-    require_close(rank(system, prepared, workload), expect(vector_of))
+    expected = expect(encode_in_context(bare_folder), score_best_pair, of_facet=False)
+    require_close(rank(system, prepared, workload), expected)
 
 
 def test_both_databases_rank_alike(
@@ -207,7 +149,7 @@ def test_sentences_behind_the_limit_are_recorded_and_pair_with_nothing(
 
 
 def test_a_corpus_without_sentences_is_refused(prepared: Database, bare_folder: str, tmp_path: Path) -> None:
-    workload = read_workload(prepared, read_benchmark("scifact"))
+    workload = read(prepared, "scifact")
     with pytest.raises(RunError, match="no candidate of scifact has a sentence in the table sentences"):
         make(bare_folder, tmp_path).index(prepared, workload, Silent())
     with pytest.raises(RunError, match="no candidate of scifact has a sentence in the table sentences"):
@@ -222,7 +164,7 @@ def test_a_query_that_is_no_paper_is_one_sentence_alone_and_has_no_context(
         "INSERT INTO sentences (paper_id, section_number, position, text) "
         "SELECT paper_id, 0, 1, abstract FROM papers WHERE source_id IN ('p1', 'p2', 'p10')",
     )
-    workload = read_workload(prepared, read_benchmark("scifact"))
+    workload = read(prepared, "scifact")
     system = make(bare_folder, tmp_path)
     assert system.index(prepared, workload, Silent()).added == 2  # one of them is the query's text
     ranked = rank(system, prepared, workload)
@@ -237,3 +179,5 @@ def test_a_query_that_is_no_paper_is_one_sentence_alone_and_has_no_context(
 def test_an_option_that_is_none_is_refused(bare_folder: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="context is 'maybe'; expected yes or no"):
         make(bare_folder, tmp_path, context="maybe")
+    with pytest.raises(InputError, match="candidates is 'some'; expected all or facet"):
+        make(bare_folder, tmp_path, candidates="some")

@@ -34,6 +34,8 @@ USES = {
     "aspire_cs": DOCUMENT,
     "ts_aspire_biomed": IN_CONTEXT,
     "ts_aspire_cs": IN_CONTEXT,
+    "ot_aspire_biomed": IN_CONTEXT,
+    "ot_aspire_cs": IN_CONTEXT,
     "oagbert": (None, None, None, None, None, None),
     "simcse_unsup": BARE_SENTENCE,
     "simcse_sup": BARE_SENTENCE,

@@ -16,16 +16,18 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError, UnknownNameError
+from pinakes.indexers.exact_scores import Distance
 from pinakes.indexers.model import device_name, load_encoder
 from pinakes.indexers.sentences import SentenceBatch, encode_sentences
 from pinakes.pipeline.progress import Progress
-from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription, SystemOptions
+from pinakes.pipeline.systems.base import IndexSummary, Ranking, SystemDescription
 from pinakes.pipeline.systems.encoding import EncoderAtWork
+from pinakes.pipeline.systems.sentence_facets import describe_candidates
 from pinakes.pipeline.systems.sentence_ranking import (
+    Comparison,
+    SentenceVectors,
     digest_sentences,
-    fetch_candidate_groups,
-    fetch_query_groups,
-    rank_groups,
+    rank_sentences,
     require_sentences,
 )
 from pinakes.pipeline.systems.vectors import (
@@ -50,13 +52,18 @@ POOLINGS: Final = ("mean", "layers_mean")
 class ContextualSystem:
     """A system that compares the sentences of papers, each encoded within its paper."""
 
-    def __init__(self, name: str, encoder: EncoderAtWork, pooling: str, options: SystemOptions) -> None:
+    def __init__(self, encoder: EncoderAtWork, pooling: str, comparison: Comparison) -> None:
         if pooling not in POOLINGS:
             raise UnknownNameError("pooling of a sentence", pooling, list(POOLINGS))
-        self.name = name
+        self.name = comparison.name
         self._encoder = encoder
         self._pooling = pooling
-        self._distance = encoder.choose_distance(options)
+        self._comparison = comparison
+
+    @property
+    def distance(self) -> Distance:
+        """How two sentences are compared."""
+        return self._comparison.distance
 
     @property
     def _table_name(self) -> str:
@@ -94,14 +101,17 @@ class ContextualSystem:
         return IndexSummary(self.name, added, owed - total, time.monotonic() - started)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The encoder, the distance, a digest of the sentences, and how many lie behind the length limit."""
+        """The encoder, the match, a digest of the sentences, and how many lie behind the length limit."""
         stored = self._require(database, workload)
+        compared = self._comparison
         return SystemDescription(
             {
                 "encoder": stored.name,
-                "distance": self._distance,
+                "distance": compared.distance,
                 "search": "exact",
-                "score": "best pair of sentences in context",
+                "score": f"{compared.matching.in_words} in context",
+                **compared.matching.describe(),
+                **describe_candidates(database, workload, compared.candidates),
                 "sentences_digest": digest_sentences(database, workload),
                 "sentences_behind_limit": self._count_cut(database, workload, stored),
             },
@@ -115,15 +125,13 @@ class ContextualSystem:
         """By exact comparison; a query or candidate without a vector is in no ranking."""
         stored = self._require(database, workload)
         table = sentence_vectors_table(stored.name, stored.dimensions)
-        with database.read() as session:
-            queries = fetch_query_groups(session, workload, _select_queries(workload, table))
-            candidates = fetch_candidate_groups(session, workload, _select_candidates(workload, table))
-        device = self._encoder.device
-        yield from rank_groups(self.name, workload, queries, candidates, self._distance, device, progress)
+        held = SentenceVectors(_select_queries(workload, table), _select_candidates(workload, table))
+        yield from rank_sentences(database, workload, held, self._comparison, progress)
 
     def _require(self, database: Database, workload: Workload) -> StoredEncoder:
         work = self._encoder
-        asked = f"--system sentences:{work.asked_as} --precision {work.precision} --option context=yes"
+        kind = self._comparison.matching.kind
+        asked = f"--system {kind}:{work.asked_as} --precision {work.precision} --option context=yes"
         if self._pooling != POOLINGS[0]:
             asked += f" --option pooling={self._pooling}"
         command = f"`pinakes index {workload.benchmark.name} {asked}`"

@@ -1,4 +1,7 @@
-"""Systems by name: the lexical ones, every encoder by preset, folder or hub id, and combinations of these."""
+"""Systems by name: lexical and trained ones, encoders by preset, folder or hub id, and combinations of these.
+
+A named baseline is one of the first two with fixed options (`named`).
+"""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -7,6 +10,7 @@ from typing import Final
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.indexers.presets import PRESETS, find_preset
 from pinakes.pipeline.systems.base import System, SystemOptions
+from pinakes.pipeline.systems.named import NAMED
 
 LEXICAL: Final = {
     "bm25": "pinakes.pipeline.systems.lexical:make_bm25",
@@ -15,7 +19,6 @@ LEXICAL: Final = {
 }
 TRAINED: Final = {
     "word2vec": "pinakes.pipeline.systems.word2vec:make_word2vec",
-    "word2vec_tfidf": "pinakes.pipeline.systems.word2vec:make_word2vec",
 }
 DENSE: Final = "pinakes.pipeline.systems.dense:make_dense"
 COMBINED: Final = {
@@ -23,9 +26,11 @@ COMBINED: Final = {
     "rrf": "pinakes.pipeline.systems.fusion:make_fusion",
     "sentences": "pinakes.pipeline.systems.sentences:make_sentences",
     "sum": "pinakes.pipeline.systems.fusion:make_fusion",
+    "transport": "pinakes.pipeline.systems.transport:make_transport",
 }
 """what stands before the colon of a name such as rrf:bm25,minilm"""
 SENTENCES: Final = "sentences"
+TRANSPORT: Final = "transport"
 
 PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
 DISTANCES: Final = ("cosine", "l2", "inner_product")
@@ -33,25 +38,39 @@ DISTANCES: Final = ("cosine", "l2", "inner_product")
 
 def list_systems() -> list[str]:
     """The names that `find_system` knows, besides folders and hub ids."""
-    combined = [f"{kind}:SYSTEM" if kind == SENTENCES else f"{kind}:SYSTEM,SYSTEM" for kind in COMBINED]
-    return sorted([*LEXICAL, *TRAINED, *PRESETS, *combined])
+    combined = [
+        f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM" for kind in COMBINED
+    ]
+    return sorted([*LEXICAL, *TRAINED, *NAMED, *PRESETS, *combined])
+
+
+def is_lexical(name: str) -> bool:
+    """Whether a system, or the one that a named baseline is, compares terms.
+
+    >>> is_lexical("bm25"), is_lexical("fabs_tfidf"), is_lexical("fabs_cbow200"), is_lexical("minilm")
+    (True, True, False, False)
+    """
+    return (NAMED[name].system if name in NAMED else name) in LEXICAL
 
 
 def find_system(name: str, options: SystemOptions) -> System:
-    """The system of that name: a lexical one, a preset, a model's folder, a hub id, or a combination.
+    """The system of that name: a lexical one, a baseline, a preset, a folder, a hub id, or a combination.
 
-    A preset that was published for sentences is one that compares sentences.
+    A preset that was published for sentences is one that compares sentences, by transport where it says so.
 
     Raises:
         UnknownNameError: it is none of these; the message lists the known names.
         IndexingError: the folder holds no model that can be used.
+        InputError: an option cannot be what it is.
     """
     _check("precision", options.precision, PRECISIONS)
     _check("distance", options.distance or DISTANCES[0], DISTANCES)
     preset = find_preset(name)
     if preset is not None and preset.sentence_level:
-        name = f"{SENTENCES}:{name}"
+        name = f"{TRANSPORT if preset.transport else SENTENCES}:{name}"
     kind, colon, _ = name.partition(":")
+    if name in NAMED:
+        kind, options = NAMED[name].system, NAMED[name].fix(name, options)
     known = COMBINED if colon else {**LEXICAL, **TRAINED}
     target = known.get(kind, DENSE)
     if target == DENSE and preset is None and "/" not in name:

@@ -1,10 +1,11 @@
-"""What systems of sentences share: reading their vectors by query and by paper, and ranking by best pairs.
+"""What systems of sentences share: reading their vectors by query and by paper, and ranking.
 
-Leaves out: how sentences became vectors (`sentences`, `contextual`).
+Leaves out: how sentences became vectors (`sentences`, `contextual`), and how they are matched (`matching`).
 """
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,31 +13,85 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import RunError
-from pinakes.indexers.best_pairs import VectorGroups, group_vectors, rank_pool, search_best_pairs
+from pinakes.indexers.best_pairs import VectorGroups, group_vectors
 from pinakes.indexers.exact_scores import Distance, Vectors
 from pinakes.indexers.lexical import positions_of
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import Ranking
+from pinakes.pipeline.systems.matching import Matching
+from pinakes.pipeline.systems.sentence_facets import (
+    read_asked_facets,
+    restrict_candidates,
+    restrict_queries,
+)
 from pinakes.pipeline.workload import Ids, Workload
 from pinakes.queries.sentence_relations import select_candidate_sentences, select_query_sentences
 
 ROWS_AT_ONCE: Final = 16_384
 
 
-def rank_groups(
-    name: str,
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a system compares the sentences of queries and of papers.
+
+    Attributes:
+        name: the system's name.
+        candidates: which sentences of a candidate: `all`, or those of the query's `facet`.
+    """
+
+    name: str
+    matching: Matching
+    distance: Distance
+    device: str
+    candidates: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceVectors:
+    """Selects of (query_id, position, embedding) and of (paper_id, position, embedding)."""
+
+    queries: sa.Select[Any]
+    candidates: sa.Select[Any]
+
+
+def rank_sentences(
+    database: Database,
+    workload: Workload,
+    vectors: SentenceVectors,
+    compared: Comparison,
+    progress: Progress,
+) -> Iterator[Ranking]:
+    """The ranking of each query that has a vector, of the candidates that have one to match with.
+
+    One rule for every match and every pool: what has no sentence is not scored, and in no ranking.
+    """
+    if compared.candidates == "all":
+        with database.read() as session:
+            queries = fetch_query_groups(session, workload, vectors.queries)
+            candidates = fetch_candidate_groups(session, workload, vectors.candidates)
+        yield from _rank_groups(workload, queries, candidates, compared, progress)
+        return
+    for facet in read_asked_facets(database, workload):
+        with database.read() as session:
+            of_facet = restrict_queries(workload, vectors.queries, facet)
+            queries = fetch_query_groups(session, workload, of_facet)
+            of_papers = restrict_candidates(vectors.candidates, facet)
+            candidates = fetch_candidate_groups(session, workload, of_papers)
+        yield from _rank_groups(workload, queries, candidates, compared, progress)
+
+
+def _rank_groups(
     workload: Workload,
     queries: VectorGroups,
     candidates: VectorGroups,
-    distance: Distance,
-    device: str,
+    compared: Comparison,
     progress: Progress,
 ) -> Iterator[Ranking]:
     """The ranking of each query that has a vector: groups are rows of `query_ids` and of `paper_ids`."""
     rank = _rank_shared if workload.pools is None else _rank_pools
-    progress.start(f"rank {workload.benchmark.name} by {name}", len(np.unique(queries.owners)))
+    progress.start(f"rank {workload.benchmark.name} by {compared.name}", len(np.unique(queries.owners)))
     try:
-        for ranking in rank(workload, queries, candidates, distance, device):
+        for ranking in rank(workload, queries, candidates, compared):
             if len(ranking.rows):
                 yield ranking
                 progress.advance(1)
@@ -45,23 +100,27 @@ def rank_groups(
 
 
 def _rank_shared(
-    workload: Workload, queries: VectorGroups, candidates: VectorGroups, distance: Distance, device: str
+    workload: Workload, queries: VectorGroups, candidates: VectorGroups, compared: Comparison
 ) -> Iterator[Ranking]:
     depth = workload.benchmark.depth or max(1, candidates.count)
-    found = search_best_pairs(queries, candidates, depth, distance, workload.tie_order, device)
+    found = compared.matching.search(
+        queries, candidates, depth, compared.distance, workload.tie_order, compared.device
+    )
     for query_id, (rows, scores) in zip(workload.query_ids, found, strict=True):
         yield Ranking(query_id, rows, scores)
 
 
 def _rank_pools(
-    workload: Workload, queries: VectorGroups, candidates: VectorGroups, distance: Distance, _device: str
+    workload: Workload, queries: VectorGroups, candidates: VectorGroups, compared: Comparison
 ) -> Iterator[Ranking]:
     starts, sizes = queries.starts, np.diff(candidates.starts)
     for number, query_id in enumerate(workload.query_ids):
         asked = queries.vectors[starts[number] : starts[number + 1]]
         pool = (workload.pools or {})[query_id]
         pool = pool[sizes[pool] > 0] if len(asked) else pool[:0]
-        rows, scores = rank_pool(asked, candidates, pool, distance, workload.tie_order)
+        rows, scores = compared.matching.rank_pool(
+            asked, candidates, pool, compared.distance, workload.tie_order
+        )
         depth = workload.benchmark.depth or len(rows)
         yield Ranking(query_id, rows[:depth], scores[:depth])
 

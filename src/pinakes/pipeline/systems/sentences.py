@@ -2,18 +2,19 @@
 
 `sentences:minilm` encodes each sentence as a text of its own, as CSFCube does with SentBERT and SimCSE: the
 sentences of the query's facet against all of a candidate's abstract. Its vectors lie in the table of the
-encoder, beside those of whole texts. Leaves out: making vectors (`encoding`), and the sentences of a paper
-whose abstract was not split when it was loaded.
+encoder, beside those of whole texts. Leaves out: making vectors (`encoding`), other matches than the best
+pair (`transport`), and the sentences of a paper whose abstract was not split when it was loaded.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import InputError
+from pinakes.indexers.exact_scores import Distance
 from pinakes.indexers.model import device_name
 from pinakes.pipeline.progress import Progress
 from pinakes.pipeline.systems.base import (
@@ -25,11 +26,13 @@ from pinakes.pipeline.systems.base import (
 )
 from pinakes.pipeline.systems.contextual import ContextualSystem
 from pinakes.pipeline.systems.encoding import EncoderAtWork
+from pinakes.pipeline.systems.matching import BestPair, Matching
+from pinakes.pipeline.systems.sentence_facets import CANDIDATES, describe_candidates
 from pinakes.pipeline.systems.sentence_ranking import (
+    Comparison,
+    SentenceVectors,
     digest_sentences,
-    fetch_candidate_groups,
-    fetch_query_groups,
-    rank_groups,
+    rank_sentences,
     require_sentences,
 )
 from pinakes.pipeline.systems.vectors import StoredEncoder, select_distinct_texts
@@ -37,34 +40,58 @@ from pinakes.pipeline.workload import Workload
 from pinakes.queries.sentence_relations import select_candidate_sentences, select_query_sentences
 from pinakes.schema import vectors_table
 
-SENTENCES: Final = "sentences:"
+SENTENCE_OPTIONS: Final = {"context": "", "pooling": "mean", "candidates": "all"}
 
 
 def make_sentences(name: str, options: SystemOptions) -> "SentenceSystem | ContextualSystem":
     """A sentence encoder, by a name such as `sentences:minilm`.
 
     Its options: `context`, `yes` to read each sentence within its paper, by default as the preset says; and
-    then `pooling`, `mean` or `layers_mean`.
+    then `pooling`, `mean` or `layers_mean`; `candidates`, `all` sentences of a candidate's abstract, or only
+    those of the query's `facet`.
     """
-    encoder = EncoderAtWork(name.removeprefix(SENTENCES), options)
+    return build_sentence_system(name, options, take_options(name, options, SENTENCE_OPTIONS), BestPair())
+
+
+def build_sentence_system(
+    name: str, options: SystemOptions, given: Mapping[str, str], matching: Matching
+) -> "SentenceSystem | ContextualSystem":
+    """The system of a name such as `sentences:minilm`, whose sentences are matched so.
+
+    Raises:
+        InputError: an option is not one that sentences have.
+    """
+    encoder = EncoderAtWork(name.partition(":")[2], options)
     preset = encoder.source.preset
-    contextual = "yes" if preset and preset.contextual else "no"
-    settings = take_options(name, options, {"context": contextual, "pooling": "mean"})
-    if settings["context"] not in ("yes", "no"):
-        raise InputError(f"context is {settings['context']!r}; expected yes or no.")
-    if settings["context"] == "yes":
-        full_name = f"{SENTENCES}{encoder.source.name}"
-        return ContextualSystem(full_name, encoder, settings["pooling"], options)
-    return SentenceSystem(encoder, options)
+    context = given["context"] or ("yes" if preset and preset.contextual else "no")
+    if context not in ("yes", "no"):
+        raise InputError(f"context is {context!r}; expected yes or no.")
+    if given["candidates"] not in CANDIDATES:
+        raise InputError(f"candidates is {given['candidates']!r}; expected {' or '.join(CANDIDATES)}.")
+    comparison = Comparison(
+        f"{matching.kind}:{encoder.source.name}",
+        matching,
+        encoder.choose_distance(options),
+        encoder.device,
+        given["candidates"],
+    )
+    if context == "yes":
+        return ContextualSystem(encoder, given["pooling"], comparison)
+    return SentenceSystem(encoder, comparison)
 
 
 class SentenceSystem:
     """A system that compares the sentences of papers, each encoded alone."""
 
-    def __init__(self, encoder: EncoderAtWork, options: SystemOptions) -> None:
-        self.name = f"{SENTENCES}{encoder.source.name}"
+    def __init__(self, encoder: EncoderAtWork, comparison: Comparison) -> None:
+        self.name = comparison.name
         self._encoder = encoder
-        self._distance = encoder.choose_distance(options)
+        self._comparison = comparison
+
+    @property
+    def distance(self) -> Distance:
+        """How two sentences are compared."""
+        return self._comparison.distance
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
         """Encode every sentence of the workload that has no vector yet."""
@@ -75,14 +102,17 @@ class SentenceSystem:
         return IndexSummary(self.name, added, already, time.monotonic() - started)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """The encoder, the distance, and a digest of the sentences, which no template of the run names."""
+        """The encoder, the match, and a digest of the sentences, which no template of the run names."""
         stored = self._require(database, workload)
+        compared = self._comparison
         return SystemDescription(
             {
                 "encoder": stored.name,
-                "distance": self._distance,
+                "distance": compared.distance,
                 "search": "exact",
-                "score": "best pair of sentences",
+                "score": compared.matching.in_words,
+                **compared.matching.describe(),
+                **describe_candidates(database, workload, compared.candidates),
                 "sentences_digest": digest_sentences(database, workload),
             },
             device=device_name(self._encoder.device),
@@ -98,20 +128,16 @@ class SentenceSystem:
         """
         stored = self._require(database, workload)
         vectors = vectors_table(stored.name, stored.dimensions)
-        with database.read() as session:
-            queries = fetch_query_groups(
-                session, workload, _with_vectors(select_query_sentences(workload.benchmark), vectors)
-            )
-            candidates = fetch_candidate_groups(
-                session, workload, _with_vectors(select_candidate_sentences(workload.benchmark), vectors)
-            )
-        yield from rank_groups(
-            self.name, workload, queries, candidates, self._distance, self._encoder.device, progress
+        held = SentenceVectors(
+            _with_vectors(select_query_sentences(workload.benchmark), vectors),
+            _with_vectors(select_candidate_sentences(workload.benchmark), vectors),
         )
+        yield from rank_sentences(database, workload, held, self._comparison, progress)
 
     def _require(self, database: Database, workload: Workload) -> StoredEncoder:
         require_sentences(database, workload)
-        asked = f"--system {SENTENCES}{self._encoder.asked_as} --precision {self._encoder.precision}"
+        kind = self._comparison.matching.kind
+        asked = f"--system {kind}:{self._encoder.asked_as} --precision {self._encoder.precision}"
         if self._encoder.source.preset and self._encoder.source.preset.contextual:
             asked += " --option context=no"
         command = f"`pinakes index {workload.benchmark.name} {asked}`"
