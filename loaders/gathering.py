@@ -19,8 +19,9 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "papers": ("source_id",),
     "queries": ("query_id",),
     "judgments": ("query_id", "source_id", "assessor", "split"),
+    "sentence_selections": ("query_id", "selection"),
 }
-"""Staged table -> the columns whose values may stand in a file once."""
+"""Staged table -> the columns whose values may stand in one record of a file alone."""
 
 _Key = tuple[str, ...]
 

@@ -23,7 +23,7 @@ from pinakes.loaders.base import InputFile, Options
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk, Origin, Rejected, show_raw
 
-_NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources"})
+_NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources", "sentence_selections"})
 """staged tables whose records the database may refuse, and which are then shown as they stood"""
 
 _CHUNKS_AHEAD: Final = 4

@@ -33,6 +33,7 @@ LOADERS: Final = {
     "science-parse": "pinakes.loaders.science_parse:LOADER",
     "scirepeval": "pinakes.loaders.scirepeval:LOADER",
     "scisumm": "pinakes.loaders.scisumm:LOADER",
+    "sentence-selections": "pinakes.loaders.sentence_selections:LOADER",
     "smart": "pinakes.loaders.smart:LOADER",
     "specter": "pinakes.loaders.specter:LOADER",
     "synthetic": "pinakes.loaders.synthetic:LOADER",

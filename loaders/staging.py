@@ -24,6 +24,7 @@ Reason = Literal[
     "duplicate_id",
     "unknown_paper",
     "unknown_query",
+    "unknown_sentence",
 ]
 
 REASONS: Final[dict[str, str]] = {
@@ -38,6 +39,7 @@ REASONS: Final[dict[str, str]] = {
     "duplicate_id": "an earlier record of the same file has the same id",
     "unknown_paper": "the row names a paper that the corpus does not hold",
     "unknown_query": "the row names a query that the corpus does not hold",
+    "unknown_sentence": "the row names a sentence that the abstract of its query's paper does not have",
 }
 
 _TEXT: Final = pa.string()
@@ -152,6 +154,11 @@ STAGED: Final[dict[str, pa.Schema]] = {
             pa.field("query_id", _TEXT, nullable=False),
             pa.field("source_id", _TEXT, nullable=False),
             pa.field("source", _TEXT, nullable=False),
+        ],
+        "sentence_selections": [
+            pa.field("query_id", _TEXT, nullable=False),
+            pa.field("selection", _TEXT, nullable=False),
+            pa.field("position", _INTEGER, nullable=False),
         ],
         "deletions": [
             pa.field("kind", _TEXT, nullable=False),

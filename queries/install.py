@@ -1,4 +1,7 @@
-"""Benchmarks into the database: a schema with three views each, and the published figures.
+"""Benchmarks into the database: a schema each, with the three views and those of the folder's own, and the
+published figures.
+
+The schema is the benchmark's: a renewal drops every view that stands in it.
 
 Leaves out: what the views hold (the benchmark's folder).
 """
@@ -6,6 +9,7 @@ Leaves out: what the views hold (the benchmark's folder).
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -53,18 +57,20 @@ def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
 
 def _create_views(session: Session, benchmark: Benchmark) -> None:
     session.execute(CreateSchema(benchmark.name, if_not_exists=True))
-    quote = session.connection.dialect.identifier_preparer.quote
-    names = {view: f"{quote(benchmark.name)}.{quote(view)}" for view in VIEWS}
     # A view may read those before it, so they go in the order opposite to that in which they come.
-    for view in reversed(VIEWS):
-        session.execute(f"DROP VIEW IF EXISTS {names[view]}")
-    for view, name in names.items():
-        with _explain_refusal(benchmark, view):
-            session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(benchmark.sql[view])}\n)"))
-            nothing = sa.select(sa.text("*")).select_from(relation(benchmark, view)).limit(0)
-            found = set(session.fetch_arrow(nothing).column_names)
-        _check_columns(benchmark, view, found)
-        comment_on_view(session, name, f"{benchmark.title}: {_CONTENTS[view]}")
+    for view in (*_find_own_views(session, benchmark), *reversed(VIEWS)):
+        session.execute(f"DROP VIEW IF EXISTS {_quote(session, benchmark, view)}")
+    for view, body in benchmark.sql.items():
+        owed = set(relation(benchmark, view).columns.keys())
+        _create_view(session, benchmark, view, body, owed, _CONTENTS[view])
+    for view, body in benchmark.own_views.items():
+        comment = read_leading_comment(body) or view
+        _create_view(session, benchmark, view, body, _OWED.get(view, set()), comment)
+
+
+def _quote(session: Session, benchmark: Benchmark, view: str) -> str:
+    quote = session.connection.dialect.identifier_preparer.quote
+    return f"{quote(benchmark.name)}.{quote(view)}"
 
 
 _CONTENTS: Final = {
@@ -72,6 +78,49 @@ _CONTENTS: Final = {
     "candidates": "the papers that a system ranks: for each query, or for all of them.",
     "judgments": "the grades that rankings are scored by.",
 }
+
+_OWED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
+"""view of a folder's own -> the columns that it owes; the others are read by people alone"""
+
+_VIEWS_OF_SCHEMA: Final = """
+SELECT table_name
+FROM information_schema.tables
+WHERE table_catalog = CURRENT_DATABASE() AND table_schema = :schema AND table_type = 'VIEW'
+"""
+
+
+def _find_own_views(session: Session, benchmark: Benchmark) -> list[str]:
+    """The views that stand besides the three, also those that the folder has no longer; last made first."""
+    rows = session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark.name})
+    return sorted((row["table_name"] for row in rows if row["table_name"] not in VIEWS), reverse=True)
+
+
+def _create_view(
+    session: Session, benchmark: Benchmark, view: str, body: str, owed: set[str], comment: str
+) -> None:
+    file = f"{view}.sql" if view in VIEWS else f"views/{view}.sql"
+    name = _quote(session, benchmark, view)
+    with _explain_refusal(benchmark, file):
+        session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(body)}\n)"))
+        nothing = sa.select(sa.text("*")).select_from(sa.table(view, schema=benchmark.name)).limit(0)
+        found = set(session.fetch_arrow(nothing).column_names)
+    if not owed <= found:
+        raise BenchmarkError(
+            f"{benchmark.name}/{file} lacks the columns {', '.join(sorted(owed - found))}; it gives "
+            f"{', '.join(sorted(found))}."
+        )
+    comment_on_view(session, name, f"{benchmark.title}: {comment}")
+
+
+def read_leading_comment(text: str) -> str:
+    """What the `--` lines say that a file of SQL begins with, as one line; empty where there are none.
+
+    >>> read_leading_comment("-- A paper,\\n-- or two.\\nSELECT 1 -- one")
+    'A paper, or two.'
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    leading = takewhile(lambda line: line.startswith("--"), lines)
+    return " ".join(line.removeprefix("--").strip() for line in leading)
 
 
 def _query(text: str) -> str:
@@ -85,25 +134,16 @@ def _as_written(statement: str) -> sa.DDL:
 
 
 @contextmanager
-def _explain_refusal(benchmark: Benchmark, view: str) -> Iterator[None]:
+def _explain_refusal(benchmark: Benchmark, file: str) -> Iterator[None]:
     try:
         yield
     except DRIVER_ERRORS as error:
         original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
         raise BenchmarkError(
-            f"{benchmark.name}/{view}.sql makes no view: {str(original).strip()}. Expected one query that "
+            f"{benchmark.name}/{file} makes no view: {str(original).strip()}. Expected one query that "
             "both databases read. A benchmark reads the judgments of a corpus from the view judged_papers, "
             "since its own view is called judgments."
         ) from error
-
-
-def _check_columns(benchmark: Benchmark, view: str, found: set[str]) -> None:
-    owed = {column.name for column in relation(benchmark, view).columns}
-    if not owed <= found:
-        raise BenchmarkError(
-            f"{benchmark.name}/{view}.sql lacks the columns {', '.join(sorted(owed - found))}; it gives "
-            f"{', '.join(sorted(found))}."
-        )
 
 
 def _replace_rows(session: Session, benchmark: Benchmark) -> None:

@@ -1,8 +1,9 @@
 """The sentences of a benchmark's queries and candidates as SQLAlchemy selects.
 
-A sentence is a row of `sentences` in the abstract (section 0). A query that is a facet of a paper says the
-paper's sentences of that facet; a query of another benchmark, all of them; a query that is no paper, its
-text, whole. Leaves out: papers whose abstract was not split when it was loaded.
+A sentence is a row of `sentences` in the abstract (section 0). Which of its paper's a query says is what the
+benchmark's own view `query_sentences` lists; without one, those of the query's facet where the benchmark
+groups by facet, else all of them. A query that is no paper says its text, whole. Leaves out: papers whose
+abstract was not split when it was loaded.
 """
 
 from typing import Any, Final
@@ -14,6 +15,8 @@ from pinakes.queries.relations import asked_candidates, asked_queries
 from pinakes.schema import papers, sentences
 
 ABSTRACT: Final = 0
+QUERY_SENTENCES: Final = "query_sentences"
+"""the view of a benchmark's own that lists them, as query_id, paper_id and position"""
 SEPARATOR: Final = " [SEP] "
 UNIT_SEPARATOR: Final = 31
 """the control character between sentences in a text whose sentences are to be told apart"""
@@ -23,16 +26,26 @@ def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     """query_id, paper_id, position and text of every sentence that a query asks with."""
     queries = asked_queries(benchmark)
     same = [queries.c.paper_id == sentences.c.paper_id, sentences.c.section_number == ABSTRACT]
-    if "facet" in queries.c:
+    said: sa.FromClause = queries
+    if QUERY_SENTENCES in benchmark.own_views:
+        chosen = _chosen_sentences(benchmark)
+        said = queries.join(chosen, queries.c.query_id == chosen.c.query_id)
+        same += [chosen.c.paper_id == sentences.c.paper_id, chosen.c.position == sentences.c.position]
+    elif "facet" in queries.c:
         same.append(queries.c.facet == sentences.c.facet)
     of_papers = sa.select(
         queries.c.query_id, sentences.c.paper_id, sentences.c.position, sentences.c.text
-    ).select_from(queries.join(sentences, sa.and_(*same)))
+    ).select_from(said.join(sentences, sa.and_(*same)))
     of_texts = sa.select(
         queries.c.query_id, queries.c.paper_id, sa.literal(1, sa.Integer).label("position"), queries.c.text
     ).where(queries.c.paper_id.is_(None))
     both = sa.union_all(of_papers, of_texts).subquery("query_sentences")
     return sa.select(both).where(sa.func.trim(both.c.text) != "")
+
+
+def _chosen_sentences(benchmark: Benchmark) -> sa.FromClause:
+    columns: list[sa.ColumnClause[Any]] = [sa.column(name) for name in ("query_id", "paper_id", "position")]
+    return sa.table(QUERY_SENTENCES, *columns, schema=benchmark.name).alias("chosen")
 
 
 def select_candidate_sentences(benchmark: Benchmark) -> sa.Select[Any]:

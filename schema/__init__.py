@@ -11,6 +11,7 @@ from pinakes.schema.benchmarks import (
     judgments,
     pool_sources,
     published_scores,
+    sentence_selections,
 )
 from pinakes.schema.citations import (
     ambiguous_references,
@@ -96,6 +97,7 @@ __all__ = [
     "samplings",
     "scores",
     "sections",
+    "sentence_selections",
     "sentence_vectors_table",
     "sentences",
     "side_indexes",

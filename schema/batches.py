@@ -16,6 +16,7 @@ REJECTION_REASONS = (
     "duplicate_id",
     "unknown_paper",
     "unknown_query",
+    "unknown_sentence",
 )
 
 load_batches = sa.Table(

@@ -1,4 +1,4 @@
-"""Queries, judgments and pools, as the corpora give them; installed benchmarks and published figures."""
+"""Queries, judgments, pools and selected sentences; installed benchmarks and published figures."""
 
 import sqlalchemy as sa
 
@@ -45,6 +45,17 @@ pool_sources = sa.Table(
     comment="Which method or strategy put a candidate into a query's pool.",
 )
 
+sentence_selections = sa.Table(
+    "sentence_selections",
+    metadata,
+    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    key_column("query_id", "benchmark_queries.query_id, of a query that is a paper", sa.Text),
+    key_column("selection", "name of the selection, as its user gave it", sa.Text),
+    key_column("position", "sentences.position in the abstract (section 0) of the query's paper", sa.Integer),
+    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    comment="Which sentences of its paper's abstract a query asks with, in a selection of a user's.",
+)
+
 benchmarks = sa.Table(
     "benchmarks",
     metadata,
@@ -53,7 +64,7 @@ benchmarks = sa.Table(
     required("citation", sa.Text, "the paper or release that defines it"),
     required("licence", sa.Text, "licence as published"),
     required("headline_measure", sa.Text, "the measure that reports lead with"),
-    required("definition_digest", sa.Text, "sha256 over benchmark.toml and the three SQL files"),
+    required("definition_digest", sa.Text, "sha256 over benchmark.toml and the SQL files"),
     comment="Benchmarks whose views stand in this database, as <name>.queries, .candidates, .judgments.",
 )
 

@@ -17,7 +17,8 @@ from pinakes.loaders.merge.deletions import delete
 from pinakes.loaders.merge.lookup import Keys, find_keys
 from pinakes.loaders.merge.mentioned import create_papers, fill_papers
 from pinakes.loaders.merge.papers import merge_papers
-from pinakes.loaders.merge.refusals import describe_refused, find_refused
+from pinakes.loaders.merge.refusals import Problems, describe_refused, find_refused
+from pinakes.loaders.merge.selections import find_unknown_sentences, merge_selections
 from pinakes.loaders.staging import Chunk, Rejected
 
 _PAPER_KEYS: Final = {
@@ -35,10 +36,11 @@ _NAMED_ONLY: Final = ("queries", "judgments", "labels", "pool_sources")
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """The papers and queries that a chunk names."""
+    """The papers and queries that a chunk names, and the records that select sentences that are not there."""
 
     papers: Keys
     queries: Keys
+    selecting: Problems
 
 
 def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeCounts:
@@ -73,6 +75,7 @@ def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Nam
     return _Named(
         find_keys(session, "papers", context.corpus_id, columns),
         find_keys(session, "queries", context.corpus_id, asked),
+        find_unknown_sentences(session, tables, context),
     )
 
 
@@ -85,7 +88,7 @@ def _refuse(
     """
     refused: list[Rejected] = []
     while problems := find_refused(
-        tables, named.papers, named.queries, creates_unknown=context.creates_unknown
+        tables, named.papers, named.queries, named.selecting, creates_unknown=context.creates_unknown
     ):
         refused += describe_refused(chunk, problems)
         numbers = pa.array(sorted(problems), pa.int64())
@@ -116,6 +119,7 @@ def _merge(
         keys = (named.papers, references)
         citations = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
     merge_assessments(session, tables, named.papers, context, fates)
+    merge_selections(session, tables, context, fates)
     if "deletions" in tables:
         delete(session, tables["deletions"], context, fates)
     return citations

@@ -31,8 +31,13 @@ _JUDGED: Final[_Check] = ("judgments", "query_id", "unknown_query")
 _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 
 
-def find_refused(tables: Tables, papers: Keys, queries: Keys, *, creates_unknown: bool) -> Problems:
-    """The records to refuse. Of a record's unknown names, a paper's and then the least comes first."""
+def find_refused(
+    tables: Tables, papers: Keys, queries: Keys, selecting: Problems, *, creates_unknown: bool
+) -> Problems:
+    """The records to refuse. Of a record's unknown names, a paper's and then the least comes first.
+
+    `selecting` are the records that select sentences that are not there, staged still or not.
+    """
     known_papers = _list_known(papers, tables, {"papers": "source_id", "mentioned_papers": "source_id"})
     sources = {"queries": "query_id"}
     if creates_unknown:
@@ -43,7 +48,13 @@ def find_refused(tables: Tables, papers: Keys, queries: Keys, *, creates_unknown
         _add_problems(problems, tables, known_papers, check)
     for check in (_POOLED,) if creates_unknown else (_JUDGED, _POOLED):
         _add_problems(problems, tables, known_queries, check)
+    for number in _list_numbers(tables, "sentence_selections") & selecting.keys():
+        problems.setdefault(number, selecting[number])
     return problems
+
+
+def _list_numbers(tables: Tables, table: str) -> set[int]:
+    return set(number_rows(tables[table]).tolist()) if table in tables else set()
 
 
 def _list_known(keys: Keys, tables: Tables, sources: dict[str, str]) -> pa.Array:

@@ -25,6 +25,7 @@ from pinakes.cli_options import (
     Systems,
     Wait,
     parse_options,
+    parse_positions,
 )
 from pinakes.errors import InputError
 from pinakes.pipeline import steps
@@ -242,9 +243,18 @@ def encode(
 
 def search(
     corpus: Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")],
-    text: Annotated[str, typer.Argument(help="What to look for; no character of it is syntax.")],
+    text: Annotated[
+        str, typer.Argument(help="What to look for; no character of it is syntax.", show_default=False)
+    ] = "",
     system: Annotated[str, typer.Option("--system", "-s", help="bm25, tfidf, minilm, …")] = "bm25",
     k: Annotated[int, typer.Option("-k", min=1, help="How many papers.")] = 10,
+    paper: Annotated[
+        str | None,
+        typer.Option(help="Ask with this paper of the corpus, by its source's id, in place of TEXT."),
+    ] = None,
+    sentences: Annotated[
+        str, typer.Option(help="Ask with these sentences of its abstract, as 2,3.", show_default=False)
+    ] = "",
     year_from: Annotated[int | None, typer.Option(help="The earliest year.", show_default=False)] = None,
     year_to: Annotated[int | None, typer.Option(help="The latest year.", show_default=False)] = None,
     venue: Annotated[str | None, typer.Option(help="The venue, word for word.", show_default=False)] = None,
@@ -264,7 +274,7 @@ def search(
     wait: Wait = 0.0,
     json: Json = False,
 ) -> None:
-    """Find the papers of a corpus that are nearest to a text; a filter never gives fewer than pass."""
+    """Find the papers of a corpus that are nearest to a text or a paper; a filter never gives fewer."""
     with steps.connect(db, wait_s=wait) as database:
         request = steps.SearchRequest(
             corpus,
@@ -281,6 +291,8 @@ def search(
                 parse_options(option or []),
                 through,
             ),
+            paper,
+            parse_positions(sentences),
         )
         found = steps.search(database, request)
     steps.print_records([asdict(paper) for paper in found], as_json=json)

@@ -120,3 +120,19 @@ def parse_options(given: list[str]) -> dict[str, str]:
             raise InputError(f"{LOADER_OPTION} {word!r}: expected name=value.")
         parsed[name] = value
     return parsed
+
+
+def parse_positions(text: str) -> tuple[int, ...]:
+    """Positions of sentences, from 1, from numbers with commas between.
+
+    Raises:
+        InputError: a part is no such number.
+
+    >>> parse_positions("3, 1"), parse_positions("")
+    ((3, 1), ())
+    """
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    for part in parts:
+        if not part.isdecimal() or not 0 < int(part) < 1 << 31:
+            raise InputError(f"--sentences {text!r}: expected numbers from 1 with commas between, as 2,3.")
+    return tuple(map(int, parts))

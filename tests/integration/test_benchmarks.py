@@ -24,7 +24,7 @@ SCHEMA_VIEWS = [path.name for path in files("pinakes.schema").joinpath("views").
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 
 
-@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube", "scifact"])
+@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube", "csfcube_sentences", "scifact"])
 def test_a_benchmarks_views_give_equal_rows_on_both_databases(both_prepared: Pair, benchmark: str) -> None:
     duck, post = both_prepared
     for view in VIEWS:
@@ -184,7 +184,8 @@ def test_a_benchmark_is_found_through_the_environment(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(
-        UnknownNameError, match=r"unknown benchmark 'own'; known: cranfield, csfcube, field_level, "
+        UnknownNameError,
+        match=r"unknown benchmark 'own'; known: cranfield, csfcube, csfcube_sentences, field_level, ",
     ):
         open_benchmark(prepared, "own")
     monkeypatch.setenv("PINAKES_BENCHMARKS", str(write_benchmark(tmp_path)))
@@ -279,6 +280,6 @@ def test_every_view_says_what_it_is(both_databases: tuple[Database, Database]) -
     key = ("schema", "view", "comment")
     found = sorted(tuple(row[name] for name in key) for row in in_duckdb)
     assert found == sorted(tuple(row[name] for name in key) for row in in_postgres)
-    assert len(found) == len(SCHEMA_VIEWS) + 3
+    assert len(found) == len(SCHEMA_VIEWS) + len(VIEWS) + len(read_benchmark("csfcube").own_views)
     assert all(comment for _, _, comment in found)
     assert found[0][2].startswith("CSFCube: faceted query by example")

@@ -51,6 +51,15 @@ def test_a_corpus_is_indexed_and_searched_without_a_benchmark(call: Call) -> Non
     assert "no paper of scifact passes the filter" in filtered.err
 
 
+def test_a_search_asks_with_sentences_of_a_paper(call: Call) -> None:
+    call("index", "--corpus", "csfcube", "-s", "bm25", "-q")
+    found = call("search", "csfcube", "--paper", "1", "--sentences", "2", "-k", 2, "--json")
+    assert [(row["rank"], row["source_id"]) for row in found.data] == [(1, "6"), (2, "5")]
+    refused = call("search", "csfcube", "--paper", "1", "--sentences", "2,x")
+    assert refused.code == 1
+    assert "--sentences '2,x': expected numbers from 1 with commas between, as 2,3." in refused.err
+
+
 def test_a_benchmark_is_what_index_takes_first(call: Call) -> None:
     plain = call("index", "scifact", "-s", "tfidf", "--json", "-q")
     spelled = call("index", "benchmark", "scifact", "-s", "tfidf", "--json", "-q")

@@ -64,6 +64,7 @@ SOURCES = {
     "science-parse": _own("science-parse"),
     "scirepeval": _own("scirepeval"),
     "scisumm": _own("scisumm"),
+    "sentence-selections": _own("sentence-selections"),
     "smart": _own("smart"),
     "specter": _own("specter"),
     "synthetic": LoadRequest("synthetic", options={"papers": "60"}, corpus="toy"),
@@ -72,6 +73,9 @@ SOURCES = {
     "tweetpap": _own("tweetpap"),
     "unarxive": _own("unarxive"),
 }
+
+BEFORE = {"sentence-selections": "csfcube"}
+"""source that adds to a corpus -> the source whose corpus that is"""
 
 REAL_SOURCES = {
     "aan": "aan",
@@ -115,6 +119,7 @@ EDITABLE = [
     "s2and",
     "s2orc",
     "scidocs",
+    "sentence-selections",
     "specter",
     "trec-covid",
     "tweetpap",
@@ -162,6 +167,12 @@ def _change(request: LoadRequest, change: Callable[[bytes], bytes]) -> None:
             path.write_bytes(change(path.read_bytes()))
 
 
+def _load_before(name: str, *databases: Database, corpus: str = "toy") -> None:
+    """What the source of that name adds to."""
+    for database in databases if name in BEFORE else ():
+        load(database, replace(SOURCES[BEFORE[name]], corpus=corpus))
+
+
 def _check_counts(summary: LoadSummary) -> None:
     assert all(file.rows_in == file.rows_loaded + file.rows_rejected for file in summary.files)
     assert sum(summary.reasons.values()) == summary.rows_rejected
@@ -184,6 +195,7 @@ def test_every_loader_of_the_registry_has_a_source() -> None:
 def test_both_databases_hold_the_same_rows_and_the_same_files_again_change_nothing(
     both_databases: Both, name: str
 ) -> None:
+    _load_before(name, *both_databases)
     first, (duck, post) = _load_both(both_databases, SOURCES[name])
     assert first.rows_in > 0
     assert duck == post
@@ -229,6 +241,7 @@ def test_a_blank_line_more_leaves_every_record_unchanged(tmp_path: Path, name: s
     request = _copy(SOURCES[name], tmp_path / "source")
     with connect("duckdb:///:memory:") as database:
         create_schema(database)
+        _load_before(name, database)
         first, before = load(database, request), dump_tables(database)
         _change(request, lambda content: content + b"\n")
         again, after = load(database, request), dump_tables(database)
@@ -302,6 +315,7 @@ def test_of_damaged_files_every_record_is_loaded_or_rejected(name: str, tmp_path
         for number, damage in enumerate(damages):
             request = _copy(SOURCES[name], tmp_path / str(number))
             _change(request, damage)
+            _load_before(name, database, corpus=str(number))
             with suppress(PinakesError):
                 _check_counts(load(database, replace(request, corpus=str(number))))
         _check_batches(database)

@@ -229,6 +229,7 @@ def test_every_staged_table_is_merged() -> None:
     from pinakes.loaders.merge.children import CHILD_TABLES
 
     others = {"papers", "mentioned_papers", "references", "reference_identifiers", "citations", "deletions"}
+    others.add("sentence_selections")
     assert {*CHILD_TABLES, *_KINDS, *others} == set(STAGED)
     assert {*CHILD_TABLES, "citations"} == set(PAPER_CHILDREN)
 

@@ -63,6 +63,17 @@ DELETE FROM judgments WHERE paper_id IN (SELECT id FROM staged_ids)
 -- name: papers.pool_sources
 DELETE FROM pool_sources WHERE paper_id IN (SELECT id FROM staged_ids)
 
+-- name: papers.sentence_selections
+-- A query whose paper is gone has no sentences.
+DELETE FROM sentence_selections
+WHERE EXISTS (
+    SELECT 1
+    FROM benchmark_queries
+    WHERE benchmark_queries.corpus_id = sentence_selections.corpus_id
+        AND benchmark_queries.query_id = sentence_selections.query_id
+        AND benchmark_queries.paper_id IN (SELECT id FROM staged_ids)
+)
+
 -- name: papers.queries
 UPDATE benchmark_queries SET paper_id = NULL WHERE paper_id IN (SELECT id FROM staged_ids)
 

@@ -1,4 +1,4 @@
-"""A free text's nearest papers of a corpus, by a lexical index or by vectors, with a filter that keeps k.
+"""The nearest papers of a corpus to a text, or to a paper of it, by a lexical index or by vectors.
 
 Filtered, a search gives as many papers as pass, k at most: where terms or an approximate index find fewer,
 the rest is ranked exactly. Leaves out: benchmarks (`pinakes.pipeline.run`).
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.indexers.lexical import Ranked, TieOrder, check_k, trec_tie_order
+from pinakes.pipeline.asked_paper import read_asked_paper
 from pinakes.pipeline.benchmarking import find_index_folder
 from pinakes.pipeline.paper_filter import PaperFilter, find_pool
 from pinakes.pipeline.scope import CorpusScope, open_corpus
 from pinakes.pipeline.systems import find_system
 from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.systems.registry import LEXICAL
+from pinakes.pipeline.systems.registry import is_lexical
 from pinakes.pipeline.templates import find_own_templates
 from pinakes.schema import corpora, papers
 
@@ -52,17 +53,21 @@ class SearchRequest:
     """What to look for, and where.
 
     Attributes:
-        text: any words; none of them is syntax.
+        text: any words; none of them is syntax. Empty where a paper is asked with.
         wanted: the papers that the search is about.
+        paper: the source's id of the paper to ask with, which is then not found itself; None: the text.
+        sentences: positions, from 1, of the sentences of its abstract to ask with; none: title and abstract.
     """
 
     corpus: str
-    text: str
+    text: str = ""
     system: str = "bm25"
     k: int = 10
     wanted: PaperFilter = field(default_factory=PaperFilter)
     paper_template: str | None = None
     options: SystemOptions | None = None
+    paper: str | None = None
+    sentences: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +83,49 @@ class Found:
 
 
 def search(database: Database, request: SearchRequest) -> list[Found]:
-    """The best papers for a text, score descending, ties by the source's id, byte-wise descending.
+    """The best papers for a text or a paper, score descending, ties by the source's id, byte-wise descending.
 
     Without a filter a lexical system gives the papers that share a term with the text; with one, min(k,
     papers that pass), where those that share none score 0.
 
     Raises:
         UnknownNameError: no such corpus, system or template.
-        InputError: no paper passes the filter, or the text is empty.
+        InputError: no paper passes the filter, or there is nothing to ask with, or no such paper or sentence.
         RunError: an index is missing or stale; the message has the command that makes it.
     """
     check_k(request.k)
-    if not request.text.strip():
-        raise InputError("the text to search for is empty; expected words.")
+    _check_asked(request)
     template = request.paper_template or find_own_templates(request.system)[1]
     scope = open_corpus(database, request.corpus, template)
     options = request.options or SystemOptions(find_index_folder(database))
     searcher = _find_searcher(request, options)
     pool = find_pool(database, scope.corpus, request.wanted)
-    ranked = searcher.search(
-        database, scope, request.text, request.k, pool, _tie_order(database, scope.corpus)
-    )
-    return _describe(database, ranked)
+    ties = _tie_order(database, scope.corpus)
+    if request.paper is None:
+        return _describe(database, searcher.search(database, scope, request.text, request.k, pool, ties))
+    asked = read_asked_paper(database, scope.corpus, request.paper, request.sentences)
+    # One more than is wanted: the paper itself is mostly the nearest.
+    ranked = searcher.search(database, scope, asked.text, request.k + 1, pool, ties)
+    return _describe(database, _leave_out(ranked, asked.paper_id, request.k))
+
+
+def _check_asked(request: SearchRequest) -> None:
+    if request.paper is None and request.sentences:
+        raise InputError("sentences are of a paper; name it with --paper.")
+    if request.paper is not None and request.text:
+        raise InputError("expected either a text or a paper to ask with, not both.")
+    if request.paper is None and not request.text.strip():
+        raise InputError("the text to search for is empty; expected words.")
+
+
+def _leave_out(ranked: Ranked, paper_id: int, k: int) -> Ranked:
+    kept = np.flatnonzero(ranked.paper_ids != paper_id)[:k]
+    return Ranked(ranked.paper_ids[kept], ranked.scores[kept])
 
 
 def _find_searcher(request: SearchRequest, options: SystemOptions) -> Searcher:
     system = find_system(request.system, options)
-    if options.through != "exact" and request.system in LEXICAL:
+    if options.through != "exact" and is_lexical(request.system):
         raise InputError(f"{request.system} compares no vectors: leave out through={options.through}.")
     if not isinstance(system, Searcher):
         raise InputError(f"{request.system} ranks benchmarks only; search by bm25, tfidf or an encoder.")

@@ -10,7 +10,9 @@ from pinakes.queries.definition import list_benchmarks, read_benchmark
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
-BUNDLED = sorted(["cranfield", "csfcube", "mdcr", "scifact", "synthetic", *SAMPLED])
+OF_ANOTHER = {"csfcube_sentences": "csfcube"}
+"""benchmark -> the corpus of another name that it is of"""
+BUNDLED = sorted(["cranfield", "csfcube", "mdcr", "scifact", "synthetic", *SAMPLED, *OF_ANOTHER])
 
 
 def test_the_bundled_benchmarks_are_read() -> None:
@@ -18,7 +20,7 @@ def test_the_bundled_benchmarks_are_read() -> None:
     for name in BUNDLED:
         benchmark = read_benchmark(name)
         assert benchmark.name == name
-        assert benchmark.corpus == ("" if name in SAMPLED else name)
+        assert benchmark.corpus == ("" if name in SAMPLED else OF_ANOTHER.get(name, name))
         assert (benchmark.sampling is not None) == (name in SAMPLED)
         assert benchmark.headline_measure in benchmark.measures
         assert set(benchmark.sql) == {"queries", "candidates", "judgments"}
@@ -75,8 +77,8 @@ def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as raised:
         read_benchmark("other", [write_benchmark(tmp_path)])
     assert str(raised.value) == (
-        "unknown benchmark 'other'; known: cranfield, csfcube, field_level, large_scale, mdcr, "
-        "mdcr_constructed, own, scifact, synthetic. "
+        "unknown benchmark 'other'; known: cranfield, csfcube, csfcube_sentences, field_level, large_scale, "
+        "mdcr, mdcr_constructed, own, scifact, synthetic. "
         "More folders: PINAKES_BENCHMARKS."
     )
 

@@ -119,6 +119,18 @@ WHERE NOT EXISTS (
     WHERE benchmark_queries.corpus_id = child.corpus_id AND benchmark_queries.query_id = child.query_id
 )
 
+-- name: sentence_selections.position
+SELECT COUNT(*) FROM sentence_selections AS child
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM benchmark_queries
+    INNER JOIN sentences ON benchmark_queries.paper_id = sentences.paper_id
+    WHERE benchmark_queries.corpus_id = child.corpus_id
+        AND benchmark_queries.query_id = child.query_id
+        AND sentences.section_number = 0
+        AND sentences.position = child.position
+)
+
 -- name: rejected_rows.batch_id
 SELECT COUNT(*) FROM rejected_rows AS child
 WHERE NOT EXISTS (SELECT 1 FROM load_batches WHERE load_batches.batch_id = child.batch_id)

@@ -1,0 +1,103 @@
+"""Which sentences of their papers queries ask with, for a corpus that is loaded already.
+
+A record is a query, the name of a selection and the positions of the sentences in the abstract of the
+query's paper, from 1: `{"query_id": "q1", "selection": "mine", "positions": [1, 3]}` a line, or the columns
+query_id, selection and positions (`1 3`) of a CSV file. A newer record of the same query and name takes the
+place of the older one. Leaves out: what a benchmark makes of selections, and sentences of the body text.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading import clean_text, read_json_lines, read_lines
+from pinakes.loaders.scalars import take_list
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.tables import read_table
+
+FACET: Final = "facet"
+"""the sentences that carry the query's facet: a name that no selection of a user's may have"""
+
+_COLUMNS: Final = ("query_id", "selection", "positions")
+# It becomes part of a query's id and of a subset's name, in which `/` and `=` part the names.
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_POSITION: Final = re.compile(r"[0-9]{1,9}")
+
+
+def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
+    """No name: the corpus is one that is loaded, named with --corpus."""
+    return CorpusDescription(name="")
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """One file, or all files of a folder; JSON Lines and CSV are told apart by their first byte."""
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected selections as JSON Lines or CSV.")
+    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
+    if not paths:
+        raise InputError(f"the folder {source} is empty; expected selections as JSON Lines or CSV.")
+    return [InputFile(path, path.name, "sentence_selections") for path in paths]
+
+
+def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
+    """The selections of one file."""
+    return gather_chunks(_read_records(file), first_row=first_row)
+
+
+def _read_records(file: InputFile) -> Iterator[Accepted | Rejected]:
+    first = next(read_lines(file), (0, b""))[1]
+    if first.lstrip().startswith(b"{"):
+        return read_json_lines(file, _parse_object)
+    return read_table(file, _parse_row, delimiter=",", quoted=True, required=_COLUMNS)
+
+
+def _parse_object(record: dict[str, Any]) -> Rows:
+    positions = take_list(record, "positions") or []
+    wrong = [position for position in positions if type(position) is not int or position < 1]
+    if wrong:
+        raise RecordError(
+            "invalid_value", f"positions: expected whole numbers from 1, found {wrong[0]!r:.80}"
+        )
+    return _select(record, positions)
+
+
+def _parse_row(row: dict[str, str]) -> Rows:
+    positions = row["positions"].split()
+    wrong = [text for text in positions if not _POSITION.fullmatch(text) or int(text) < 1]
+    if wrong:
+        raise RecordError(
+            "invalid_value", f"positions: expected whole numbers from 1, found {wrong[0]!r:.80}"
+        )
+    return _select(row, [int(text) for text in positions])
+
+
+def _select(record: dict[str, Any], positions: list[int]) -> Rows:
+    query_id, selection = clean_text(record.get("query_id")), clean_text(record.get("selection"))
+    if query_id is None or selection is None or not positions:
+        said = zip(_COLUMNS, (query_id, selection, positions), strict=True)
+        raise RecordError("missing_field", f"no {' and no '.join(name for name, value in said if not value)}")
+    if not _NAME.fullmatch(selection) or selection == FACET:
+        raise RecordError(
+            "invalid_value",
+            f"selection: {selection!r:.80} is no name; expected up to 64 letters, digits, `_`, `.` or `-`, "
+            f"and not {FACET!r}, which means the sentences of the query's facet",
+        )
+    if len(set(positions)) < len(positions):
+        raise RecordError("invalid_value", f"positions: one stands there twice: {positions!r:.80}")
+    rows = [
+        {"query_id": query_id, "selection": selection, "position": position} for position in sorted(positions)
+    ]
+    return {"sentence_selections": rows}
+
+
+LOADER: Final = Loader(
+    name="sentence-selections",
+    summary="which sentences queries ask with, for a loaded corpus (name it with --corpus)",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+)

@@ -1,0 +1,1 @@
+TRIM(BOTH ' ' FROM COALESCE(papers.title, '') || ' ' || COALESCE(queries.text, ''))
