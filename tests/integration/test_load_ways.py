@@ -63,6 +63,21 @@ def test_a_limited_load_takes_the_first_records_and_a_later_one_the_rest(
     ]
 
 
+def test_a_limit_at_the_end_of_a_chunk_leaves_no_empty_batch(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
+    folder = _write(tmp_path / "c", *(paper(number) for number in range(1, 6)))
+    load(database, LoadRequest("beir", folder, limit=4))
+    load(database, LoadRequest("beir", folder))
+    with database.read() as session:
+        batches = session.rows(
+            "SELECT first_row, last_row, is_last FROM load_batches WHERE role = 'papers' ORDER BY batch_id"
+        )
+    assert [tuple(row.values()) for row in batches] == [(1, 2, False), (3, 4, False), (5, 5, True)]
+
+
 @pytest.mark.parametrize(("field", "value"), [("limit", 0), ("jobs", 0)])
 def test_a_limit_and_a_number_of_processes_begin_at_one(database: Database, field: str, value: int) -> None:
     with pytest.raises(InputError, match=f"--{field} is {value}; expected a whole number from 1"):

@@ -186,7 +186,9 @@ def _limit(chunks: Iterator[Chunk], limit: int | None) -> Iterator[Chunk | None]
     """The chunks up to the limit; None at the end where the file goes on behind it."""
     for chunk in chunks:
         if limit is not None and chunk.last_row > limit:
-            yield cut_chunk(chunk, limit)
+            cut = cut_chunk(chunk, limit)
+            if cut.rows_in:  # nothing is left of it where the limit is the last row of the chunk before
+                yield cut
             yield None
             return
         yield chunk
