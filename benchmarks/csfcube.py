@@ -2,12 +2,12 @@
 
     python benchmarks/csfcube.py [--release FOLDER] [--quick] [--postgres URL] [--precision fp32] …
 
-Every step is the command that a user types, in a process of its own: load the release, encode what the
-baselines' encoders read, and `pinakes reproduce`: side indexes, rankings, scores, significance and the report
-of all baselines. That last step is what the limit of one minute, for both databases together, is for. All is
-done three times: on DuckDB, on DuckDB with one thread, and on Postgres (started where none is named). The
-rankings (scores as stored, to the bit) and the measures of the three are compared row by row. `--quick`
-leaves encoders out. Leaves out: baselines whose weights are not on this machine; they are listed.
+Every step is the command that a user types, in a process of its own: `pinakes load`, and `pinakes reproduce`,
+which indexes (encodes, trains word2vec), ranks, scores, tests for differences and writes the report. What the
+limit of one minute, for both databases together, is for is all of it but the indexing. It is done three
+times: on DuckDB, on DuckDB with one thread, and on Postgres (started where none is named). The rankings
+(scores as stored, to the bit) and the measures of the three are compared row by row. `--quick` leaves
+encoders out. Leaves out: baselines whose weights are not on this machine; they are listed.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def main() -> None:
 
 def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The table's rows, one a database and step, and the figures."""
-    rows, results = [], {}
+    results, done = {}, {}
     with start_postgres(options.postgres, folder) as postgres:
         places = {
             "DuckDB": (f"duckdb:///{folder / 'all.duckdb'}", {}),
@@ -67,9 +67,8 @@ def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, A
             "Postgres": (postgres, {}),
         }
         for name, (url, environment) in places.items():
-            steps = Steps(url, folder, environment)
-            results[name] = reproduce(steps, options, folder / name.replace(" ", "-"))
-            rows += [{"database": name, **row} for row in steps.rows if row["step"] != "read"]
+            done[name] = Steps(url, folder, environment)
+            results[name] = reproduce(done[name], options, folder / name.replace(" ", "-"))
     first, *others = results
     figures: dict[str, Any] = {"baselines": results[first]["made"]}
     for other in others:
@@ -78,19 +77,24 @@ def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, A
             figures[f"{what} of {other} as of {first}"] = (
                 f"{len(results[first][what])} rows, {'the same' if same else 'DIFFERENT'}"
             )
-    taken = {name: sum(row["s"] for row in rows if is_timed(row, name)) for name in results}
+    taken = {
+        name: find_seconds(steps_of, "reproduce") - results[name]["index s"]
+        for name, steps_of in done.items()
+    }
     both_s = taken["DuckDB"] + taken["Postgres"]
     figures |= {
-        "reproduce on both databases s": both_s,
+        "index s": {name: result["index s"] for name, result in results.items()},
+        "after indexing s": taken,
+        "after indexing, DuckDB and Postgres s": both_s,
         "of the limit of one minute": both_s / LIMIT_S,
         **describe_machine(),
     }
-    return rows, figures
+    return [{"database": name, **row} for name, steps_of in done.items() for row in steps_of.rows], figures
 
 
-def is_timed(row: dict[str, Any], database: str) -> bool:
-    """Whether a row is what the limit is for."""
-    return bool(row["database"] == database and row["step"] == "reproduce")
+def find_seconds(steps: Steps, name: str) -> float:
+    """How long a step took."""
+    return sum(float(row["s"]) for row in steps.rows if row["step"] == name)
 
 
 def reproduce(steps: Steps, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -98,37 +102,14 @@ def reproduce(steps: Steps, options: argparse.Namespace, folder: Path) -> dict[s
     only = [f"--only={name}" for name in WITHOUT_ENCODERS] if options.quick else []
     asked = ("reproduce", NAME, "--precision", options.precision, "--folder", str(folder), *only)
     steps.pinakes("load", "load", "csfcube", str(options.release))
-    if not options.quick:
-        for arguments in list_encodings(steps):
-            steps.pinakes(
-                f"encode {arguments[1]}", "index", NAME, *arguments, "--precision", options.precision
-            )
     made = steps.pinakes("reproduce", *asked)
     read = [sys.executable, "-c", COMMAND, "sql", "--format", "json"]
     return {
         "made": {one["baseline"]: one["left_out"] or f"run {one['run_id']}" for one in made},
+        "index s": sum(one["index_s"] for one in made),
         "rankings": steps.run("read", [*read, RANKED]),
         "scores": steps.run("read", [*read, SCORED]),
     }
-
-
-def list_encodings(steps: Steps) -> list[tuple[str, ...]]:
-    """The arguments of `pinakes index` for each baseline that has an encoder whose weights are here."""
-    script = (
-        "import json; from pinakes.indexers.presets import explain_absence, find_preset; "
-        "from pinakes.queries.definition import read_benchmark; "
-        f"found = read_benchmark({NAME!r}).baselines; "
-        "names = [one.system.rpartition(':')[2] for one in found]; "
-        "print(json.dumps([[one.system, one.query_template, one.paper_template] "
-        "for one, name in zip(found, names) if find_preset(name) and not explain_absence(name)]))"
-    )
-    found = steps.run("read", [sys.executable, "-c", script])
-    encodings = []
-    for system, query_template, paper_template in found:
-        templates = {"--query-template": query_template, "--paper-template": paper_template}
-        given = [part for name, value in templates.items() if value for part in (name, value)]
-        encodings.append(("--system", system, *given))
-    return encodings
 
 
 @contextmanager

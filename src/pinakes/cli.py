@@ -17,6 +17,8 @@ from typing import Annotated, Final
 import typer
 
 from pinakes import __version__
+from pinakes.cli_comparing import add_comparing_commands
+from pinakes.cli_errors import add_error_command
 from pinakes.cli_indexing import add_indexing_commands
 from pinakes.cli_loading import add_loading_commands
 from pinakes.cli_options import (
@@ -83,6 +85,7 @@ add_loading_commands(app)
 add_indexing_commands(app)
 add_sampling_command(app)
 add_pool_commands(app)
+add_error_command(app)
 add_reproducing_command(app)
 
 
@@ -185,25 +188,7 @@ def evaluate(
     _tell(quiet, *steps.describe_coverage(results))
 
 
-@app.command()
-def compare(
-    benchmark: BenchmarkName,
-    run: RunIds = None,
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0,
-    all_runs: AllRuns = False,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    json: Json = False,
-) -> None:
-    """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
-    with steps.connect(db, wait_s=wait) as database:
-        pairs = steps.compare_runs(
-            database, benchmark, run_ids=run or [], measure=measure, seed=seed, all_runs=all_runs
-        )
-    steps.print_records(steps.comparison_rows(pairs), as_json=json)
+add_comparing_commands(app)
 
 
 @app.command()

@@ -300,6 +300,20 @@ def test_query_has_the_value_of_its_whole_pool_not_that_of_a_type(database: Data
     assert report.comparisons[0].mean_difference == -0.25
 
 
+def test_groups_are_compared_where_they_are_few(
+    database: Database, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(database, corpus)
+    few = gather_report(database, "tiny").comparisons
+    assert [(pair.subset, pair.queries, pair.mean_difference) for pair in few] == [
+        ("all", 4, -0.25),
+        ("topic=cells", 2, -1.0),
+        ("topic=graphs", 2, 0.5),
+    ]
+    monkeypatch.setattr("pinakes.pipeline.report.MOST_COMPARED_GROUPS", 1)
+    assert [pair.subset for pair in gather_report(database, "tiny").comparisons] == ["all"]
+
+
 def test_load_is_told_file_by_file(database: Database, corpus: Path) -> None:
     summary = load(database, LoadRequest("beir", corpus))
     tables = list_load_tables(summary)

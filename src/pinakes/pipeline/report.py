@@ -4,20 +4,22 @@ Leaves out: how a report looks (`pinakes.report`), which runs are in it (`report
 computed (`pinakes.pipeline.evaluate`).
 """
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError, InputError
+from pinakes.errors import EvaluationError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.pipeline.asked_queries import average_pools, read_asked_queries
 from pinakes.pipeline.benchmarking import open_benchmark
 from pinakes.pipeline.compare import PairComparison, compare_runs
+from pinakes.pipeline.exhibits import gather_exhibits
 from pinakes.pipeline.report_runs import choose_runs
-from pinakes.queries.definition import Benchmark
+from pinakes.pipeline.written_files import write_files
+from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (
     BenchmarkReport,
     PairTest,
@@ -30,6 +32,9 @@ from pinakes.report.data import (
 from pinakes.report.markdown import render_markdown
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.schema import published_scores, scores
+
+MOST_COMPARED_GROUPS: Final = 6
+"""with more groups than these, pairs of runs are compared over all queries alone"""
 
 
 def gather_report(
@@ -71,7 +76,7 @@ def gather_report(
         subsets=subsets,
         sizes=order_sizes(names),
         types=order_types(names),
-        scale=_choose_scale(published),
+        scale=choose_scale(published),
         grades=dict(benchmark.grades),
         notes=tuple(benchmark.notes),
         runs=runs,
@@ -79,8 +84,10 @@ def gather_report(
         spreads=measure_spreads(stored),
         published=published,
         query_values=values,
-        comparisons=_compare(database, benchmark_name, sorted(values), headline),
+        comparisons=_compare(database, benchmark, sorted(values), headline, subsets),
         warnings=_list_warnings(runs, values, headline, left_out),
+        published_measures=_order_published(benchmark),
+        exhibits=gather_exhibits(database, benchmark),
     )
 
 
@@ -92,19 +99,7 @@ def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
     """
     from pinakes.report.html import render_html  # matplotlib is slow to import, and few commands draw
 
-    contents = {"report.html": render_html(report), "report.md": render_markdown(report)}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [_write(folder / name, text) for name, text in contents.items()]
-    except OSError as error:
-        raise InputError(f"the report cannot be written to {folder}: {error}.") from error
-
-
-def _write(path: Path, text: str) -> Path:
-    """Write beside the path and rename, so that a reader never sees half a report."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    return unfinished.replace(path)
+    return write_files(folder, {"report.html": render_html(report), "report.md": render_markdown(report)})
 
 
 def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore]:
@@ -167,17 +162,34 @@ def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[Pub
     return next((subset for subset in whole if subset in reported), "all")
 
 
-def _choose_scale(published: Iterable[PublishedFigure]) -> Scale:
+def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale:
     """Per cent where every published figure is printed as one."""
     told = [one for one in published if one.value]
     is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in told]
     return "percent" if told and all(is_percent) else "share"
 
 
-def _compare(database: Database, benchmark: str, run_ids: Sequence[int], measure: str) -> list[PairTest]:
+def _order_published(benchmark: Benchmark) -> tuple[str, ...]:
+    """The published measures in the order in which the benchmark's folder has them, which is the papers'."""
+    return tuple(dict.fromkeys(parse_measure(score.measure).name for score in benchmark.published))
+
+
+def _compare(
+    database: Database, benchmark: Benchmark, run_ids: Sequence[int], measure: str, subsets: Sequence[str]
+) -> list[PairTest]:
+    """Every pair of runs over all queries, and in each group where the groups are few."""
     if len(run_ids) < 2:
         return []
-    return [_flatten(pair) for pair in compare_runs(database, benchmark, run_ids=run_ids, measure=measure)]
+    column = _choose_column(benchmark, subsets)
+    pairs = compare_runs(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
+    return [_flatten(pair) for pair in pairs]
+
+
+def _choose_column(benchmark: Benchmark, subsets: Sequence[str]) -> str | None:
+    """The first grouping column, if its groups are few enough for a table of pairs each."""
+    column = next(iter(benchmark.group_by), None)
+    groups = [name for name in subsets if name.startswith(f"{column}=") and "/" not in name]
+    return column if 2 <= len(groups) <= MOST_COMPARED_GROUPS else None
 
 
 def _flatten(pair: PairComparison) -> PairTest:
@@ -188,8 +200,17 @@ def _flatten(pair: PairComparison) -> PairTest:
         t_test_p=pair.holm_t_test,
         wilcoxon_p=pair.holm_wilcoxon,
         randomisation_p=pair.holm_randomisation,
+        subset=pair.subset,
         **{name: getattr(pair.comparison, name) for name in names},
     )
+
+
+def _differ_in_data(runs: Iterable[RunRow]) -> bool:
+    """Whether runs of the same text templates read other texts or pools; other templates are other texts."""
+    digests: dict[tuple[str | None, str | None], set[str]] = {}
+    for run in runs:
+        digests.setdefault((run.query_template, run.paper_template), set()).add(run.dataset_digest)
+    return any(len(found) > 1 for found in digests.values())
 
 
 def _list_warnings(
@@ -203,7 +224,7 @@ def _list_warnings(
             said.append(f"{run.label} has no answer to {missing}; each counts as zero.")
         if not run.is_current:
             said.append(f"{run.label} was made when the benchmark was defined otherwise than today.")
-    if len({run.dataset_digest for run in runs}) > 1:
+    if _differ_in_data(runs):
         said.append("The runs did not all rank the same rows of the benchmark; compare them with care.")
     if left_out:
         said.append(f"Older runs of the same systems with the same settings are left out: {left_out}.")

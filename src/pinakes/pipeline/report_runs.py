@@ -10,8 +10,10 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.pipeline.baselines import find_baseline, is_baseline_system
 from pinakes.pipeline.stored_runs import find_runs, select_newest
 from pinakes.queries.definition import Benchmark
+from pinakes.queries.exhibits import Baseline
 from pinakes.report.data import RunRow
 from pinakes.schema import encoders
 
@@ -29,14 +31,16 @@ def choose_runs(
     """
     found = find_runs(database, benchmark.name, run_ids)
     chosen = found if run_ids or all_runs else select_newest(found)
-    names, labels = _read_encoders(database), _label_runs(chosen)
-    ours = {"label", "encoder", "is_current"}
+    baselines = {row["run_id"]: find_baseline(benchmark, row) for row in chosen}
+    names, labels = _read_encoders(database), _label_runs(chosen, baselines)
+    ours = {"label", "encoder", "is_current", "published_as"}
     columns = [field.name for field in fields(RunRow) if field.name not in ours]
     runs = [
         RunRow(
             label=labels[row["run_id"]],
             encoder=names.get(row["encoder_id"]),
             is_current=row["view_digest"] == benchmark.digest,
+            published_as=_name_published(benchmark, row["system"], baselines[row["run_id"]]),
             **{name: row[name] for name in columns},
         )
         for row in chosen
@@ -44,10 +48,26 @@ def choose_runs(
     return runs, len(found) - len(chosen)
 
 
-def _label_runs(rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
-    """Run id -> the system, with what tells it from its namesakes, at last the run's number."""
+def _name_published(benchmark: Benchmark, system: str, baseline: Baseline | None) -> str | None:
+    """The published system that a run is; "" where it is none for sure, None where nothing says."""
+    if baseline is not None:
+        return baseline.published
+    return "" if is_baseline_system(benchmark, system) else None
+
+
+def _label_runs(
+    rows: Sequence[Mapping[str, Any]], baselines: Mapping[int, Baseline | None]
+) -> dict[int, str]:
+    """Run id -> the baseline's label, or the system with what tells it from its namesakes.
+
+    Where two would be called alike, the run's number stands behind.
+    """
     labels = {}
     for row in rows:
+        baseline = baselines[row["run_id"]]
+        if baseline is not None and baseline.label:
+            labels[row["run_id"]] = baseline.label
+            continue
         namesakes = [other for other in rows if other["system"] == row["system"]]
         telling = [name for name in _TELLING if len({other[name] for other in namesakes}) > 1]
         labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in telling)])

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pinakes.database import connect, connect_read_only
+    from pinakes.pipeline.agreement import measure_agreement, measure_query_agreement
     from pinakes.pipeline.benchmarking import find_index_folder, open_benchmark
-    from pinakes.pipeline.compare import compare_runs
+    from pinakes.pipeline.compare import compare_subsets
     from pinakes.pipeline.construction import construct
     from pinakes.pipeline.construction_records import ConstructionRequest
     from pinakes.pipeline.deduplicate import deduplicate
     from pinakes.pipeline.demo import run_demo
     from pinakes.pipeline.encode import EncodeOptions, QuerySource, encode_source
+    from pinakes.pipeline.error_analysis import ErrorRequest, gather_errors, print_errors, write_errors
     from pinakes.pipeline.evaluate import evaluate
     from pinakes.pipeline.export_pools import export_pools
     from pinakes.pipeline.export_run import export_qrels, export_run
@@ -50,6 +52,12 @@ if TYPE_CHECKING:
         show_progress,
         source_rows,
     )
+    from pinakes.pipeline.telling_agreement import (
+        choose_agreement_column,
+        describe_not_compared,
+        find_published_agreement,
+        print_agreement,
+    )
     from pinakes.pipeline.telling_pools import print_construction
     from pinakes.pipeline.tune import B_GRID, K1_GRID, tune_bm25
 
@@ -58,6 +66,7 @@ __all__ = [
     "K1_GRID",
     "ConstructionRequest",
     "EncodeOptions",
+    "ErrorRequest",
     "FaissRequest",
     "ImportRequest",
     "LoadRequest",
@@ -69,14 +78,16 @@ __all__ = [
     "SearchRequest",
     "SystemOptions",
     "ask",
+    "choose_agreement_column",
     "choose_loader",
-    "compare_runs",
+    "compare_subsets",
     "comparison_rows",
     "connect",
     "connect_read_only",
     "construct",
     "deduplicate",
     "describe_coverage",
+    "describe_not_compared",
     "encode_source",
     "evaluate",
     "export_pools",
@@ -86,7 +97,9 @@ __all__ = [
     "fetched_rows",
     "find_index_folder",
     "find_orphans",
+    "find_published_agreement",
     "find_source",
+    "gather_errors",
     "gather_report",
     "import_run",
     "index",
@@ -95,8 +108,12 @@ __all__ = [
     "index_pgvector",
     "initialise",
     "load",
+    "measure_agreement",
+    "measure_query_agreement",
     "open_benchmark",
+    "print_agreement",
     "print_construction",
+    "print_errors",
     "print_load",
     "print_records",
     "print_report",
@@ -116,6 +133,7 @@ __all__ = [
     "show_progress",
     "source_rows",
     "tune_bm25",
+    "write_errors",
     "write_report",
 ]
 
@@ -123,10 +141,12 @@ _HOMES: Final = {
     "pinakes.database": ("connect", "connect_read_only"),
     "pinakes.pipeline.benchmarking": ("find_index_folder", "open_benchmark"),
     "pinakes.pipeline.demo": ("run_demo",),
-    "pinakes.pipeline.compare": ("compare_runs",),
+    "pinakes.pipeline.agreement": ("measure_agreement", "measure_query_agreement"),
+    "pinakes.pipeline.compare": ("compare_subsets",),
     "pinakes.pipeline.construction": ("construct",),
     "pinakes.pipeline.construction_records": ("ConstructionRequest",),
     "pinakes.pipeline.deduplicate": ("deduplicate",),
+    "pinakes.pipeline.error_analysis": ("ErrorRequest", "gather_errors", "print_errors", "write_errors"),
     "pinakes.pipeline.evaluate": ("evaluate",),
     "pinakes.pipeline.export_pools": ("export_pools",),
     "pinakes.pipeline.export_run": ("export_qrels", "export_run"),
@@ -156,6 +176,12 @@ _HOMES: Final = {
     "pinakes.pipeline.run": ("RunRequest", "run"),
     "pinakes.pipeline.status": ("ask", "find_orphans", "read_status"),
     "pinakes.pipeline.systems.base": ("SystemOptions",),
+    "pinakes.pipeline.telling_agreement": (
+        "choose_agreement_column",
+        "describe_not_compared",
+        "find_published_agreement",
+        "print_agreement",
+    ),
     "pinakes.pipeline.telling_pools": ("print_construction",),
     "pinakes.pipeline.telling": (
         "comparison_rows",

@@ -220,6 +220,7 @@ def comparison_rows(pairs: Sequence["PairComparison"]) -> list[Mapping[str, Any]
     return [
         {
             "measure": pair.measure,
+            "subset": pair.subset,
             "a": f"{pair.system_a} (run {pair.run_a})",
             "b": f"{pair.system_b} (run {pair.run_b})",
             "queries": pair.comparison.queries,

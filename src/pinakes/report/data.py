@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from pinakes.report.exhibit_data import Exhibit
+
 Scale = Literal["share", "percent"]
 """how values are shown: 0.5328, or 53.28 as the benchmark's published figures are printed"""
 
@@ -23,6 +25,7 @@ class RunRow:
         encoder: the encoder's name where the system compares vectors.
         parameters: the system's parameters as a JSON object.
         is_current: whether the benchmark was defined then as it is now.
+        published_as: the published system that the run is; "" is none, None: the benchmark does not say.
     """
 
     run_id: int
@@ -50,6 +53,7 @@ class RunRow:
     imported_from: str | None
     import_digest: str | None
     is_current: bool
+    published_as: str | None = None
 
     @property
     def queries_missing(self) -> int:
@@ -99,7 +103,7 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """Paired tests of run b against run a over all queries; p values after Holm's correction.
+    """Paired tests of run b against run a over the queries of a subset; p values after Holm's correction.
 
     `mean_difference` and `interval` are of b - a; `wins` counts the queries where b is above.
     """
@@ -117,6 +121,7 @@ class PairTest:
     t_test_p: float
     wilcoxon_p: float
     randomisation_p: float
+    subset: str = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,8 @@ class BenchmarkReport:
         spreads: over the repeats of pools, where there are any.
         grades: grade -> what it means.
         query_values: run id -> query id -> value of the headline measure.
+        published_measures: in the order in which papers print them.
+        exhibits: tables and figures that the benchmark asks for, besides those of runs.
         warnings: what a reader must know before comparing the figures.
     """
 
@@ -155,6 +162,8 @@ class BenchmarkReport:
     query_values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     comparisons: Sequence[PairTest] = ()
     warnings: Sequence[str] = ()
+    published_measures: tuple[str, ...] = ()
+    exhibits: Sequence[Exhibit] = ()
 
     @property
     def is_by_measure(self) -> bool:
@@ -191,6 +200,10 @@ class BenchmarkReport:
         for figure in self.published:
             found.setdefault((figure.system, figure.subset, figure.measure), figure)
         return found
+
+    def list_pairs(self, subset: str = "all") -> list[PairTest]:
+        """The pairs of runs that were compared over the queries of a subset."""
+        return [pair for pair in self.comparisons if pair.subset == subset]
 
     def rank_runs(self) -> list[RunRow]:
         """The runs, best first by the headline; runs without scores last."""

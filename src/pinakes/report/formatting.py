@@ -141,6 +141,16 @@ def format_subset(subset: str) -> str:
     return f"{words}, {split}" if split else words
 
 
+def format_group(subset: str) -> str:
+    """A subset in words as a heading has room for them: without its column and its split.
+
+    >>> format_group("facet=method/test"), format_group("all/test"), format_group("mean(field)")
+    ('method', 'all queries', 'mean over fields')
+    """
+    group = subset.partition("/")[0]
+    return group.partition("=")[2] or format_subset(group)
+
+
 @lru_cache(maxsize=512)
 def is_count(measure: str) -> bool:
     """Whether the values of a measure are counts, which have no per cent.

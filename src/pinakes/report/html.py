@@ -3,23 +3,26 @@
 Leaves out: what the tables say (`tables`) and what the plots show (`plots`).
 """
 
-import re
-from importlib.resources import files
+from dataclasses import dataclass
 from typing import Final
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from pinakes.report.data import BenchmarkReport
-from pinakes.report.formatting import format_subset, format_time, format_value
+from pinakes.report.exhibit_data import GroupPairsExhibit, HeatMapExhibit
+from pinakes.report.exhibit_plots import plot_heat_map, plot_pairs
+from pinakes.report.exhibit_tables import exhibit_tables, list_paired_runs
+from pinakes.report.formatting import format_subset, format_value
 from pinakes.report.group_plots import plot_groups, plot_sizes
 from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.layout import Table
+from pinakes.report.pages import make_environment
 from pinakes.report.plots import list_plotted, plot_differences, plot_queries, plot_subsets
-from pinakes.report.published import difference_table, reproduction_table
+from pinakes.report.published import difference_table
 from pinakes.report.run_tables import coverage_table, describe_run
+from pinakes.report.side_by_side import list_reproduced
+from pinakes.report.significance import comparison_table, describe_winner, list_compared
 from pinakes.report.tables import (
-    comparison_table,
     list_detailed,
     measure_table,
     query_table,
@@ -30,27 +33,13 @@ from pinakes.report.tables import (
 MOST_DIFFERENCE_PLOTS: Final = 4
 MOST_QUERY_ROWS: Final = 500
 MOST_BAR_SUBSETS: Final = 8
+MOST_PAIR_ROWS: Final = 30
 
 
 def render_html(report: BenchmarkReport) -> str:
     """The whole report as one page: the same bytes for the same data."""
-    environment = Environment(
-        loader=FunctionLoader(_read_template),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["time"] = format_time
-    environment.filters["breakable"] = _let_break
-    environment.filters["minus"] = _write_minus
-    page = environment.get_template("report.html")
+    page = make_environment().get_template("report.html")
     return page.render(report=report, lead=_describe_lead(report), describe_run=describe_run, **_fill(report))
-
-
-def _read_template(name: str) -> str:
-    return files("pinakes.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _fill(report: BenchmarkReport) -> dict[str, object]:
@@ -61,9 +50,11 @@ def _fill(report: BenchmarkReport) -> dict[str, object]:
         "other_subsets": other_subset_tables(report),
         "sizes": size_tables(report),
         "types": type_tables(report),
-        "reproduced": reproduction_table(report),
+        "reproduced": list_reproduced(report),
         "differences": _list_difference_tables(report),
-        "comparisons": comparison_table(report) if report.comparisons else None,
+        "comparisons": _describe_comparisons(report),
+        "exhibits": _draw_exhibits(report),
+        "paired": _draw_paired(report),
         "coverage": coverage_table(report),
         "measures": [measure_table(report, subset) for subset in list_detailed(report)],
         "subset_results": _list_other_results(report),
@@ -114,10 +105,75 @@ def _mark_safe(*drawn: str | None) -> list[Markup]:
 def _draw_difference_plots(report: BenchmarkReport) -> list[Markup]:
     """The pairs that the best run is in; it has the most of what a reader asks for."""
     best = next((run.run_id for run in report.rank_runs() if run.run_id in report.query_values), None)
-    pairs = [pair for pair in report.comparisons if best in (pair.run_a, pair.run_b)][:MOST_DIFFERENCE_PLOTS]
+    pairs = [pair for pair in report.list_pairs() if best in (pair.run_a, pair.run_b)][:MOST_DIFFERENCE_PLOTS]
     return _mark_safe(
         *(plot_differences(report, pair, name=f"pair{place}") for place, pair in enumerate(pairs))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The pairs of runs over a subset: what follows from them in words, and the table."""
+
+    subset: str
+    findings: list[str]
+    table: Table
+    is_long: bool
+
+
+def _describe_comparisons(report: BenchmarkReport) -> list[_Compared]:
+    return [
+        _Compared(
+            format_subset(subset),
+            describe_winner(report, subset),
+            comparison_table(report, subset),
+            len(report.list_pairs(subset)) > MOST_PAIR_ROWS,
+        )
+        for subset in list_compared(report)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Exhibit:
+    """An exhibit's plot, if it has one, and its tables, which are folded away below a plot."""
+
+    title: str
+    note: str
+    plot: Markup | None
+    tables: list[Table]
+
+
+def _draw_exhibits(report: BenchmarkReport) -> list[_Exhibit]:
+    """The exhibits that are about the collection, not about runs."""
+    drawn = []
+    for place, exhibit in enumerate(report.exhibits):
+        tables = exhibit_tables(report, exhibit)
+        if isinstance(exhibit, HeatMapExhibit):
+            (plot,) = _mark_safe(plot_heat_map(exhibit, name=f"exhibit{place}"))
+            drawn.append(_Exhibit(exhibit.title, exhibit.note, plot, tables))
+        elif not isinstance(exhibit, GroupPairsExhibit):
+            drawn.append(_Exhibit(exhibit.title, "", None, tables))
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    """Papers that are asked with two groups: the plot of each run, the best one first."""
+
+    title: str
+    note: str
+    plots: list[tuple[str, Markup]]
+
+
+def _draw_paired(report: BenchmarkReport) -> list[_Paired]:
+    drawn = []
+    for place, exhibit in enumerate(report.exhibits):
+        if isinstance(exhibit, GroupPairsExhibit):
+            runs = list_paired_runs(report, exhibit)
+            svgs = (plot_pairs(report, exhibit, run, name=f"paired{place}-{run.run_id}") for run in runs)
+            plots = [(run.label, plot) for run, plot in zip(runs, _mark_safe(*svgs), strict=True)]
+            drawn.append(_Paired(exhibit.title, exhibit.note, plots))
+    return [one for one in drawn if one.plots]
 
 
 def _describe_lead(report: BenchmarkReport) -> dict[str, str] | None:
@@ -129,21 +185,3 @@ def _describe_lead(report: BenchmarkReport) -> dict[str, str] | None:
         return None
     value = format_value(score.value, report.scale, score.measure)
     return {"system": best.label, "value": value, "subset": format_subset(report.headline_subset)}
-
-
-def _let_break(text: str) -> Markup:
-    """Text that may go on in the next line after a point, as names of measures have one.
-
-    >>> str(_let_break("CSFCube.nDCG%20")), str(_let_break("<b>"))
-    ('CSFCube.<wbr>nDCG%20', '&lt;b&gt;')
-    """
-    return Markup(".<wbr>").join(text.split("."))
-
-
-def _write_minus(text: str) -> str:
-    """Text with a true minus before digits and between words, as print has it.
-
-    >>> _write_minus("-0.10"), _write_minus("-7.21 to -3.17"), _write_minus("bm25-fast")
-    ('−0.10', '−7.21 to −3.17', 'bm25-fast')
-    """
-    return re.sub(r"(?:^|(?<= to ))-(?=[\d∞])", "−", text.replace(" - ", "\u00a0−\u00a0"))

@@ -5,6 +5,7 @@ Leaves out: which tables a report has (`tables`, `run_tables`).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from pinakes.report.formatting import ABSENT
@@ -40,20 +41,59 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of a row; the first one names it. A row that is not ours is a published figure."""
+    """The cells of a row; the first one names it. A row that is not ours is a published figure.
+
+    A row that follows stands with the one above it, as a published figure below ours, and no line between.
+    """
 
     cells: tuple[Cell, ...]
     is_ours: bool = True
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands above several columns beside each other; without a title it is a place left empty."""
+
+    title: str
+    span: int
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A title, columns, rows, and a sentence that says how to read it."""
+    """A title, columns, rows, and a sentence that says how to read it.
+
+    `headings` are the upper level of the columns' headings, from the first column to the last; () is none.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     note: str = ""
+    headings: tuple[Heading, ...] = ()
+
+    def list_starts(self) -> set[int]:
+        """The columns that begin below a heading of several, where a reader looks for a gap.
+
+        >>> table = Table("", (), (), headings=(Heading("", 1), Heading("a", 2), Heading("b", 2)))
+        >>> sorted(table.list_starts())
+        [1, 3]
+        """
+        ends = accumulate(heading.span for heading in self.headings)
+        return {end - heading.span for end, heading in zip(ends, self.headings, strict=True) if heading.title}
+
+    def full_titles(self) -> list[str]:
+        """Each column's title with what stands above it, for those who draw one level of headings.
+
+        >>> columns = tuple([*text_columns("system"), *number_columns(["P@10", "RR"])])
+        >>> Table("", columns, (), headings=(Heading("", 1), Heading("method", 2))).full_titles()
+        ['system', 'method P@10', 'method RR']
+        """
+        above = [heading.title for heading in self.headings for _column in range(heading.span)]
+        return [
+            " ".join(filter(None, (upper, column.title)))
+            for upper, column in zip(above or [""] * len(self.columns), self.columns, strict=True)
+        ]
 
 
 def text_columns(*titles: str) -> list[Column]:
@@ -66,9 +106,9 @@ def number_columns(titles: Iterable[str]) -> list[Column]:
     return [Column(title) for title in titles]
 
 
-def make_row(*cells: Cell | str, is_ours: bool = True) -> Row:
+def make_row(*cells: Cell | str, is_ours: bool = True, follows: bool = False) -> Row:
     """A row of cells; text stands for a plain cell."""
-    return Row(tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), is_ours)
+    return Row(tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), is_ours, follows)
 
 
 def absent_cell() -> Cell:

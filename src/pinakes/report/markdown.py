@@ -7,17 +7,14 @@ import re
 from collections.abc import Iterable
 
 from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.exhibit_tables import exhibit_tables
 from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.layout import Cell, Row, Table
-from pinakes.report.published import difference_table, reproduction_table
+from pinakes.report.published import difference_table
 from pinakes.report.run_tables import coverage_table, describe_run
-from pinakes.report.tables import (
-    comparison_table,
-    list_detailed,
-    measure_table,
-    result_table,
-    subset_table,
-)
+from pinakes.report.side_by_side import list_reproduced
+from pinakes.report.significance import comparison_table, describe_winner, list_compared
+from pinakes.report.tables import list_detailed, measure_table, result_table, subset_table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -25,7 +22,10 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 def render_markdown(report: BenchmarkReport) -> str:
     """The whole report as one Markdown text: the same bytes for the same data."""
     parts = [_render_heading(report)]
-    parts += [render_table(table) for table in _list_tables(report)]
+    parts += [render_table(table) for table in _list_results(report)]
+    parts += [_render_comparison(report, subset) for subset in list_compared(report)]
+    parts += [render_table(table) for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
+    parts += [render_table(table) for table in _list_figures(report)]
     parts += ["## How the runs were made", *map(_render_run, report.rank_runs())]
     return "\n\n".join(parts) + "\n"
 
@@ -35,7 +35,7 @@ def render_table(table: Table, *, level: int = 2) -> str:
     lines = [
         f"{'#' * level} {escape_markdown(table.title)}",
         "",
-        _join(escape_markdown(column.title) for column in table.columns),
+        _join(escape_markdown(title) for title in table.full_titles()),
         _join("---:" if column.is_number else ":---" for column in table.columns),
         *(_join(_render_cell(cell, row) for cell in row.cells) for row in table.rows),
     ]
@@ -64,20 +64,27 @@ def _render_cell(cell: Cell, row: Row) -> str:
     return text if row.is_ours else f"*{text}*"
 
 
-def _list_tables(report: BenchmarkReport) -> list[Table]:
+def _render_comparison(report: BenchmarkReport, subset: str) -> str:
+    """The table of pairs over a subset, and below it what follows from it in words."""
+    findings = (f"- {escape_markdown(finding)}" for finding in describe_winner(report, subset))
+    return "\n".join([render_table(comparison_table(report, subset)), "", *findings])
+
+
+def _list_results(report: BenchmarkReport) -> list[Table]:
     chosen = [
         result_table(report),
         *size_tables(report),
         subset_table(report) if len(report.subsets) > 1 else None,
         *other_subset_tables(report),
         *type_tables(report),
-        reproduction_table(report),
+        *list_reproduced(report),
         difference_table(report, report.headline_subset),
-        comparison_table(report) if report.comparisons else None,
-        coverage_table(report),
-        *(measure_table(report, subset) for subset in list_detailed(report)),
     ]
     return [table for table in chosen if table is not None]
+
+
+def _list_figures(report: BenchmarkReport) -> list[Table]:
+    return [coverage_table(report), *(measure_table(report, subset) for subset in list_detailed(report))]
 
 
 def _render_heading(report: BenchmarkReport) -> str:

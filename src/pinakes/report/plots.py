@@ -94,7 +94,7 @@ def _subset_legend(report: BenchmarkReport, runs: Sequence[RunRow]) -> list[Any]
         style: dict[str, Any] = {"linestyle": "none", "color": MUTED, "markerfacecolor": "none"}
         handles.append(Line2D([], [], marker="D", markersize=4.5, label="a published system", **style))
     if match_published(report):
-        handles.append(Line2D([], [], color=INK, linewidth=2, label="published, same name"))
+        handles.append(Line2D([], [], color=INK, linewidth=2, label="published, same system"))
     return handles
 
 

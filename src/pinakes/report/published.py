@@ -1,6 +1,6 @@
 """Our runs against what papers reported: the same system again, and the distance to every published one.
 
-Leaves out: the published rows among ours (`tables.result_table`).
+Leaves out: the published rows among ours (`tables.result_table`), and below ours (`side_by_side`).
 """
 
 from collections.abc import Sequence
@@ -12,9 +12,19 @@ from pinakes.report.tables import source_note
 
 
 def match_published(report: BenchmarkReport) -> dict[int, str]:
-    """Run id -> the published system that carries the run's name, case and punctuation apart."""
+    """Run id -> the published system that the benchmark says the run to be, else the one of the run's name.
+
+    Names are compared without case and punctuation. A run that the benchmark says to be none has none.
+    """
     known = {_simplify(figure.system): figure.system for figure in reversed(report.published)}
-    return {run.run_id: known[name] for run in report.runs if (name := _simplify(run.system)) in known}
+    systems = {figure.system for figure in report.published}
+    matched = {}
+    for run in report.runs:
+        named = run.published_as
+        system = known.get(_simplify(run.system), "") if named is None else named
+        if system in systems:
+            matched[run.run_id] = system
+    return matched
 
 
 def _simplify(name: str) -> str:
@@ -26,13 +36,22 @@ def _simplify(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
+def list_published_subsets(report: BenchmarkReport) -> list[str]:
+    """The subsets in which a system was published that one of the runs is, in the report's order."""
+    matched = match_published(report).values()
+    order = (*report.subsets, *report.sizes, *report.types)
+    return in_order(order, {figure.subset for figure in report.published if figure.system in matched})
+
+
 def reproduction_table(report: BenchmarkReport) -> Table | None:
-    """Runs beside the published figures of the same name: value, and ours minus theirs; None without any."""
+    """Runs beside the published figures of the same system: value, and ours minus theirs; None without any.
+
+    A row for each subset: for benchmarks of more subsets than `side_by_side` has room for.
+    """
     matched = match_published(report)
     told = [figure for figure in report.published if figure.system in matched.values()]
     measures = in_order(report.measures, {figure.measure for figure in told})
-    order = (*report.subsets, *report.sizes, *report.types)
-    subsets = in_order(order, {figure.subset for figure in told})
+    subsets = list_published_subsets(report)
     scored = {(score.run_id, score.subset) for score in report.scores}
     rows = [
         make_row(run.label, format_subset(subset), *_reproduce(report, run, subset, measures))
@@ -44,7 +63,7 @@ def reproduction_table(report: BenchmarkReport) -> Table | None:
     if not rows:
         return None
     columns = (*text_columns("system", "subset"), *number_columns(measures))
-    note = "Our value, and beside it ours minus the published one of the same name."
+    note = "Our value, and beside it ours minus the published one of the same system."
     return Table("The same system, published and here", columns, tuple(rows), note)
 
 

@@ -1,22 +1,15 @@
-"""The tables of scores: systems by measures, measures and subsets by systems, pairs of systems.
+"""The tables of scores: systems by measures, measures and subsets by systems.
 
-Leaves out: published figures beside ours (`published`), pool sizes and candidate types (`group_tables`), what
-a run was made of (`run_tables`), how a table is drawn (`terminal`, `markdown`, `html`).
+Leaves out: pairs of systems (`significance`), published figures beside ours (`published`, `side_by_side`),
+pool sizes and candidate types (`group_tables`), what a run was made of (`run_tables`), how a table is drawn
+(`terminal`, `markdown`, `html`).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pinakes.report.data import BenchmarkReport, PairTest, RunRow, SubsetScore
-from pinakes.report.formatting import (
-    ABSENT,
-    format_deviation,
-    format_difference,
-    format_effect,
-    format_p,
-    format_subset,
-    format_value,
-)
+from pinakes.report.data import BenchmarkReport, RunRow, SubsetScore
+from pinakes.report.formatting import ABSENT, format_deviation, format_subset, format_value
 from pinakes.report.layout import (
     Cell,
     Row,
@@ -27,8 +20,6 @@ from pinakes.report.layout import (
     number_columns,
     text_columns,
 )
-
-SIGNIFICANT = 0.05
 
 
 def result_table(
@@ -201,40 +192,6 @@ def _best_published(report: BenchmarkReport, subset: str, measure: str) -> Cell:
         return absent_cell()
     best = max(found, key=lambda figure: figure.value)
     return Cell(format_value(best.value, report.scale, best.measure), note=best.system)
-
-
-def comparison_table(report: BenchmarkReport) -> Table:
-    """Every pair of runs by the headline measure over all queries, p values after Holm's correction."""
-    confidence = next((round(pair.confidence * 100) for pair in report.comparisons), 95)
-    columns = (
-        *text_columns("A", "B"),
-        *number_columns(["B - A", f"{confidence} % interval", "wins/ties/losses of B", "effect size"]),
-        *number_columns(["t-test", "Wilcoxon", "randomisation"]),
-    )
-    pairs = len(report.comparisons)
-    repeated = " A query of several pools counts once, by its mean over them." if report.has_repeats else ""
-    corrected = f"after Holm's correction over the {pairs} pairs" if pairs > 1 else "of the one pair"
-    note = (
-        f"{report.headline_measure} over all queries. The last three columns are p values {corrected}; "
-        f"those below {SIGNIFICANT} stand out.{repeated}"
-    )
-    rows = tuple(_comparison_row(report, pair) for pair in report.comparisons)
-    return Table("Do the systems differ?", columns, rows, note)
-
-
-def _comparison_row(report: BenchmarkReport, pair: PairTest) -> Row:
-    measure = report.headline_measure
-    low, high = (format_difference(end, report.scale, measure) for end in pair.interval)
-    p_values = (pair.t_test_p, pair.wilcoxon_p, pair.randomisation_p)
-    return make_row(
-        report.find_run(pair.run_a).label,
-        report.find_run(pair.run_b).label,
-        format_difference(pair.mean_difference, report.scale, measure),
-        f"{low} to {high}",
-        f"{pair.wins}/{pair.ties}/{pair.losses}",
-        format_effect(pair.effect_size),
-        *(Cell(format_p(p), "best" if p < SIGNIFICANT else "plain") for p in p_values),
-    )
 
 
 def query_table(report: BenchmarkReport) -> Table:

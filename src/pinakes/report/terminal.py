@@ -18,11 +18,13 @@ from rich.text import Text
 
 from pinakes.errors import InputError
 from pinakes.report.data import BenchmarkReport
+from pinakes.report.exhibit_tables import exhibit_tables
 from pinakes.report.group_tables import size_tables, type_tables
 from pinakes.report.layout import Cell, Column, Row, Table
-from pinakes.report.published import reproduction_table
 from pinakes.report.run_tables import coverage_table
-from pinakes.report.tables import comparison_table, result_table, subset_table
+from pinakes.report.side_by_side import list_reproduced
+from pinakes.report.significance import comparison_table, finding_table
+from pinakes.report.tables import result_table, subset_table
 
 Format = Literal["table", "csv", "json"]
 FORMATS: Final = ("table", "csv", "json")
@@ -38,16 +40,15 @@ _CONTROLS: Final = {
 
 
 def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
-    """Print a benchmark's results, published figures, comparisons, coverage and warnings."""
+    """Print a benchmark's results, published figures, comparisons, exhibits, coverage and warnings."""
     tables = [result_table(report), *size_tables(report)]
     if len(report.subsets) > 1:
         tables.append(subset_table(report))
     tables += type_tables(report)
-    reproduced = reproduction_table(report)
-    if reproduced:
-        tables.append(reproduced)
+    tables += list_reproduced(report)
     if report.comparisons:
-        tables.append(comparison_table(report))
+        tables += [comparison_table(report), finding_table(report)]
+    tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
     print_tables([*tables, coverage_table(report)], stream=stream)
     for warning in report.warnings:
         _make_console(stream).print(Text(f"! {escape_controls(warning)}", style="bold yellow"))
@@ -108,12 +109,19 @@ def _make_console(stream: TextIO | None) -> Console:
 
 def _draw(table: Table) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in table.columns:
-        title = Text(escape_controls(column.title))
+    for title, column in zip(_list_titles(table), table.columns, strict=True):
         drawn.add_column(title, justify="right" if column.is_number else "left", overflow="fold")
     for row in table.rows:
         drawn.add_row(*(_style(cell, row) for cell in row.cells))
     return drawn
+
+
+def _list_titles(table: Table) -> list[Text]:
+    """The columns' titles, with the heading of several of them in the line above."""
+    above = [heading.title for heading in table.headings for _column in range(heading.span)]
+    titles = [escape_controls(column.title) for column in table.columns]
+    upper = [f"{escape_controls(title)}\n" for title in above] if above else [""] * len(titles)
+    return [Text(f"{first}{second}") for first, second in zip(upper, titles, strict=True)]
 
 
 def _style(cell: Cell, row: Row) -> Text:

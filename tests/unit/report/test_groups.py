@@ -14,8 +14,9 @@ from pinakes.report.layout import Table
 from pinakes.report.markdown import render_markdown
 from pinakes.report.plots import plot_subsets
 from pinakes.report.published import reproduction_table
+from pinakes.report.significance import comparison_table
 from pinakes.report.subsets import measure_spreads, order_groups
-from pinakes.report.tables import comparison_table, result_table, subset_table
+from pinakes.report.tables import result_table, subset_table
 from pinakes.report.terminal import print_report
 
 SIZES = ("pool_size=2000", "pool_size=10000")

@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
@@ -13,37 +12,9 @@ from pinakes.report.html import render_html
 from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
 from pinakes.report.markdown import render_markdown, render_table
 from pinakes.report.plots import plot_differences, plot_queries, plot_subsets
+from tests.html_pages import Page
 
 ATTACK = "<script>alert(1)</script>"
-VOID = {"meta", "wbr", "link", "br", "img"}
-
-
-class Page(HTMLParser):
-    """Tags, attributes and balance of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: Counter[str] = Counter()
-        self.attributes: list[tuple[str, str, str]] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags[tag] += 1
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def values(self, name: str) -> list[str]:
-        return [value for _tag, attribute, value in self.attributes if attribute == name]
 
 
 def hostile(report: BenchmarkReport) -> BenchmarkReport:

@@ -5,7 +5,8 @@ from pinakes.report.formatting import format_difference, format_p, format_second
 from pinakes.report.layout import Table
 from pinakes.report.published import difference_table, match_published, reproduction_table
 from pinakes.report.run_tables import coverage_table, describe_run, load_tables
-from pinakes.report.tables import comparison_table, measure_table, query_table, result_table, subset_table
+from pinakes.report.significance import comparison_table
+from pinakes.report.tables import measure_table, query_table, result_table, subset_table
 
 
 def texts(table: Table) -> list[list[str]]:

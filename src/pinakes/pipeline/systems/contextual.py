@@ -109,6 +109,7 @@ class ContextualSystem:
                 "encoder": stored.name,
                 "distance": compared.distance,
                 "search": "exact",
+                "context": "yes",
                 "score": f"{compared.matching.in_words} in context",
                 **compared.matching.describe(),
                 **describe_candidates(database, workload, compared.candidates),

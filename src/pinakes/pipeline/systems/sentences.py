@@ -110,6 +110,7 @@ class SentenceSystem:
                 "encoder": stored.name,
                 "distance": compared.distance,
                 "search": "exact",
+                "context": "no",
                 "score": compared.matching.in_words,
                 **compared.matching.describe(),
                 **describe_candidates(database, workload, compared.candidates),

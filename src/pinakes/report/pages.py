@@ -1,0 +1,50 @@
+"""Jinja as our pages use it: templates of this package, every text escaped, numbers as print has them.
+
+Leaves out: what the pages say (`html`, `error_page`).
+"""
+
+import re
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from pinakes.report.formatting import format_time
+
+
+def make_environment() -> Environment:
+    """Where templates are looked up, with the filters `time`, `breakable` and `minus`."""
+    environment = Environment(
+        loader=FunctionLoader(_read_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["time"] = format_time
+    environment.filters["breakable"] = _let_break
+    environment.filters["minus"] = _write_minus
+    return environment
+
+
+def _read_template(name: str) -> str:
+    return files("pinakes.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _let_break(text: str) -> Markup:
+    """Text that may go on in the next line after a point, as names of measures have one.
+
+    >>> str(_let_break("CSFCube.nDCG%20")), str(_let_break("<b>"))
+    ('CSFCube.<wbr>nDCG%20', '&lt;b&gt;')
+    """
+    return Markup(".<wbr>").join(text.split("."))
+
+
+def _write_minus(text: str) -> str:
+    """Text with a true minus before digits and between words, as print has it.
+
+    >>> _write_minus("-0.10"), _write_minus("95 % -7.21 to -3.17"), _write_minus("bm25-fast")
+    ('−0.10', '95 % −7.21 to −3.17', 'bm25-fast')
+    """
+    return re.sub(r"(?:^|(?<= to )|(?<= % ))-(?=[\d∞])", "−", text.replace(" - ", "\u00a0−\u00a0"))
