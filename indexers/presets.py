@@ -60,9 +60,9 @@ def resolve_model(model: str | Path, revision: str | None = None, *, download: b
     """The source of a preset, of a local folder, or of a hub id, which may carry `@revision`.
 
     A preset is taken from its package where that is installed; anything on the hub that is not in the
-    local cache is downloaded, unless `download` is false. Raises `UnknownNameError` for a name that is none of the three and
-    `IndexingError` for a preset that needs code of its own, for a model without safetensors files, and for
-    a download that fails.
+    local cache is downloaded, unless `download` is false. Raises `UnknownNameError` for a name that is none
+    of the three and `IndexingError` for a preset that needs code of its own, for a model without safetensors
+    files, and for a download that fails.
     """
     text = str(model)
     preset = find_preset(text)
