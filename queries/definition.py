@@ -210,7 +210,6 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
     digest = hashlib.sha256()
     for file, text in contents.items():
         digest.update(f"{file}\0{text}\0".encode())
-    aggregation = described.get("aggregation", {})
     own_views = {
         file.removeprefix("views/").removesuffix(".sql"): text
         for file, text in contents.items()
@@ -229,30 +228,37 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
         paper_template=described["paper_template"],
         depth=described.get("depth"),
         grades=described["grades"],
-        group_by=tuple(aggregation.get("group_by", ())),
-        fold_column=aggregation.get("fold_column"),
-        splits={
-            split: tuple(frozenset(folds) for folds in parts)
-            for split, parts in aggregation.get("splits", {}).items()
-        },
         published=tuple(
             score for table in described.get("published", ()) for score in _read_published(table)
         ),
         sql={view: contents[f"{view}.sql"] for view in VIEWS},
         digest=digest.hexdigest(),
         notes=tuple(described.get("notes", ())),
-        tuning_folds=frozenset(aggregation.get("tuning_folds", ())),
-        repeat_column=aggregation.get("repeat_column"),
-        averages=tuple(
-            Average(name, average["column"], average.get("decimals"))
-            for name, average in aggregation.get("averages", {}).items()
-        ),
-        candidate_types=aggregation.get("candidate_types", False),
         sampling=described.get("sampling"),
         own_views=own_views,
         baselines=read_baselines(described.get("baselines", ())),
         exhibits=read_exhibits(described.get("exhibits", ()), list(own_views)),
+        **_read_aggregation(described.get("aggregation", {})),
     )
+
+
+def _read_aggregation(aggregation: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of `Benchmark` that the table `[aggregation]` gives."""
+    return {
+        "group_by": tuple(aggregation.get("group_by", ())),
+        "fold_column": aggregation.get("fold_column"),
+        "splits": {
+            split: tuple(frozenset(folds) for folds in parts)
+            for split, parts in aggregation.get("splits", {}).items()
+        },
+        "tuning_folds": frozenset(aggregation.get("tuning_folds", ())),
+        "repeat_column": aggregation.get("repeat_column"),
+        "averages": tuple(
+            Average(name, average["column"], average.get("decimals"))
+            for name, average in aggregation.get("averages", {}).items()
+        ),
+        "candidate_types": aggregation.get("candidate_types", False),
+    }
 
 
 def _read_published(table: Mapping[str, Any]) -> list[PublishedScore]:
