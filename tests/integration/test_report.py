@@ -240,6 +240,14 @@ def test_other_rows_and_another_definition_are_warned_of(database: Database, cor
     ]
 
 
+def test_other_text_templates_are_no_other_rows(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    told = {"dataset_digest": "other", "query_template": "title", "paper_template": "title"}
+    change(database, sa.update(runs).where(runs.c.run_id == 1).values(told))
+    warnings = gather_report(database, "tiny").warnings
+    assert warnings == ["poor has no answer to 1 of 4 queries; each counts as zero."]
+
+
 def test_another_measure_can_lead(database: Database, corpus: Path) -> None:
     prepare(database, corpus)
     report = gather_report(database, "tiny", measure="MRR")
