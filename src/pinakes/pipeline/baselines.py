@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from pinakes.pipeline.systems.registry import expand_name
 from pinakes.pipeline.templates import choose_templates
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline
@@ -26,11 +27,11 @@ def find_baseline(benchmark: Benchmark, run: Mapping[str, Any]) -> Baseline | No
 
 def is_baseline_system(benchmark: Benchmark, system: str) -> bool:
     """Whether some baseline is of that system, so that a run which is none of them is another thing."""
-    return any(baseline.system == system for baseline in benchmark.baselines)
+    return any(expand_name(baseline.system) == system for baseline in benchmark.baselines)
 
 
 def _fits(benchmark: Benchmark, baseline: Baseline, run: Mapping[str, Any]) -> bool:
-    if baseline.system != run["system"]:
+    if expand_name(baseline.system) != run["system"]:
         return False
     owed = choose_templates(benchmark, baseline.system, baseline.query_template, baseline.paper_template)
     found = (run["query_template"], run["paper_template"])

@@ -53,6 +53,18 @@ def is_lexical(name: str) -> bool:
     return (NAMED[name].system if name in NAMED else name) in LEXICAL
 
 
+def expand_name(name: str) -> str:
+    """What a system is called in its runs: a preset that was published for sentences compares sentences.
+
+    >>> expand_name("simcse_sup"), expand_name("ot_aspire_cs"), expand_name("minilm")
+    ('sentences:simcse_sup', 'transport:ot_aspire_cs', 'minilm')
+    """
+    preset = find_preset(name)
+    if preset is None or not preset.sentence_level:
+        return name
+    return f"{TRANSPORT if preset.transport else SENTENCES}:{name}"
+
+
 def find_system(name: str, options: SystemOptions) -> System:
     """The system of that name: a lexical one, a baseline, a preset, a folder, a hub id, or a combination.
 
@@ -65,9 +77,7 @@ def find_system(name: str, options: SystemOptions) -> System:
     """
     _check("precision", options.precision, PRECISIONS)
     _check("distance", options.distance or DISTANCES[0], DISTANCES)
-    preset = find_preset(name)
-    if preset is not None and preset.sentence_level:
-        name = f"{TRANSPORT if preset.transport else SENTENCES}:{name}"
+    preset, name = find_preset(name), expand_name(name)
     kind, colon, _ = name.partition(":")
     if name in NAMED:
         kind, options = NAMED[name].system, NAMED[name].fix(name, options)
