@@ -219,6 +219,14 @@ def test_index_that_was_built_anew_is_no_other_setting(database: Database, corpu
     assert [run.run_id for run in gather_report(database, "tiny").runs] == [2, 3, 4]
 
 
+def test_runs_of_one_system_are_called_by_what_differs(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    copy_run(database, 1, parameters='{"b":0.4,"k1":0.9,"content_digest":"new"}')
+    copy_run(database, 1, parameters='{"b":0.4,"k1":1.2}')
+    labels = {run.run_id: run.label for run in gather_report(database, "tiny", all_runs=True).runs}
+    assert labels == {1: "good", 2: "poor", 3: "good, b 0.4, k1 0.9", 4: "good, b 0.4, k1 1.2"}
+
+
 def test_run_that_was_not_evaluated_is_shown_and_said(database: Database, corpus: Path) -> None:
     prepare(database, corpus)
     change(database, sa.delete(scores).where(scores.c.run_id == 1))

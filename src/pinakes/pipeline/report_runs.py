@@ -15,6 +15,7 @@ from pinakes.pipeline.stored_runs import find_runs, select_newest
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline
 from pinakes.report.data import RunRow
+from pinakes.report.run_tables import list_parameters
 from pinakes.schema import encoders
 
 _TELLING: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
@@ -60,7 +61,8 @@ def _label_runs(
 ) -> dict[int, str]:
     """Run id -> the baseline's label, or the system with what tells it from its namesakes.
 
-    Where two would be called alike, the run's number stands behind.
+    Where several would be called alike, the parameters in which they differ stand behind, at last the run's
+    number.
     """
     labels = {}
     for row in rows:
@@ -71,8 +73,27 @@ def _label_runs(
         namesakes = [other for other in rows if other["system"] == row["system"]]
         telling = [name for name in _TELLING if len({other[name] for other in namesakes}) > 1]
         labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in telling)])
+    labels = _tell_parameters(labels, rows)
     known = list(labels.values())
     return {run: label if known.count(label) == 1 else f"{label}, run {run}" for run, label in labels.items()}
+
+
+def _tell_parameters(labels: Mapping[int, str], rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """The labels; those of several runs with the parameters, digests apart, that are not the same in all."""
+    parameters = {
+        row["run_id"]: {
+            name: value for name, value in list_parameters(row["parameters"]) if not name.endswith("digest")
+        }
+        for row in rows
+    }
+    told = {}
+    for run, label in labels.items():
+        alike = [parameters[other] for other, name in labels.items() if name == label]
+        names = sorted({name for found in alike for name in found})
+        telling = [name for name in names if len({found.get(name) for found in alike}) > 1]
+        own = parameters[run]
+        told[run] = ", ".join([label, *(f"{name} {own[name]}" for name in telling if name in own)])
+    return told
 
 
 def _say(name: str, value: object) -> str:

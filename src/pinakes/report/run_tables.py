@@ -56,13 +56,13 @@ def describe_run(run: RunRow) -> list[tuple[str, str]]:
         "digest of the definition": run.view_digest + ("" if run.is_current else " (not today's)"),
         "run digest": run.run_digest,
     }
-    return [*((name, value) for name, value in facts.items() if value), *_list_parameters(run.parameters)]
+    return [*((name, value) for name, value in facts.items() if value), *list_parameters(run.parameters)]
 
 
-def _list_parameters(text: str) -> list[tuple[str, str]]:
+def list_parameters(text: str) -> list[tuple[str, str]]:
     """The parameters of a system, nested ones with a dot.
 
-    >>> _list_parameters('{"k1": 1.2, "analysis": {"stemmer": "english"}}')
+    >>> list_parameters('{"k1": 1.2, "analysis": {"stemmer": "english"}}')
     [('analysis.stemmer', 'english'), ('k1', '1.2')]
     """
     return sorted(_flatten(orjson.loads(text)))
