@@ -44,6 +44,7 @@ from pinakes.cli_options import (
 from pinakes.cli_pools import add_pool_commands
 from pinakes.cli_reproducing import add_reproducing_command
 from pinakes.cli_sampling import add_sampling_command
+from pinakes.cli_searching import add_searching_command
 from pinakes.errors import InputError, PinakesError
 from pinakes.pipeline import steps
 
@@ -83,6 +84,7 @@ def init(db: DatabaseUrl = None, wait: Wait = 0.0, quiet: Quiet = False) -> None
 
 add_loading_commands(app)
 add_indexing_commands(app)
+add_searching_command(app)
 add_sampling_command(app)
 add_pool_commands(app)
 add_error_command(app)

@@ -1,4 +1,4 @@
-"""The commands that make indexes and vectors, tune and search them: `index`, `encode`, `tune`, `search`.
+"""The commands that make indexes and vectors, and tune them: `index`, `encode`, `tune`.
 
 They stand apart from the other commands (`cli`) for their number of options only.
 """
@@ -25,7 +25,6 @@ from pinakes.cli_options import (
     Systems,
     Wait,
     parse_options,
-    parse_positions,
 )
 from pinakes.errors import InputError
 from pinakes.pipeline import steps
@@ -241,66 +240,8 @@ def encode(
     steps.print_records([asdict(summary)], as_json=json)
 
 
-def search(
-    corpus: Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")],
-    text: Annotated[
-        str, typer.Argument(help="What to look for; no character of it is syntax.", show_default=False)
-    ] = "",
-    system: Annotated[str, typer.Option("--system", "-s", help="bm25, tfidf, minilm, …")] = "bm25",
-    k: Annotated[int, typer.Option("-k", min=1, help="How many papers.")] = 10,
-    paper: Annotated[
-        str | None,
-        typer.Option(help="Ask with this paper of the corpus, by its source's id, in place of TEXT."),
-    ] = None,
-    sentences: Annotated[
-        str, typer.Option(help="Ask with these sentences of its abstract, as 2,3.", show_default=False)
-    ] = "",
-    year_from: Annotated[int | None, typer.Option(help="The earliest year.", show_default=False)] = None,
-    year_to: Annotated[int | None, typer.Option(help="The latest year.", show_default=False)] = None,
-    venue: Annotated[str | None, typer.Option(help="The venue, word for word.", show_default=False)] = None,
-    field: Annotated[str | None, typer.Option(help="A field of study.", show_default=False)] = None,
-    least_citations: Annotated[
-        int | None, typer.Option(help="The least citation count.", show_default=False)
-    ] = None,
-    through: Annotated[
-        str, typer.Option(help="How vectors are compared: exact, pgvector, or faiss:KIND.")
-    ] = "exact",
-    precision: Precision = "auto",
-    distance: Distance = None,
-    device: Device = None,
-    option: Options = None,
-    paper_template: PaperTemplate = None,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    json: Json = False,
-) -> None:
-    """Find the papers of a corpus that are nearest to a text or a paper; a filter never gives fewer."""
-    with steps.connect(db, wait_s=wait) as database:
-        request = steps.SearchRequest(
-            corpus,
-            text,
-            system,
-            k,
-            steps.PaperFilter(year_from, year_to, venue, field, least_citations),
-            paper_template,
-            steps.SystemOptions(
-                steps.find_index_folder(database),
-                precision,
-                distance,
-                device,
-                parse_options(option or []),
-                through,
-            ),
-            paper,
-            parse_positions(sentences),
-        )
-        found = steps.search(database, request)
-    steps.print_records([asdict(paper) for paper in found], as_json=json)
-
-
 def add_indexing_commands(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     app.add_typer(index_app, name="index", help="Make side indexes and vectors, for a benchmark or a corpus.")
     app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's validation queries.")
-    app.command()(search)
     app.command()(encode)
