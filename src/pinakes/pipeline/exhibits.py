@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError
-from pinakes.pipeline.agreement import measure_agreement
+from pinakes.pipeline.agreement import MEASURES, measure_agreement
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Exhibit
 from pinakes.queries.relations import relation
@@ -29,7 +29,6 @@ from pinakes.schema import papers
 MOST_ROWS: Final = 200
 """rows of a view that a report shows"""
 
-_AGREEMENT: Final = ("rho", "alpha", "kappa", "percent")
 _HEAT_MAP_COLUMNS: Final = 5
 
 
@@ -133,10 +132,10 @@ def _gather_agreement(database: Database, benchmark: Benchmark, exhibit: Exhibit
     rows = sorted(found, key=lambda row: places[row.group])  # a group's two stages together
     return TableExhibit(
         exhibit.title,
-        (exhibit.column, "adjudication", "queries", *_AGREEMENT),
-        tuple((r.group, r.stage, r.queries, *(getattr(r, name) for name in _AGREEMENT)) for r in rows),
+        (exhibit.column, "adjudication", "queries", *MEASURES),
+        tuple((r.group, r.stage, r.queries, *(getattr(r, name) for name in MEASURES)) for r in rows),
         (exhibit.column, "adjudication"),
-        exhibit.measures or _AGREEMENT,
+        exhibit.measures or tuple(MEASURES),
         dict(exhibit.published or {}),
         exhibit.source,
         exhibit.note,
