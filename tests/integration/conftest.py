@@ -14,6 +14,7 @@ from pinakes.database import Database, connect, connect_read_only
 from pinakes.pipeline.init import initialise
 from pinakes.pipeline.load import LoadRequest, load
 from tests.benching import write_csfcube
+from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
 from tests.toy_encoder import build_toy_encoder
 
@@ -158,3 +159,15 @@ def read_only(request: pytest.FixtureRequest) -> Iterator[Database]:
         copied = _copied(request.getfixturevalue("prepared_postgres"), "read_only")
         with copied as url, connect_read_only(url) as opened:
             yield opened
+
+
+@pytest.fixture
+def call(
+    prepared_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Call:
+    """The command line over a database with the corpora, in a folder of the test's own."""
+    monkeypatch.setenv("PINAKES_DATABASE_URL", prepared_url)
+    monkeypatch.setenv("PINAKES_INDEX_FOLDER", str(tmp_path / "indexes"))
+    monkeypatch.chdir(tmp_path)
+
+    return make_call(capsys)

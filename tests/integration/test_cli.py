@@ -4,41 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from pinakes.cli import run_command
 from pinakes.pipeline import steps
 from tests.benching import BENCHMARK_TOML, write_benchmark, write_csfcube
+from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
 
 COMMAND = [sys.executable, "-c", "from pinakes.cli import main; main()"]
 
 
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Call = Callable[..., Outcome]
-
-
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    def call_command(*arguments: object) -> Outcome:
-        code = run_command([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return call_command
+    return make_call(capsys)
 
 
 @pytest.fixture

@@ -1,44 +1,12 @@
 """The commands that index, tune, encode and search: what they take, print and refuse."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
-from pinakes.cli import run_command
-
-
-class Outcome(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Call = Callable[..., Outcome]
-
-
-@pytest.fixture
-def call(
-    prepared_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Call:
-    monkeypatch.setenv("PINAKES_DATABASE_URL", prepared_url)
-    monkeypatch.setenv("PINAKES_INDEX_FOLDER", str(tmp_path / "indexes"))
-    monkeypatch.chdir(tmp_path)
-
-    def call_command(*arguments: object) -> Outcome:
-        code = run_command([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Outcome(code, captured.out, captured.err)
-
-    return call_command
+from tests.calling import Call
 
 
 def test_a_corpus_is_indexed_and_searched_without_a_benchmark(call: Call) -> None:

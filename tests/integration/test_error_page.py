@@ -19,11 +19,9 @@ from pinakes.pipeline.systems.base import SystemOptions
 from pinakes.report.error_data import ErrorCandidate, ErrorQuery, ErrorReport
 from pinakes.report.error_page import render_error_lines, render_error_page
 from tests.benching import change
+from tests.calling import Call
 from tests.integration.ranked_csfcube import import_rankings, write_trec
-from tests.integration.test_cli import Call, call, here
 from tests.integration.test_grouped_runs import write_grouped
-
-__all__ = ["call", "here"]
 
 
 def find(errors: ErrorReport, query_id: str) -> ErrorQuery:
@@ -210,7 +208,7 @@ def test_analysis_is_two_files(prepared: Database, tmp_path: Path) -> None:
 
 
 def test_command_prints_a_row_for_each_query_and_says_what_it_wrote(
-    call: Call, here: str, prepared: Database, tmp_path: Path
+    call: Call, prepared: Database, tmp_path: Path
 ) -> None:
     import_rankings(prepared, tmp_path)
     prepared.close()

@@ -9,9 +9,7 @@ from pinakes.database import Database
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.pipeline.reproduce import ReproduceRequest, reproduce
 from pinakes.pipeline.status import ask
-from tests.integration.test_cli_indexing import Call, call
-
-__all__ = ["call"]
+from tests.calling import Call
 
 SYNTHETIC = Path(__file__).parents[2] / "queries" / "synthetic"
 BASELINES = """
