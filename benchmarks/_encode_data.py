@@ -76,13 +76,13 @@ def ndcg_at_10(encode: Callable[[list[str]], np.ndarray]) -> float:
     """The mean nDCG@10 on SciFact's test queries, all papers ranked by cosine."""
     papers, queries = _read_lines(SCIFACT / "corpus.jsonl.gz"), _read_lines(SCIFACT / "queries.jsonl")
     grades = _read_grades()
-    asked = [query for query in queries if query["_id"] in grades]
+    requested = [query for query in queries if query["_id"] in grades]
     documents = _unit(encode([f"{paper['title']} {paper['text']}" for paper in papers]))
-    scores = _unit(encode([query["text"] for query in asked])) @ documents.T
+    scores = _unit(encode([query["text"] for query in requested])) @ documents.T
     ids = np.array([paper["_id"] for paper in papers])
     values = [
         _ndcg(ids[np.argsort(-row, kind="stable")[:10]], grades[query["_id"]])
-        for query, row in zip(asked, scores, strict=True)
+        for query, row in zip(requested, scores, strict=True)
     ]
     return float(np.mean(values))
 

@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from pinakes.indexers.encoder import WEIGHT_TYPES, Encoder, Precision
+from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder, Precision
 
 MATRIX_ROWS = {"cpu": 4096, "cuda": 65536}
 ROUNDS = 15

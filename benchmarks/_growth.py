@@ -38,7 +38,7 @@ PANELS = (
     Panel("approximate", "Building a vector index, 384 dimensions", "build s", "seconds"),
     Panel("approximate", "Vector indexes at recall@10 of 0.95 or more", "queries/s", "queries a second"),
 )
-LEAST_RECALL = 0.95
+MIN_RECALL = 0.95
 
 
 def main() -> None:
@@ -69,7 +69,7 @@ def read_values(measured: dict[str, Any], panel: Panel) -> dict[str, float]:
     values: dict[str, float] = {}
     for row in measured["rows"]:
         value = float(row.get(panel.column) or 0.0)
-        if value > 0 and row.get("recall@10", 1.0) >= LEAST_RECALL:
+        if value > 0 and row.get("recall@10", 1.0) >= MIN_RECALL:
             values[row["system"]] = max(value, values.get(row["system"], 0.0))
     return values
 

@@ -25,11 +25,11 @@ import torch
 from _common import describe_machine, make_parser, report
 from _vectors import make_blocks, make_matrix
 
-from pinakes.indexers.exact import search_exact
-from pinakes.indexers.exact_scores import score_pairs
-from pinakes.indexers.faiss_build import build_faiss
-from pinakes.indexers.faiss_index import FaissIndex
-from pinakes.indexers.faiss_kinds import KINDS
+from pinakes.indexers.exact.scores import score_pairs
+from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.faiss.build import build_faiss
+from pinakes.indexers.faiss.index import FaissIndex
+from pinakes.indexers.faiss.kinds import KINDS
 
 DEPTH = 10
 ROUNDS = 3
@@ -74,7 +74,7 @@ def measure(options: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str
     good = [row for row in table if row["recall@10"] >= 0.95 and row["system"] != EXACT]
     fastest = max(good, key=lambda row: row["queries/s"], default=None)
     figures = {
-        "rows_asked": options.rows,
+        "rows_requested": options.rows,
         "dimensions": options.dims,
         "queries": options.queries,
         "threads": options.threads,

@@ -165,7 +165,7 @@ def read_parts(
 
 
 def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    from pinakes.indexers.sparse_bm25_build import TermIds, build_from_term_ids
+    from pinakes.indexers.sparse_bm25.build import TermIds, build_from_term_ids
 
     parts = (
         TermIds(np.arange(start, start + len(lengths)), lengths, tokens)
@@ -181,7 +181,7 @@ def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def analyse(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """How fast texts become an index: analysis, postings and files."""
-    from pinakes.indexers.sparse_bm25 import build_sparse_bm25
+    from pinakes.indexers.sparse_bm25.index import build_sparse_bm25
 
     _, lengths, tokens = next(read_parts(folder, 5_000))
     words = np.array([f"Word{number:x}" for number in range(options.vocabulary)])
@@ -193,7 +193,7 @@ def analyse(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def search_pinakes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    from pinakes.indexers.sparse_bm25 import SparseBm25Index
+    from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 
     queries = read_queries(folder, options.queries)
     started = time.perf_counter()
@@ -210,7 +210,7 @@ def search_pinakes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def search_grid(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """What a further pair of k1 and b costs with the index open: 100 queries, four pairs."""
-    from pinakes.indexers.sparse_bm25 import SparseBm25Index
+    from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 
     index = SparseBm25Index.open(folder / "index")
     queries = read_queries(folder, 100)

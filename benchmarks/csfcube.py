@@ -100,9 +100,9 @@ def find_seconds(steps: Steps, name: str) -> float:
 def reproduce(steps: Steps, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Load, encode and reproduce; which baselines were run, their rankings and their scores."""
     only = [f"--only={name}" for name in WITHOUT_ENCODERS] if options.quick else []
-    asked = ("reproduce", NAME, "--precision", options.precision, "--folder", str(folder), *only)
+    requested = ("reproduce", NAME, "--precision", options.precision, "--folder", str(folder), *only)
     steps.pinakes("load", "load", "csfcube", str(options.release))
-    made = steps.pinakes("reproduce", *asked)
+    made = steps.pinakes("reproduce", *requested)
     read = [sys.executable, "-c", COMMAND, "sql", "--format", "json"]
     return {
         "made": {one["baseline"]: one["left_out"] or f"run {one['run_id']}" for one in made},

@@ -24,11 +24,11 @@ from _common import describe_machine, make_parser, measure_in_turns, report
 from _encode_data import build_random_bert, ndcg_at_10, read_texts
 from _encode_rates import count_operations, measure_matrix_rate
 
-from pinakes.indexers.encode import encode_texts
-from pinakes.indexers.encoder import Encoder
-from pinakes.indexers.model import choose_precision, device_name, load_encoder
-from pinakes.indexers.precision import cosine_error
-from pinakes.indexers.presets import ModelSource, resolve_model
+from pinakes.indexers.encoder.encode import encode_texts
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import choose_precision, device_name, load_encoder
+from pinakes.indexers.encoder.precision import cosine_error
+from pinakes.indexers.encoder.presets import ModelSource, resolve_model
 
 PEER = "sentence-transformers"
 PEER_BATCH = 128

@@ -25,10 +25,10 @@ import numpy as np
 import torch
 from _common import describe_machine, make_parser, report
 
-from pinakes.indexers import exact_int8
-from pinakes.indexers.exact import search_exact
-from pinakes.indexers.exact_kernel import has_kernel
-from pinakes.indexers.exact_scores import check_vectors, score_pairs, share
+from pinakes.indexers.exact import int8 as exact_int8
+from pinakes.indexers.exact.kernel import has_kernel
+from pinakes.indexers.exact.scores import check_vectors, score_pairs, share
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.vector_files import VectorFiles, open_vectors, write_vectors
 
 PEER = "faiss IndexFlatIP"
@@ -164,7 +164,7 @@ def open_both(options: argparse.Namespace) -> tuple[VectorFiles, np.ndarray]:
 
 def search_ours(options: argparse.Namespace) -> dict[str, Any]:
     documents, queries = open_both(options)
-    from pinakes.indexers.exact import choose_pass
+    from pinakes.indexers.exact.search import choose_pass
 
     # Kernels are compiled before the clock starts, which one search in a process pays for once.
     search_exact(queries, documents.vectors[:64], 5, "inner_product", method=options.first_pass)

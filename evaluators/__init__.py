@@ -1,5 +1,5 @@
 """Numbers in, numbers out: rankings and judgments become scores.
 
 `registry` names the measures, `evaluate` computes them per query and by subset, `significance` compares
-two systems. Leaves out: the database; nothing here opens a connection.
+two systems.
 """

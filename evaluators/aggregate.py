@@ -1,7 +1,6 @@
 """Scores of single queries in, scores of subsets out: all, groups, splits and repeats of both, averages.
 
-Sums are exactly rounded, so that no order of queries changes a digit. Leaves out: rounding, which the
-report does, but where a published average is of rounded means.
+Sums are exactly rounded, so that no order of queries changes a digit.
 """
 
 import math
@@ -210,7 +209,7 @@ def _build_score(measure: str, subset: str, value: float, members: Sequence[Scor
         subset=subset,
         query_id=None,
         value=value,
-        queries_owed=sum(score.queries_owed for score in members),
+        queries_expected=sum(score.queries_expected for score in members),
         queries_answered=sum(score.queries_answered for score in members),
     )
 

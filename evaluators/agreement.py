@@ -2,8 +2,7 @@
 
 Grades are whole numbers, and all is counted in whole numbers until the last division, so that neither the
 order of the items nor that of the assessors changes a digit. A coefficient that has no value (nothing was
-graded twice, or chance alone cannot differ) is None, never NaN. Leaves out: which assessors are held against
-which, and means and medians over queries (`pinakes.pipeline.agreement`).
+graded twice, or chance alone cannot differ) is None, never NaN.
 """
 
 import math

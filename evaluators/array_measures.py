@@ -2,7 +2,6 @@
 
 Every sum goes over a query's papers from the best rank down, one double after the other, as the loops of
 trec_eval do (`numpy.bincount` adds in that order, `numpy.sum` does not), and logarithms are the C library's.
-Leaves out: measures and parameters without a kernel; trec_eval's own code computes those (`standard`).
 """
 
 import math
@@ -46,7 +45,7 @@ def compute(measure: Measure, ranks: JudgedRanks) -> Floats:
 def average_precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
     """The mean, over all relevant papers, of the precision at their rank; those below the cutoff give 0."""
     query, rank = _relevant(ranks, level, cutoff)
-    return _divide(_add(ranks, query, _count_up(query) / rank), _count_owed(ranks, level))
+    return _divide(_add(ranks, query, _count_up(query) / rank), _count_expected(ranks, level))
 
 
 def gain(ranks: JudgedRanks, _level: int, cutoff: int | None) -> Floats:
@@ -67,14 +66,14 @@ def precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
 
 def recall(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
     """Relevant papers up to the cutoff over all relevant papers."""
-    return _divide(_count_found(ranks, level, cutoff), _count_owed(ranks, level))
+    return _divide(_count_found(ranks, level, cutoff), _count_expected(ranks, level))
 
 
 def r_precision(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
     """Relevant papers among as many as there are relevant ones, over their number."""
     query, rank = _relevant(ranks, level, None)
-    owed = _count_owed(ranks, level)
-    return _divide(_count(ranks, query[rank <= owed[query]]), owed)
+    expected = _count_expected(ranks, level)
+    return _divide(_count(ranks, query[rank <= expected[query]]), expected)
 
 
 def reciprocal_rank(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
@@ -128,7 +127,7 @@ def _count_found(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
     return _count(ranks, _relevant(ranks, level, cutoff)[0])
 
 
-def _count_owed(ranks: JudgedRanks, level: int) -> Floats:
+def _count_expected(ranks: JudgedRanks, level: int) -> Floats:
     return _count(ranks, ranks.judged_query[ranks.judged_grade >= level])
 
 

@@ -1,7 +1,4 @@
-"""What a measure is: a family, its parameters and a canonical name.
-
-Leaves out: the names that exist (`registry`) and how a name is written (`naming`).
-"""
+"""What a measure is: a family, its parameters and a canonical name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

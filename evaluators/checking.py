@@ -1,7 +1,4 @@
-"""What rankings and judgments must be before anything is computed from them.
-
-Leaves out: what a single family asks for, such as a ranking within the pool (`given_order`).
-"""
+"""What rankings and judgments must be before anything is computed from them."""
 
 import math
 import operator

@@ -1,7 +1,7 @@
 """Rankings and judgments as columns of numbers: what an evaluation of millions of ranked papers computes on.
 
 A query is its position among the judged queries, a paper a number that rises with the source's id, byte by
-byte. Leaves out: who reads them from a database (`pinakes.pipeline`) and what is computed (`array_measures`).
+byte.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Counts that say something about the judgments, whatever the ranking.
-
-Leaves out: `NumRet`, which trec_eval's code counts (`standard`).
-"""
+"""Counts that say something about the judgments, whatever the ranking."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

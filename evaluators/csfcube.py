@@ -3,8 +3,6 @@
 Grades are 0 to 3; a grade from 2 on is relevant. The ranking's given order counts, not its scores. Two
 rules differ from the script, which silently shortens a partial ranking (here the lacking papers follow at
 the end) and fails on fewer than 20 papers (here `P` always divides by its cutoff).
-
-Leaves out: what the field calls R-precision and nDCG; those are `Rprec(rel=2)` and `nDCG%20`.
 """
 
 import math

@@ -2,7 +2,6 @@
 
 A query that the ranking does not hold, or holds without any paper, is missing: every measure of the
 ranking gives it zero. A ranking of a query that has no judgments is left aside, since it owes nothing.
-Leaves out: means over subsets (`aggregate`), differences between systems (`significance`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +34,7 @@ def evaluate(
             subset=subset,
             query_id=query_id,
             value=values[measure.name].get(query_id, 0.0),
-            queries_owed=1,
+            queries_expected=1,
             queries_answered=int(query_id in answered),
         )
         for measure in wanted

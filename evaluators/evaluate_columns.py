@@ -1,7 +1,7 @@
 """Columns of rankings and judgments in, scores of single queries out: `evaluate` for millions of papers.
 
 Gives to the last bit what `evaluate` gives for the same rankings, for the measures that have an array kernel
-(`array_measures.find_kernel`). Leaves out: all others.
+(`array_measures.find_kernel`).
 """
 
 from collections.abc import Sequence

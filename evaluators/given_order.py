@@ -1,7 +1,7 @@
 """Measures over the whole judged pool, in the order that the ranking was given in.
 
 What these measures share: scores are not looked at, the pool is the query's judgments, and its size
-decides cutoffs given as a share. Leaves out: the formulas (`csfcube`, `shares`).
+decides cutoffs given as a share.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 The order is that of versions 9: scores as 32-bit floats, descending; equal scores by the paper's id,
 byte-wise descending. Rows are sorted as whole numbers with the row in the lowest bits, which NumPy does many
-times faster than it finds an order. Leaves out: what is computed from the ranks (`array_measures`).
+times faster than it finds an order.
 """
 
 from collections.abc import Iterator
@@ -56,8 +56,8 @@ def rank_judged(ranked: RankedColumns, judged: JudgedColumns) -> JudgedRanks:
     starts, judged_starts = np.searchsorted(ranked.query, queries), np.searchsorted(judged.query, queries)
     rank = np.zeros(len(judged.query), dtype=np.int64)
     for first, last in _cut_blocks(starts):
-        rows, asked = slice(starts[first], starts[last]), slice(judged_starts[first], judged_starts[last])
-        rank[asked] = _rank_block(ranked, judged, rows, asked, starts[first:last], first)
+        rows, requested = slice(starts[first], starts[last]), slice(judged_starts[first], judged_starts[last])
+        rank[requested] = _rank_block(ranked, judged, rows, requested, starts[first:last], first)
     found = np.flatnonzero(rank)
     found = found[np.lexsort((rank[found], judged.query[found]))]
     return JudgedRanks(
@@ -82,10 +82,10 @@ def _cut_blocks(starts: Integers) -> Iterator[tuple[int, int]]:
 
 
 def _rank_block(
-    ranked: RankedColumns, judged: JudgedColumns, rows: slice, asked: slice, starts: Integers, first: int
+    ranked: RankedColumns, judged: JudgedColumns, rows: slice, requested: slice, starts: Integers, first: int
 ) -> Integers:
     """The rank of each asked judgment; 0 where its paper is not ranked."""
-    papers = 1 + max(_largest(ranked.paper[rows]), _largest(judged.paper[asked]))
+    papers = 1 + max(_largest(ranked.paper[rows]), _largest(judged.paper[requested]))
     query = ranked.query[rows].astype(np.int64) - first
     keys, found = _sort_rows(query * papers + ranked.paper[rows])
     _require_once(keys, papers, first, judged)
@@ -95,13 +95,13 @@ def _rank_block(
     # place in the block, from 1, of each row of `found`, which holds the rows of `keys` from the last on
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(1, len(order) + 1)
-    wanted = (judged.query[asked] - first) * papers + judged.paper[asked]
+    wanted = (judged.query[requested] - first) * papers + judged.paper[requested]
     at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
     is_ranked = keys[at] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
     above = starts - starts[0]
     ranks = np.zeros(len(wanted), dtype=np.int64)
     hit = np.flatnonzero(is_ranked)
-    ranks[hit] = place[len(keys) - 1 - at[hit]] - above[judged.query[asked][hit] - first]
+    ranks[hit] = place[len(keys) - 1 - at[hit]] - above[judged.query[requested][hit] - first]
     return ranks
 
 

@@ -1,7 +1,6 @@
 """How the name of a measure is written: `base(parameter=value, …)@cutoff`, or `%share` at the end.
 
-The syntax is that of ir-measures; `%20` (the first fifth of the pool) is ours. Leaves out: which bases
-exist (`registry`).
+The syntax is that of ir-measures; `%20` (the first fifth of the pool) is ours.
 """
 
 import ast

@@ -1,7 +1,4 @@
-"""Which measures exist: name -> where its family stands, imported when asked for.
-
-Leaves out: the syntax of names (`naming`), the formulas (one module a family of measures).
-"""
+"""Which measures exist: name -> where its family stands, imported when asked for."""
 
 from collections.abc import Mapping
 from importlib import import_module

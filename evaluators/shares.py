@@ -1,6 +1,6 @@
 """`nDCG%20`: nDCG over the first fifth of a judged pool, in the ranking's given order.
 
-The discount is trec_eval's. Leaves out: CSFCube's own discount (`csfcube`).
+The discount is trec_eval's.
 """
 
 import math

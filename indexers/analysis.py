@@ -4,8 +4,7 @@ Runs of letters and digits are tokens (a hyphen, a dot and an apostrophe separat
 stop words, ASCII-folded, stemmed with Snowball. Measured with BM25 on SciFact, Cranfield and CSFCube:
 scikit-learn's 318 English stop words gave a little more than Lucene's 33, and no stemming gave less, on each;
 tokens that keep their hyphens gave less on the first two. `named_analysis("lucene")` is what others compare
-with: Lucene's stop words and no token of one character. Leaves out: languages other than English, phrases,
-and any query syntax.
+with: Lucene's stop words and no token of one character.
 """
 
 import hashlib

@@ -5,7 +5,6 @@ weight * ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b
 k1 1.2 and b 0.75, which tantivy has compiled in. N, df and avgdl are of the whole index, each field by
 itself; a document without the field counts in N with length 0. The trap: dl is the length in one byte as
 Lucene keeps it, exact to 40 terms and then rounded down (41 to 40, 100 to 96), while avgdl is exact.
-Leaves out: other k1 and b, phrases, query syntax, and deciding which texts of a paper are indexed.
 """
 
 from array import array
@@ -43,7 +42,7 @@ KIND: Final = "bm25"
 ID_FIELD: Final = "paper_id"
 ANALYSER: Final = "pinakes"
 HEAP_BYTES: Final = 256_000_000
-TIES_ASKED_FOR: Final = 16
+TIES_REQUESTED_FOR: Final = 16
 WHOLE_SCAN_SHARE: Final = 8
 
 
@@ -126,7 +125,7 @@ class Bm25Index:
         if not clauses or not self.row_count:
             return Ranked(np.empty(0, np.int64), np.empty(0, np.float32))
         query = tantivy.Query.boolean_query(clauses)
-        limit = k + TIES_ASKED_FOR
+        limit = k + TIES_REQUESTED_FOR
         found = self._run(query, limit)
         while len(found.scores) >= limit and found.scores[-1] >= found.scores[k - 1]:
             limit *= 4

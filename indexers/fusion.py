@@ -1,7 +1,4 @@
-"""Several rankings of one query become one: reciprocal ranks, or weighted sums of scores.
-
-Leaves out: where rankings come from and which were meant (`pinakes.pipeline.systems.fusion`).
-"""
+"""Several rankings of one query become one: reciprocal ranks, or weighted sums of scores."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple, get_args

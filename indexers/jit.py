@@ -1,8 +1,7 @@
 """Kernels that numba compiles when they are first called: nothing at import, nothing kept on disk.
 
 numba's own cache is a pickle, so each process compiles anew (seconds). No kernel multiplies and adds in one
-rounding or changes the order of a sum: the same bits at any number of threads. Leaves out: numba's threads;
-a kernel holds no interpreter lock, so callers share work among threads of their own.
+rounding or changes the order of a sum: the same bits at any number of threads.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """What the lexical indexes (BM25, TF-IDF) share: documents in, results out, and the total order.
 
 A ranking is ordered by score descending, compared as float32, then by an explicit rule on ids; no order of
-insertion, thread or segment shows through. Leaves out: the database, and how a score comes about.
+insertion, thread or segment shows through.
 """
 
 from array import array

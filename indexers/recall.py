@@ -1,6 +1,6 @@
 """Recall of an approximate search against the exact one, with stored vectors as queries.
 
-Equal scores are equally right, so that no order among ties counts as a miss. Leaves out: searching.
+Equal scores are equally right, so that no order among ties counts as a miss.
 """
 
 from typing import Final
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.exact_scores import Rows, Vectors
+from pinakes.indexers.exact.scores import Rows, Vectors
 
 RECALL_DEPTHS: Final = (10, 100)
 

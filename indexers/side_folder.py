@@ -1,7 +1,7 @@
 """The folder of a side index: whole under its name, or not there at all, sealed with a digest of each file.
 
 A file that changed after the build is found when the index is opened, so that a damaged one is never
-searched. Leaves out: what the files are, and the row of the database that says what an index was built from.
+searched.
 """
 
 import fcntl

@@ -1,7 +1,6 @@
 """How often a collection's documents hold each term: what a term's weight is made of, in TF-IDF and BM25.
 
 An index counts its own documents; these counts are for one whose weights are another, larger collection's.
-Leaves out: weights, and the texts themselves (one block of them is in memory at a time).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from pinakes.indexers.analysis import Analysis
 from pinakes.indexers.lexical import Progress
-from pinakes.indexers.sparse_bm25_analyse import GrowingVocabulary, analyse_documents
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents
 
 TEXTS_AT_ONCE: Final = 2_048
 

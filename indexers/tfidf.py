@@ -6,7 +6,6 @@ N and df are of the documents, or of another collection. The terms of a query, o
 document of that collection holds are outside the vocabulary and do not lengthen it.
 Stemming and sublinear tf each raised nDCG on CSFCube, SciFact and Cranfield, hence the defaults;
 `named_analysis("words")` without sublinear tf is nearer to what papers report as "tf-idf".
-Leaves out: weights of fields (the fields of a document are joined), n-grams, and query syntax.
 """
 
 import json

@@ -2,7 +2,6 @@
 
 `vectors.npy` holds the vectors (n, d) in float32 and `ids.npy` one 64-bit id for each; any tool that reads
 numpy's format reads them. The folder is whole or not there, and sealed with a digest of each file.
-Leaves out: search (`exact`), which takes what `open_vectors` gives.
 """
 
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 The baselines abs_cbow200 and abs_tfidfcbow200 of CSFCube (appendix C): CBOW, 200 dimensions, trained on the
 abstracts of a corpus; a text is the mean of its words' vectors, or their mean weighted by TF-IDF. The paper
 does not say more; the rest is gensim's defaults, lower-cased words without stemming or stop words, and idf
-ln((1 + N) / (1 + df)) + 1. Leaves out: the database, and how vectors are compared.
+ln((1 + N) / (1 + df)) + 1.
 
 One worker trains in one order with one seed, so that the same texts give the same vectors on one machine;
 between processors the last bits may differ.
@@ -39,7 +39,7 @@ TEXTS_FILE: Final = "texts.tmp"
 DIMENSIONS: Final = 200
 WINDOW: Final = 5
 NEGATIVE: Final = 5
-LEAST_COUNT: Final = 5
+MIN_COUNT: Final = 5
 SEED: Final = 1
 FEWEST_PASSES: Final = 5
 MOST_PASSES: Final = 50
@@ -53,13 +53,13 @@ def build_word2vec(
     texts: Iterable[str],
     *,
     dimensions: int = DIMENSIONS,
-    least_count: int = LEAST_COUNT,
+    min_count: int = MIN_COUNT,
     passes: int | None = None,
     progress: Progress | None = None,
 ) -> BuiltIndex:
     """The words of `texts`, each with a vector, in `folder`, whole or not there at all; an old one goes.
 
-    A word that occurs fewer than `least_count` times has no vector. `passes` over the texts; None: as many
+    A word that occurs fewer than `min_count` times has no vector. `passes` over the texts; None: as many
     as read about 20 million words, at least 5 and at most 50, so that a small corpus is read more often.
     Raises IndexingError where no word is frequent enough.
     """
@@ -68,25 +68,25 @@ def build_word2vec(
         text_file = building / TEXTS_FILE
         rows, frequencies = _write_texts(text_file, texts, analysis, progress)
         chosen = passes or choose_passes(sum(count for count, _ in frequencies.values()))
-        words, vectors = _train(text_file, frequencies, dimensions, least_count, chosen)
+        words, vectors = _train(text_file, frequencies, dimensions, min_count, chosen)
         text_file.unlink()
         document_frequencies = np.array([frequencies[word][1] for word in words], dtype=np.float64)
         idf = (np.log((1 + rows) / (1 + document_frequencies)) + 1).astype(np.float32)
         save_file({"vectors": vectors, "idf": idf}, building / VECTORS_FILE)
         (building / VOCABULARY_FILE).write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
         write_parameters(building, {"kind": KIND, "rows": rows, "analysis": analysis.to_json()})
-    parameters = describe_training(dimensions, least_count)
+    parameters = describe_training(dimensions, min_count)
     return BuiltIndex(rows, {**parameters, "passes": chosen, "words": len(words)})
 
 
-def describe_training(dimensions: int = DIMENSIONS, least_count: int = LEAST_COUNT) -> dict[str, Any]:
+def describe_training(dimensions: int = DIMENSIONS, min_count: int = MIN_COUNT) -> dict[str, Any]:
     """The settings that decide the vectors, apart from the texts; fit for JSON."""
     return {
         "model": "cbow",
         "dimensions": dimensions,
         "window": WINDOW,
         "negative": NEGATIVE,
-        "least_count": least_count,
+        "min_count": min_count,
         "seed": SEED,
         "words_to_read": WORDS_TO_READ,
         "analysis": english_analysis("none", "none").parameters(),
@@ -180,12 +180,12 @@ def _write_texts(
 
 
 def _train(
-    path: Path, frequencies: dict[str, tuple[int, int]], dimensions: int, least_count: int, passes: int
+    path: Path, frequencies: dict[str, tuple[int, int]], dimensions: int, min_count: int, passes: int
 ) -> tuple[list[str], Vectors]:
-    frequent = {word: count for word, (count, _) in frequencies.items() if count >= least_count}
+    frequent = {word: count for word, (count, _) in frequencies.items() if count >= min_count}
     if not frequent:
         raise IndexingError(
-            f"no word of the texts occurs {least_count} times, so that none can have a vector; load a corpus "
+            f"no word of the texts occurs {min_count} times, so that none can have a vector; load a corpus "
             "with more texts, or lower the least count"
         )
     from gensim.models import Word2Vec as Trainer

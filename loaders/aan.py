@@ -23,11 +23,11 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import clean_text, decode_utf8, read_lines
-from pinakes.loaders.scalars import take_year
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import clean_text, decode_utf8, read_lines
+from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.streams import CutLine
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
-from pinakes.loaders.streams import CutLine
 
 _METADATA: Final = "acl-metadata.txt"
 _NETWORKS: Final = (

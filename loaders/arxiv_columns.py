@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.columns import (
+from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
     Members,
     NotPlainError,

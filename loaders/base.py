@@ -1,7 +1,4 @@
-"""What every loader is: a record that names its files and reads them.
-
-Leaves out: opening and decompressing (`reading`), the database (`merge`), the registry (`registry`).
-"""
+"""What every loader is: a record that names its files and reads them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

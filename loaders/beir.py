@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.errors import InputError
-from pinakes.loaders.archives import digest_member, is_archive, list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.columnar import Layout, read_columnar
-from pinakes.loaders.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
-from pinakes.loaders.compression import strip_compression
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, digest_file, find_file, read_json_lines
+from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
+from pinakes.loaders.reading.columnar import Layout, read_columnar
+from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.qrels import read_qrels
+from pinakes.loaders.reading.records import clean_text, digest_file, find_file, read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 

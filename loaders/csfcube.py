@@ -21,8 +21,15 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import clean_text, digest_file, find_file, read_json, read_json_lines, read_text
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import (
+    clean_text,
+    digest_file,
+    find_file,
+    read_json,
+    read_json_lines,
+    read_text,
+)
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {

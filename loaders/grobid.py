@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pinakes.loaders.articles import (
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.reading.articles import (
     Bibliography,
     CitedWork,
     find_year,
@@ -25,10 +26,9 @@ from pinakes.loaders.articles import (
     list_sections,
     name_corpus,
 )
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.documents import find_documents, read_documents
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.running_text import (
+from pinakes.loaders.reading.documents import find_documents, read_documents
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.running_text import (
     Element,
     Markup,
     find_descendant,
@@ -39,8 +39,8 @@ from pinakes.loaders.running_text import (
     name_entities,
     read_running_text,
 )
+from pinakes.loaders.reading.xml_reading import parse_xml
 from pinakes.loaders.staging import Chunk, RecordError, Rows
-from pinakes.loaders.xml_reading import parse_xml
 
 _MARKUP: Final = Markup(
     floats=frozenset({"figure", "table", "note", "listBibl"}),

@@ -16,11 +16,11 @@ from typing import Any, Final
 import orjson
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import Row, describe_paper, make_judgment, take_id
-from pinakes.loaders.reading import read_json, read_json_lines
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import Row, describe_paper, make_judgment, take_id
+from pinakes.loaders.reading.records import read_json, read_json_lines
+from pinakes.loaders.reading.task_files import find_roles, name_split
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
-from pinakes.loaders.task_files import find_roles, name_split
 
 _CITED: Final = "true"
 
@@ -58,13 +58,13 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
 def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
     document = read_json(file)
     split = name_split(file.name, "test")
-    asked = Counter(paper for pools in document.values() if isinstance(pools, dict) for paper in pools)
+    requested = Counter(paper for pools in document.values() if isinstance(pools, dict) for paper in pools)
     number = 0
     for field, pools in document.items():
         entries = pools.items() if isinstance(pools, dict) else [("", pools)]
         for paper, types in entries:
             number += 1
-            query_id = paper if asked[paper] == 1 else f"{paper}_{field}"
+            query_id = paper if requested[paper] == 1 else f"{paper}_{field}"
             query = {"query_id": query_id, "paper_source_id": paper, "field": field, "fold": split}
             parse = partial(_parse_pool, query, types)
             yield take_record(number, f".{field}.{paper}", orjson.dumps(types), parse)

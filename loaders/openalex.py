@@ -21,15 +21,15 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.articles import list_authorships, list_identifiers, normalise_identifiers
 from pinakes.loaders.arxiv import find_arxiv_id
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.cite_spans import take_objects
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.scalars import take_int, take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
+from pinakes.loaders.reading.scalars import take_int, take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
 
 _COLUMNS: Final = frozenset(
     {

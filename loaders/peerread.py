@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from pinakes.loaders.articles import list_fields, list_identifiers
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.cite_spans import take_objects
-from pinakes.loaders.scalars import take_number, take_text
+from pinakes.loaders.reading.articles import list_fields, list_identifiers
+from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.scalars import take_number, take_text
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
 
 REVIEW_COLUMNS: Final = frozenset({"title", "abstract", "venue", "identifiers", "fields", "review_scores"})
 """what a file of reviews says of its paper"""

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.identifiers import make_reference_key
-from pinakes.loaders.proximity import Row, list_identifiers, make_label, take_id, take_members
-from pinakes.loaders.reading import read_json_array
-from pinakes.loaders.scalars import take_text
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.identifiers import make_reference_key
+from pinakes.loaders.reading.proximity import Row, list_identifiers, make_label, take_id, take_members
+from pinakes.loaders.reading.records import read_json_array
+from pinakes.loaders.reading.scalars import take_text
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Chunk, Rows
-from pinakes.loaders.task_files import find_roles
 
 _LEVELS: Final = ("level1", "level2", "level3")
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.archives import is_archive, list_members
-from pinakes.loaders.articles import (
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.reading.archives import is_archive, list_members
+from pinakes.loaders.reading.articles import (
     Bibliography,
     CitedWork,
     find_year,
@@ -29,14 +30,13 @@ from pinakes.loaders.articles import (
     list_fields,
     list_identifiers,
 )
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.line_files import find_line_files
-from pinakes.loaders.running_text import Element
-from pinakes.loaders.scalars import take_year
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.line_files import find_line_files
+from pinakes.loaders.reading.running_text import Element
+from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.xml_reading import element_text, read_elements
 from pinakes.loaders.staging import Chunk, RecordError, Rows
-from pinakes.loaders.streams import open_stream
-from pinakes.loaders.xml_reading import element_text, read_elements
 
 _RECORDS: Final = {
     b"PubmedArticleSet": ("PubmedArticle", "PubmedBookArticle", "DeleteCitation", "DeleteDocument"),

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import (
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import (
     Row,
     describe_paper,
     list_identifiers,
@@ -20,10 +20,10 @@ from pinakes.loaders.proximity import (
     take_id,
     take_members,
 )
-from pinakes.loaders.reading import read_json_array
+from pinakes.loaders.reading.records import read_json_array
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
-from pinakes.loaders.task_files import find_roles
 
 _GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}
 
@@ -62,15 +62,15 @@ def _parse_paper(row: dict[str, str]) -> Rows:
 
 
 def _read_answers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    asked: set[str] = set()
+    requested: set[str] = set()
 
     def parse(record: dict[str, Any]) -> Rows:
-        return _parse_answer(asked, record)
+        return _parse_answer(requested, record)
 
     return read_json_array(file, parse)
 
 
-def _parse_answer(asked: set[str], record: dict[str, Any]) -> Rows:
+def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
     query_id, assessor = take_id(record, "pmid"), take_id(record, "uid")
     response = record.get("response")
     if not isinstance(response, dict) or not response.keys() <= _GRADES.keys():
@@ -87,8 +87,8 @@ def _parse_answer(asked: set[str], record: dict[str, Any]) -> Rows:
             make_judgment(query_id, paper, grade, "all", assessor=assessor) for paper, grade in graded
         ]
     }
-    if query_id not in asked:
-        asked.add(query_id)
+    if query_id not in requested:
+        requested.add(query_id)
         rows["queries"] = [{"query_id": query_id, "paper_source_id": query_id}]
     return rows
 

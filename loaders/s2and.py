@@ -23,13 +23,13 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import Row, describe_paper, take_id, take_ids, take_members
-from pinakes.loaders.reading import digest_file, read_json_members
-from pinakes.loaders.scalars import take_int, take_object, take_text
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import Row, describe_paper, take_id, take_ids, take_members
+from pinakes.loaders.reading.records import digest_file, read_json_members
+from pinakes.loaders.reading.scalars import take_int, take_object, take_text
+from pinakes.loaders.reading.streams import find_file
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.streams import find_file
-from pinakes.loaders.task_files import find_roles
 
 _NAME_PARTS: Final = ("first", "middle", "last", "suffix")
 

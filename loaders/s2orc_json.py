@@ -20,9 +20,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.articles import list_authorships, list_identifiers, normalise_identifiers
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.cite_spans import (
+from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.cite_spans import (
     Paragraph,
     group_sections,
     list_citations,
@@ -30,11 +30,11 @@ from pinakes.loaders.cite_spans import (
     take_entries,
     take_objects,
 )
-from pinakes.loaders.documents import find_documents, read_documents
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.identifiers import make_reference_key
-from pinakes.loaders.reading import clean_text, parse_json_object
-from pinakes.loaders.scalars import take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.documents import find_documents, read_documents
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.identifiers import make_reference_key
+from pinakes.loaders.reading.records import clean_text, parse_json_object
+from pinakes.loaders.reading.scalars import take_list, take_object, take_text, take_year
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _COLUMNS: Final = frozenset(

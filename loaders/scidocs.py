@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import (
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import (
     Row,
     describe_paper,
     make_judgment,
@@ -28,10 +28,10 @@ from pinakes.loaders.proximity import (
     take_id,
     take_ids,
 )
-from pinakes.loaders.reading import read_json_members
+from pinakes.loaders.reading.records import read_json_members
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.task_files import find_roles, name_split
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
-from pinakes.loaders.task_files import find_roles, name_split
 
 _LABELLED: Final = ("mag", "mesh")
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import clean_text, read_json_lines, read_lines
-from pinakes.loaders.scalars import take_list
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import clean_text, read_json_lines, read_lines
+from pinakes.loaders.reading.scalars import take_list
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
 
 FACET: Final = "facet"
 """the sentences that carry the query's facet: a name that no selection of a user's may have"""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.archives import list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.reading import clean_text, decode_utf8, digest_file, read_lines
+from pinakes.loaders.reading.archives import list_members
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.qrels import read_qrels
+from pinakes.loaders.reading.records import clean_text, decode_utf8, digest_file, read_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 _ROLES: Final = (

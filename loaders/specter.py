@@ -18,11 +18,11 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import describe_paper, make_judgment, take_grade, take_id
-from pinakes.loaders.reading import digest_file, read_json_members, read_lines
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import describe_paper, make_judgment, take_grade, take_id
+from pinakes.loaders.reading.records import digest_file, read_json_members, read_lines
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
-from pinakes.loaders.task_files import find_roles
 
 _LISTS: Final = {"train.txt": "train", "val.txt": "dev", "test.txt": "test"}
 _CITED: Final = 5

@@ -22,13 +22,13 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders import trec
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import Row, list_authorships, list_identifiers, take_id
-from pinakes.loaders.qrels import read_qrels
-from pinakes.loaders.scalars import take_text, take_year
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import Row, list_authorships, list_identifiers, take_id
+from pinakes.loaders.reading.qrels import read_qrels
+from pinakes.loaders.reading.scalars import take_text, take_year
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
-from pinakes.loaders.tables import read_table
-from pinakes.loaders.task_files import find_roles
 
 _SCHEMES: Final = {
     "doi": "doi",

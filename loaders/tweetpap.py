@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.archives import is_archive, list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.proximity import list_identifiers, make_label, take_id
-from pinakes.loaders.scalars import take_int, take_year
+from pinakes.loaders.reading.archives import is_archive, list_members
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.proximity import list_identifiers, make_label, take_id
+from pinakes.loaders.reading.scalars import take_int, take_year
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.task_files import find_roles
 from pinakes.loaders.staging import Chunk, RecordError, Rows
-from pinakes.loaders.tables import read_table
-from pinakes.loaders.task_files import find_roles
 
 _COUNTS: Final = ("retweets", "favorites")
 _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")

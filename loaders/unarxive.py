@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.articles import normalise_identifiers
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.cite_spans import (
+from pinakes.loaders.reading.articles import normalise_identifiers
+from pinakes.loaders.reading.cite_spans import (
     Paragraph,
     group_sections,
     list_citations,
@@ -25,10 +25,10 @@ from pinakes.loaders.cite_spans import (
     take_entries,
     take_objects,
 )
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.identifiers import make_reference_key
-from pinakes.loaders.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.scalars import take_int, take_object, take_text
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.identifiers import make_reference_key
+from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
+from pinakes.loaders.reading.scalars import take_int, take_object, take_text
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}

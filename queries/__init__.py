@@ -1,5 +1,5 @@
 """Benchmarks: one folder each, with `benchmark.toml`, `queries.sql`, `candidates.sql`, `judgments.sql`.
 
 The three SQL files are the bodies of the views `<name>.queries`, `<name>.candidates`, `<name>.judgments`,
-one text for both databases. Leaves out: ranking and scoring.
+one text for both databases.
 """

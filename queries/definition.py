@@ -1,7 +1,4 @@
-"""What a benchmark's folder says: its description, its SQL and its published figures.
-
-Leaves out: the database (`install`, `relations`).
-"""
+"""What a benchmark's folder says: its description, its SQL and its published figures."""
 
 import hashlib
 import re

@@ -1,7 +1,4 @@
-"""What a benchmark's folder asks of a report: its baselines, and tables and figures of its own views.
-
-Leaves out: drawing (`pinakes.report`), ranking (`pinakes.pipeline`).
-"""
+"""What a benchmark's folder asks of a report: its baselines, and tables and figures of its own views."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 published figures.
 
 The schema is the benchmark's: a renewal drops every view that stands in it.
-
-Leaves out: what the views hold (the benchmark's folder).
 """
 
 from collections.abc import Iterator, Sequence
@@ -61,11 +59,11 @@ def _create_views(session: Session, benchmark: Benchmark) -> None:
     for view in (*_find_own_views(session, benchmark), *reversed(VIEWS)):
         session.execute(f"DROP VIEW IF EXISTS {_quote(session, benchmark, view)}")
     for view, body in benchmark.sql.items():
-        owed = set(relation(benchmark, view).columns.keys())
-        _create_view(session, benchmark, view, body, owed, _CONTENTS[view])
+        expected = set(relation(benchmark, view).columns.keys())
+        _create_view(session, benchmark, view, body, expected, _CONTENTS[view])
     for view, body in benchmark.own_views.items():
         comment = read_leading_comment(body) or view
-        _create_view(session, benchmark, view, body, _OWED.get(view, set()), comment)
+        _create_view(session, benchmark, view, body, _EXPECTED.get(view, set()), comment)
 
 
 def _quote(session: Session, benchmark: Benchmark, view: str) -> str:
@@ -79,7 +77,7 @@ _CONTENTS: Final = {
     "judgments": "the grades that rankings are scored by.",
 }
 
-_OWED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
+_EXPECTED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
 """view of a folder's own -> the columns that it owes; the others are read by people alone"""
 
 _VIEWS_OF_SCHEMA: Final = """
@@ -96,7 +94,7 @@ def _find_own_views(session: Session, benchmark: Benchmark) -> list[str]:
 
 
 def _create_view(
-    session: Session, benchmark: Benchmark, view: str, body: str, owed: set[str], comment: str
+    session: Session, benchmark: Benchmark, view: str, body: str, expected: set[str], comment: str
 ) -> None:
     file = f"{view}.sql" if view in VIEWS else f"views/{view}.sql"
     name = _quote(session, benchmark, view)
@@ -104,9 +102,9 @@ def _create_view(
         session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(body)}\n)"))
         nothing = sa.select(sa.text("*")).select_from(sa.table(view, schema=benchmark.name)).limit(0)
         found = set(session.fetch_arrow(nothing).column_names)
-    if not owed <= found:
+    if not expected <= found:
         raise BenchmarkError(
-            f"{benchmark.name}/{file} lacks the columns {', '.join(sorted(owed - found))}; it gives "
+            f"{benchmark.name}/{file} lacks the columns {', '.join(sorted(expected - found))}; it gives "
             f"{', '.join(sorted(found))}."
         )
     comment_on_view(session, name, f"{benchmark.title}: {comment}")

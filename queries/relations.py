@@ -3,7 +3,6 @@
 What is selected is what is asked: without the folds that are for tuning alone (with `Benchmark.tuning`, those
 alone), and of one pool where the benchmark is cut to one (`Benchmark.part`). A template is one SQL expression
 over `papers` or `queries`, in `templates/papers` or `templates/queries`.
-Leaves out: running the selects (`pinakes.pipeline`).
 """
 
 from dataclasses import replace
@@ -40,27 +39,27 @@ def relation(benchmark: Benchmark, view: str) -> sa.TableClause:
     return sa.table(view, *(sa.column(name) for name in names), schema=benchmark.name)
 
 
-def asked_queries(benchmark: Benchmark) -> sa.FromClause:
+def requested_queries(benchmark: Benchmark) -> sa.FromClause:
     """The queries that are asked, called `queries`, with the columns of `relation`."""
     view = relation(benchmark, "queries")
-    chosen = _asked(benchmark, view)
+    chosen = _requested(benchmark, view)
     return sa.select(*view.c).where(*chosen).subquery("queries") if chosen else view.alias("queries")
 
 
-def asked_candidates(benchmark: Benchmark) -> sa.FromClause:
+def requested_candidates(benchmark: Benchmark) -> sa.FromClause:
     """The candidates of the queries that are asked, called `candidates`, with the columns of `relation`."""
     view = relation(benchmark, "candidates")
     chosen: list[sa.ColumnElement[bool]] = []
     if benchmark.part is not None:
         chosen = [view.c.pool == benchmark.part]
     elif benchmark.pool == "grouped":
-        chosen = [view.c.pool.in_(sa.select(asked_queries(benchmark).c.pool))]
+        chosen = [view.c.pool.in_(sa.select(requested_queries(benchmark).c.pool))]
     elif benchmark.pool == "per_query":
-        chosen = _of_asked(benchmark, view)
+        chosen = _of_requested(benchmark, view)
     return sa.select(*view.c).where(*chosen).subquery("candidates") if chosen else view.alias("candidates")
 
 
-def _asked(benchmark: Benchmark, queries: sa.TableClause) -> list[sa.ColumnElement[bool]]:
+def _requested(benchmark: Benchmark, queries: sa.TableClause) -> list[sa.ColumnElement[bool]]:
     """What holds of the queries that are asked; nothing where all of them are."""
     chosen: list[sa.ColumnElement[bool]] = []
     if benchmark.part is not None:
@@ -73,13 +72,13 @@ def _asked(benchmark: Benchmark, queries: sa.TableClause) -> list[sa.ColumnEleme
     return chosen
 
 
-def _of_asked(benchmark: Benchmark, rows: sa.FromClause) -> list[sa.ColumnElement[bool]]:
+def _of_requested(benchmark: Benchmark, rows: sa.FromClause) -> list[sa.ColumnElement[bool]]:
     """What holds of rows of queries that are asked; a query that is none is kept, to be seen."""
     if not benchmark.tuning_folds:
         return []
     if benchmark.tuning:
-        return [rows.c.query_id.in_(sa.select(asked_queries(benchmark).c.query_id))]
-    left_out = asked_queries(replace(benchmark, tuning=True))
+        return [rows.c.query_id.in_(sa.select(requested_queries(benchmark).c.query_id))]
+    left_out = requested_queries(replace(benchmark, tuning=True))
     return [rows.c.query_id.not_in(sa.select(left_out.c.query_id).where(left_out.c.query_id.is_not(None)))]
 
 
@@ -142,7 +141,7 @@ def prefix_text(text: sa.ColumnElement[Any], prefix: str) -> sa.ColumnElement[An
 
 def select_queries(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:
     """query_id, text, paper_id and the grouping columns of every query that is asked, by query_id."""
-    queries = asked_queries(benchmark)
+    queries = requested_queries(benchmark)
     grouping = [queries.c[name] for name in _grouping(benchmark)]
     text = read_template("queries", template or benchmark.query_template)
     source = queries.outerjoin(papers, queries.c.paper_id == papers.c.paper_id)
@@ -152,7 +151,7 @@ def select_queries(benchmark: Benchmark, template: str | None = None) -> sa.Sele
 
 def select_candidates(benchmark: Benchmark) -> sa.Select[Any]:
     """paper_id of every candidate, with its query_id where each query has its own pool; in no order."""
-    candidates = asked_candidates(benchmark)
+    candidates = requested_candidates(benchmark)
     keys = [candidates.c[name] for name in _CANDIDATES[benchmark.pool]]
     return sa.select(*keys).where(candidates.c.paper_id.in_(sa.select(papers.c.paper_id)))
 
@@ -162,7 +161,7 @@ def select_pool_members(benchmark: Benchmark) -> sa.Select[Any]:
 
     In no order. One text for a pool: millions of rows would take many times as long to fetch.
     """
-    candidates = asked_candidates(benchmark)
+    candidates = requested_candidates(benchmark)
     paper_id = sa.cast(candidates.c.paper_id, sa.Text)
     paper_ids = sa.func.string_agg(paper_id, sa.literal_column("','", sa.Text)).label("paper_ids")
     return sa.select(candidates.c.pool, paper_ids).group_by(candidates.c.pool)
@@ -173,14 +172,14 @@ def select_judgments(benchmark: Benchmark) -> sa.Select[Any]:
     judgments = relation(benchmark, "judgments").alias("judgments")
     joined = judgments.join(papers, judgments.c.paper_id == papers.c.paper_id)
     columns = (judgments.c.query_id, papers.c.source_id, judgments.c.grade)
-    asked = sa.select(*columns).select_from(joined).where(*_of_asked(benchmark, judgments))
-    return asked.order_by(judgments.c.query_id, papers.c.source_id)
+    requested = sa.select(*columns).select_from(joined).where(*_of_requested(benchmark, judgments))
+    return requested.order_by(judgments.c.query_id, papers.c.source_id)
 
 
 def select_candidate_texts(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:
     """paper_id and text of every paper that is a candidate of any query asked, by paper_id."""
     text = read_template("papers", template or benchmark.paper_template)
-    chosen = papers.c.paper_id.in_(sa.select(asked_candidates(benchmark).c.paper_id))
+    chosen = papers.c.paper_id.in_(sa.select(requested_candidates(benchmark).c.paper_id))
     return sa.select(papers.c.paper_id, text).where(chosen).order_by(papers.c.paper_id)
 
 

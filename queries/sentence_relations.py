@@ -2,8 +2,7 @@
 
 A sentence is a row of `sentences` in the abstract (section 0). Which of its paper's a query says is what the
 benchmark's own view `query_sentences` lists; without one, those of the query's facet where the benchmark
-groups by facet, else all of them. A query that is no paper says its text, whole. Leaves out: papers whose
-abstract was not split when it was loaded.
+groups by facet, else all of them. A query that is no paper says its text, whole.
 """
 
 from typing import Any, Final
@@ -11,7 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.queries.definition import Benchmark
-from pinakes.queries.relations import asked_candidates, asked_queries
+from pinakes.queries.relations import requested_candidates, requested_queries
 from pinakes.schema import papers, sentences
 
 ABSTRACT: Final = 0
@@ -24,7 +23,7 @@ UNIT_SEPARATOR: Final = 31
 
 def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     """query_id, paper_id, position and text of every sentence that a query asks with."""
-    queries = asked_queries(benchmark)
+    queries = requested_queries(benchmark)
     same = [queries.c.paper_id == sentences.c.paper_id, sentences.c.section_number == ABSTRACT]
     said: sa.FromClause = queries
     if QUERY_SENTENCES in benchmark.own_views:
@@ -50,7 +49,7 @@ def _chosen_sentences(benchmark: Benchmark) -> sa.FromClause:
 
 def select_candidate_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     """paper_id, position and text of every sentence of every candidate's abstract."""
-    candidates = asked_candidates(benchmark)
+    candidates = requested_candidates(benchmark)
     chosen = sentences.c.paper_id.in_(sa.select(candidates.c.paper_id))
     return sa.select(sentences.c.paper_id, sentences.c.position, sentences.c.text).where(
         chosen, sentences.c.section_number == ABSTRACT, sa.func.trim(sentences.c.text) != ""
@@ -64,8 +63,8 @@ def select_contextual_texts(benchmark: Benchmark) -> sa.Select[Any]:
     digest says where each sentence ends.
     """
     wanted = sa.union(
-        sa.select(asked_candidates(benchmark).c.paper_id),
-        sa.select(asked_queries(benchmark).c.paper_id),
+        sa.select(requested_candidates(benchmark).c.paper_id),
+        sa.select(requested_queries(benchmark).c.paper_id),
     ).subquery("wanted")
     mark = sa.func.chr(UNIT_SEPARATOR)
     told = sa.func.replace(sentences.c.text, mark, " ")

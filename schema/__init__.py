@@ -1,6 +1,6 @@
 """What the database holds: one truth for DuckDB and Postgres, in SQLAlchemy Core.
 
-Leaves out: rows. Loaders, indexers and runs write them.
+Loaders, indexers and runs write them.
 """
 
 from pinakes.schema.base import metadata

@@ -1,7 +1,4 @@
-"""Making the tables and views, and checking at every start that they are of this version.
-
-Leaves out: benchmarks' own views (`pinakes.queries`) and migrations: an older database is loaded anew.
-"""
+"""Making the tables and views, and checking at every start that they are of this version."""
 
 from importlib.resources import files
 from typing import Final
@@ -12,7 +9,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 
 schema_version = sa.Table(
     "schema_version",

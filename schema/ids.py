@@ -1,7 +1,4 @@
-"""Ids of ours: each continues the greatest one of its column.
-
-Leaves out: keeping writers apart; a writing transaction is alone (`Database.begin`).
-"""
+"""Ids of ours: each continues the greatest one of its column."""
 
 from typing import Any
 

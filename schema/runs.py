@@ -26,9 +26,11 @@ runs = sa.Table(
     optional("depth", sa.Integer, "papers kept for each query; null: the whole pool"),
     required("started_at", sa.DateTime(timezone=True), "when the ranking began"),
     required("elapsed_s", sa.Double, "seconds that the ranking took"),
-    required("queries_owed", sa.Integer, "queries of the benchmark"),
+    required("queries_expected", sa.Integer, "queries of the benchmark"),
     required("queries_answered", sa.Integer, "queries with at least one hit"),
-    required("candidates_owed", sa.BigInteger, "(query, candidate) pairs; candidates of each shared pool"),
+    required(
+        "candidates_expected", sa.BigInteger, "(query, candidate) pairs; candidates of each shared pool"
+    ),
     required("candidates_without_text", sa.BigInteger, "of those, how many had no text to rank by"),
     required("hit_count", sa.BigInteger, "rows in hits"),
     optional("imported_from", sa.Text, "name of the file that the run was imported from"),
@@ -57,10 +59,10 @@ scores = sa.Table(
     required("subset", sa.Text, "which queries: all, facet=method, all/test, facet=method/test, …"),
     optional("query_id", sa.Text, "the query that the value is of; null on an aggregate"),
     required("value", sa.Double, "unrounded; a missing query counts as zero"),
-    required("queries_owed", sa.Integer, "queries of the subset that have judgments"),
+    required("queries_expected", sa.Integer, "queries of the subset that have judgments"),
     required("queries_answered", sa.Integer, "owed queries that the run answered"),
     required("queries_missing", sa.Integer, "owed queries that the run did not answer"),
     sa.UniqueConstraint("run_id", "measure", "subset", "query_id", name="scores_key"),
-    sa.CheckConstraint("queries_owed = queries_answered + queries_missing", name="scores_coverage_check"),
+    sa.CheckConstraint("queries_expected = queries_answered + queries_missing", name="scores_coverage_check"),
     comment="Measures of a run, per query and aggregated (query_id null).",
 )

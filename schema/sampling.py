@@ -1,7 +1,6 @@
 """Benchmarks that are sampled from a corpus: their parameters, queries, pools, and constructed candidates.
 
-`pinakes sample` and `pinakes construct` write these tables; a benchmark's views read them. Leaves out: the
-sampling itself (`pinakes.pipeline.sampling`, `pinakes.pipeline.construction`).
+`pinakes sample` and `pinakes construct` write these tables; a benchmark's views read them.
 """
 
 from typing import Final
@@ -23,12 +22,12 @@ samplings = sa.Table(
     required("query_count", sa.Integer, "test queries asked for: in all, or for each field"),
     required("validation_count", sa.Integer, "validation queries asked for: in all, or for each field"),
     required("repeats", sa.Integer, "independent pools of each size"),
-    required("least_abstract", sa.Integer, "pre-filter: characters that an abstract has at least"),
-    required("least_citations", sa.Integer, "pre-filter: citations that a paper has at least"),
+    required("min_abstract", sa.Integer, "pre-filter: characters that an abstract has at least"),
+    required("min_citations", sa.Integer, "pre-filter: citations that a paper has at least"),
     required(
         "counted", sa.Text, "pre-filter: citations made (papers it cites) or received (papers citing it)"
     ),
-    required("least_cited", sa.Integer, "papers that a query cites at least, of those that we hold"),
+    required("min_cited", sa.Integer, "papers that a query cites at least, of those that we hold"),
     optional(
         "assigned_by", sa.Text, "paper_fields.assigned_by of the fields; null where pools are of no field"
     ),
@@ -71,7 +70,7 @@ pools = sa.Table(
     key_column("benchmark", "samplings.benchmark", sa.Text),
     key_column("pool", "name of the pool, without white space, as 200000/1", sa.Text),
     required("sample", sa.Text, "pool_members.sample whose first papers these are"),
-    required("asked_size", sa.BigInteger, "papers that the pool should have"),
+    required("requested_size", sa.BigInteger, "papers that the pool should have"),
     required(
         "size", sa.BigInteger, "papers that it has: more where more are cited, fewer where none is left"
     ),

@@ -68,8 +68,8 @@ def write_csfcube(folder: Path) -> Path:
         for facet, pools in POOLS.items()
     }
     (folder / "evaluation_splits.json").write_text(json.dumps(folds), encoding="utf-8")
-    asked = [f"{query},{facet},2020,Title,method\n" for facet, pools in POOLS.items() for query in pools]
-    (folder / "queries-release.csv").write_text("pid,facet,year,title,paper type\n" + "".join(asked))
+    requested = [f"{query},{facet},2020,Title,method\n" for facet, pools in POOLS.items() for query in pools]
+    (folder / "queries-release.csv").write_text("pid,facet,year,title,paper type\n" + "".join(requested))
     (folder / "test-pid2pool-csfcube.json").write_text(
         '{"1": {"cands": ["3", "5"], "cand_source": [["specter", "cited"], ["abs_tfidf"]]}}'
     )

@@ -12,18 +12,18 @@ from typing import Any
 import orjson
 
 from pinakes.database import Database
-from pinakes.pipeline.construction import construct
-from pinakes.pipeline.construction_records import ConstructionRequest
-from pinakes.pipeline.deduplicate import deduplicate
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.export_run import export_run
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.sampling import SampleRequest, sample
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.load.deduplicate import deduplicate
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.run.export_run import export_run
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.sample.construct import construct
+from pinakes.sample.construct_records import ConstructionRequest
+from pinakes.sample.sample import SampleRequest, sample
+from pinakes.systems.base import SystemOptions
 from tests.benching import write_csfcube
 from tests.documents import MANUAL, read_blocks
 from tests.loading import paper, write_beir

@@ -58,10 +58,10 @@ def write_beir(
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     lines = [line if isinstance(line, bytes) else orjson.dumps(line) for line in papers]
     (folder / "corpus.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-    asked = [
+    requested = [
         orjson.dumps({"_id": f"q{number}", "text": f"query {number}"}) for number in range(1, queries + 1)
     ]
-    (folder / "queries.jsonl").write_bytes(b"".join(line + b"\n" for line in asked))
+    (folder / "queries.jsonl").write_bytes(b"".join(line + b"\n" for line in requested))
     (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{qrels}", encoding="utf-8")
     return folder
 

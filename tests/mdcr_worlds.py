@@ -6,10 +6,10 @@ Leaves out: what is expected of them.
 from typing import Any
 
 from pinakes.database import Database
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.sampling import sample
-from pinakes.pipeline.sampling_plan import SampleRequest
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.sample.plan import SampleRequest
+from pinakes.sample.sample import sample
 from pinakes.schema import (
     citations,
     cited_references,

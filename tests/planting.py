@@ -11,10 +11,10 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.pipeline.scope import CorpusScope
-from pinakes.pipeline.systems.vectors import StoredEncoder
-from pinakes.pipeline.vector_indexes.base import select_text_digests
 from pinakes.schema import encoders, next_id, vectors_table
+from pinakes.vectors.indexes.base import select_text_digests
+from pinakes.vectors.stored import StoredEncoder
+from pinakes.workload.scope import CorpusScope
 
 DIMENSIONS = 16
 NAME = "planted_fp32"

@@ -36,9 +36,9 @@ def add_run(database: Database, run_id: int, benchmark: str, system: str, **chan
         "view_digest": "views",
         "started_at": NOON,
         "elapsed_s": 1.0,
-        "queries_owed": 1,
+        "queries_expected": 1,
         "queries_answered": 1,
-        "candidates_owed": 1,
+        "candidates_expected": 1,
         "candidates_without_text": 0,
         "hit_count": 1,
     }

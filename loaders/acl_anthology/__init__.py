@@ -18,11 +18,11 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders.acl_anthology.bibliography import read_bibliography
 from pinakes.loaders.acl_anthology.collections import read_collections
-from pinakes.loaders.archives import is_archive, list_members
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.documents import find_documents
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.line_files import find_line_files
+from pinakes.loaders.reading.archives import is_archive, list_members
+from pinakes.loaders.reading.documents import find_documents
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.line_files import find_line_files
 from pinakes.loaders.staging import Chunk
 
 _OPTIONS: Final = {

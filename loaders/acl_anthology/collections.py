@@ -13,14 +13,14 @@ from functools import partial
 from itertools import count
 from typing import Final
 
-from pinakes.loaders.articles import list_authorships, list_identifiers
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.documents import MAX_DOCUMENT_BYTES, open_documents
-from pinakes.loaders.running_text import Element
-from pinakes.loaders.scalars import take_year
+from pinakes.loaders.reading.articles import list_authorships, list_identifiers
+from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
+from pinakes.loaders.reading.running_text import Element
+from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.streams import RAW_BYTES
+from pinakes.loaders.reading.xml_reading import element_text, iterate_elements
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw
-from pinakes.loaders.streams import RAW_BYTES
-from pinakes.loaders.xml_reading import element_text, iterate_elements
 
 _TWO_DIGIT_VOLUMES: Final = ("W", "C69")
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")

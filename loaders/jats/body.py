@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pinakes.loaders.articles import Bibliography, CitedWork, find_year, list_sections
 from pinakes.loaders.jats.front import SCHEMES
 from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.running_text import (
+from pinakes.loaders.reading.articles import Bibliography, CitedWork, find_year, list_sections
+from pinakes.loaders.reading.running_text import (
     Element,
     Mention,
     find_descendant,

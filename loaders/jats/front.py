@@ -7,15 +7,15 @@ Leaves out: translated abstracts and titles, subtitles, affiliations, editors, a
 
 from typing import Final
 
-from pinakes.loaders.articles import (
+from pinakes.loaders.jats.markup import MARKUP, read_text
+from pinakes.loaders.reading.articles import (
     find_year,
     list_authorships,
     list_fields,
     list_identifiers,
     normalise_identifiers,
 )
-from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.running_text import (
+from pinakes.loaders.reading.running_text import (
     Element,
     find_descendant,
     list_children,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pinakes.loaders.running_text import Element, Markup, read_running_text
+from pinakes.loaders.reading.running_text import Element, Markup, read_running_text
 
 MARKUP: Final = Markup(
     floats=frozenset(

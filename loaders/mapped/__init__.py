@@ -19,9 +19,6 @@ from typing import Final
 
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.columnar import Layout, read_columnar
-from pinakes.loaders.compression import COMPRESSIONS
-from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.mapped.batches import read_batches
 from pinakes.loaders.mapped.json_schema import infer_schema
 from pinakes.loaders.mapped.mapping import Mapping, map_names
@@ -39,7 +36,10 @@ from pinakes.loaders.mapped.tabular import (
     with_partitions,
 )
 from pinakes.loaders.mapped.vectors import make_project
-from pinakes.loaders.reading import digest_file, read_json_lines
+from pinakes.loaders.reading.columnar import Layout, read_columnar
+from pinakes.loaders.reading.compression import COMPRESSIONS
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import digest_file, read_json_lines
 from pinakes.loaders.staging import STAGED, Accepted, Chunk, Rejected
 
 _SUFFIXES: Final = {
@@ -160,10 +160,10 @@ def _choose_mapping(format_: str, file: InputFile, options: Options) -> Mapping:
         return map_names(table, None)
     columns = read_csv_columns(file, {}) if format_ == "csv" else read_parquet_columns(file)
     named = map_names(table, {*columns, *read_partitions(file.name)})
-    owed = [field.name for field in list(STAGED[table])[1:] if not field.nullable]
-    if columns and not set(owed) & named.tables[0].names():
+    expected = [field.name for field in list(STAGED[table])[1:] if not field.nullable]
+    if columns and not set(expected) & named.tables[0].names():
         raise InputError(
-            f"{file.name} has no column {owed[0]}; its columns are {', '.join(columns)}. "
+            f"{file.name} has no column {expected[0]}; its columns are {', '.join(columns)}. "
             "Say with --option mapping=FILE which of them feeds what."
         )
     return named

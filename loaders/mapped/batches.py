@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.columns import NotPlainError
-from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.mapped.vectors import Project
-from pinakes.loaders.seen_ids import SeenIds
+from pinakes.loaders.reading.columns import NotPlainError
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.staging import REASONS, Accepted, Chunk, Rejected, show_raw
 
 ReadExactly = Callable[[pa.RecordBatch, int], Iterator[Accepted | Rejected]]

@@ -36,7 +36,7 @@ NUMBERED: Final = {
 }
 """Staged table -> the column that takes an item's number, from 1, when no mapping feeds it."""
 
-OWED_RECORDS: Final = frozenset(
+EXPECTED_RECORDS: Final = frozenset(
     {"papers", "mentioned_papers", "queries", "judgments", "pool_sources", "sentence_selections", "deletions"}
 )
 """Staged tables to which a record owes a row: without an obligatory value it is rejected. A row of another

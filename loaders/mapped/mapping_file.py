@@ -120,18 +120,18 @@ class _Reader:
         )
         path = None if each is None else parse_path(each)
         table = TableMapping(name, columns, path, separator, given.get("optional", False))
-        self._check_owed(place, table)
+        self._check_expected(place, table)
         return table
 
-    def _check_owed(self, place: str, table: TableMapping) -> None:
+    def _check_expected(self, place: str, table: TableMapping) -> None:
         filled = {OWN_ID[table.name], NUMBERED.get(table.name), *DEFAULTS.get(table.name, ())}
         filled |= _BY_DEFAULT.get(table.name, set())
         if table.name in ("papers", "mentioned_papers"):
             filled = set()
         if table.name == "labels" and "value" not in table.names():
             filled.discard("label")
-        owed = [column.name for column in list(STAGED[table.name])[1:] if not column.nullable]
-        absent = [name for name in owed if name not in filled | table.names()]
+        expected = [column.name for column in list(STAGED[table.name])[1:] if not column.nullable]
+        absent = [name for name in expected if name not in filled | table.names()]
         if absent:
             raise self._complain(place, f"the column {', '.join(absent)} is owed; say where it comes from")
 

@@ -7,11 +7,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from pinakes.loaders.identifiers import normalise_identifier, normalise_title
 from pinakes.loaders.mapped.mapping import (
     DEFAULTS,
+    EXPECTED_RECORDS,
     NUMBERED,
-    OWED_RECORDS,
     OWN_ID,
     ColumnMapping,
     Mapping,
@@ -23,6 +22,7 @@ from pinakes.loaders.mapped.values import (
     find_value,
     list_items,
 )
+from pinakes.loaders.reading.identifiers import normalise_identifier, normalise_title
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
 Row = dict[str, Any]
@@ -60,11 +60,11 @@ class _Table:
         self._takers = [
             (column, CONVERTERS.get(schema.field(column.name).type)) for column in mapping.columns
         ]
-        self._owed = [column.name for column in list(schema)[1:] if not column.nullable]
+        self._expected = [column.name for column in list(schema)[1:] if not column.nullable]
         self._number = NUMBERED.get(mapping.name)
-        is_owed = mapping.name in OWED_RECORDS and mapping.each is None
+        is_expected = mapping.name in EXPECTED_RECORDS and mapping.each is None
         required = {column.name for column in mapping.columns if column.is_required}
-        self._rejects = required | (set(self._owed) if is_owed else set())
+        self._rejects = required | (set(self._expected) if is_expected else set())
         self._fed = {column.name for column in mapping.columns if not column.is_optional}
 
     def make_rows(self, record: Any, own_id: str | None) -> Iterator[Row]:
@@ -80,11 +80,11 @@ class _Table:
             missing = next((name for name in self._rejects if row.get(name) is None), None)
             if missing is not None:
                 raise RecordError("missing_field", f"{self.name}.{missing}: the record holds nothing for it")
-            if all(row.get(name) is not None for name in self._owed):
+            if all(row.get(name) is not None for name in self._expected):
                 yield row
 
     def _fill(self, row: Row, number: int, own_id: str | None) -> None:
-        for name in self._owed:
+        for name in self._expected:
             if row.get(name) is not None:
                 continue
             if name == OWN_ID[self.name] and name not in self._fed:

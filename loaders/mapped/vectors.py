@@ -12,7 +12,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.columns import (
+from pinakes.loaders.mapped.mapping import DEFAULTS, EXPECTED_RECORDS, NUMBERED, ColumnMapping, TableMapping
+from pinakes.loaders.mapped.mapping import Mapping as ColumnMap
+from pinakes.loaders.mapped.values import Path
+from pinakes.loaders.reading.columns import (
     Members,
     NotPlainError,
     build_table,
@@ -22,9 +25,6 @@ from pinakes.loaders.columns import (
     explode,
     normalise_identifiers,
 )
-from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWED_RECORDS, ColumnMapping, TableMapping
-from pinakes.loaders.mapped.mapping import Mapping as ColumnMap
-from pinakes.loaders.mapped.values import Path
 from pinakes.loaders.staging import STAGED
 
 Columns = Mapping[str, pa.Array]
@@ -110,14 +110,14 @@ def _project_table(
 def _keep_whole(table: TableMapping, columns: dict[str, Any]) -> pa.Table:
     """The table without the rows that lack an obligatory value, unless a record owes them."""
     _fill_defaults(table, columns)
-    owed = [field.name for field in list(STAGED[table.name])[1:] if not field.nullable]
+    expected = [field.name for field in list(STAGED[table.name])[1:] if not field.nullable]
     required = {column.name for column in table.columns if column.is_required}
-    if table.name in OWED_RECORDS and table.each is None:
-        required |= set(owed)
+    if table.name in EXPECTED_RECORDS and table.each is None:
+        required |= set(expected)
     if any(columns[name].null_count for name in required):
         raise NotPlainError("an owed value is missing")
     built = build_table(table.name, columns)
-    for name in owed:
+    for name in expected:
         if built[name].null_count:
             built = built.filter(built[name].is_valid())
     return built

@@ -2,8 +2,7 @@
 
 Ids are resolved by one lookup for each kind of key, and set in the Arrow tables; what is new is then appended
 in bulk, and SQL compares only what is there already. Ids of ours continue the greatest one, in the order of
-the source's records, so the same files give the same ids everywhere. Leaves out: which files a load has and
-where it goes on (`pinakes.pipeline.load`), and which papers references are (`pinakes.pipeline.resolve`).
+the source's records, so the same files give the same ids everywhere.
 """
 
 from pinakes.loaders.merge.context import MergeContext, MergeCounts

@@ -1,7 +1,4 @@
-"""Queries, judgments, pools and labels: what is there already is compared, what is new is appended.
-
-Leaves out: whether the papers and queries that they name are there (`refusals`).
-"""
+"""Queries, judgments, pools and labels: what is there already is compared, what is new is appended."""
 
 from typing import Any, Final
 
@@ -41,11 +38,11 @@ def merge_assessments(
 
 
 def _create_queries(session: Session, tables: Tables, context: MergeContext) -> None:
-    asked = pc.unique(tables["judgments"]["query_id"])
+    requested = pc.unique(tables["judgments"]["query_id"])
     if "queries" in tables:
         staged = tables["queries"]["query_id"].combine_chunks()
-        asked = asked.filter(pc.invert(pc.is_in(asked, value_set=staged)))
-    with session.staged({"staged_queries": pa.table({"query_id": asked})}):
+        requested = requested.filter(pc.invert(pc.is_in(requested, value_set=staged)))
+    with session.staged({"staged_queries": pa.table({"query_id": requested})}):
         session.execute(read_statement("assessments.sql", "create_queries"), _values(context))
 
 

@@ -1,7 +1,4 @@
-"""What hangs on papers: its tables, its rows with ids of ours, and each row once.
-
-Leaves out: comparing and writing (`papers`).
-"""
+"""What hangs on papers: its tables, its rows with ids of ours, and each row once."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -1,7 +1,4 @@
-"""Cited works and mentions: works once each, mentions under the paper that cites, or pending until it comes.
-
-Leaves out: which paper a cited work is (`pinakes.pipeline.resolve`).
-"""
+"""Cited works and mentions: mentions under the citing paper, or pending until it comes."""
 
 from typing import Any, Final
 

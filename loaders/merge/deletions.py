@@ -1,4 +1,4 @@
-"""Papers and mentions that a release takes back. Leaves out: papers that a newer file merely lacks."""
+"""Papers and mentions that a release takes back."""
 
 from typing import Final
 

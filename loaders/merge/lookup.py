@@ -1,7 +1,4 @@
-"""Keys of the source into ids of ours: one lookup for all keys of a kind that a chunk names.
-
-Leaves out: what the ids are then used for.
-"""
+"""Keys of the source into ids of ours: one lookup for all keys of a kind that a chunk names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

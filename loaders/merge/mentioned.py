@@ -1,7 +1,4 @@
-"""Papers that records only mention: described in passing, or named and not described at all.
-
-Leaves out: papers with a record of their own (`papers`).
-"""
+"""Papers that records only mention: described in passing, or named and not described at all."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""One chunk into the tables, area by area. Leaves out: the areas themselves."""
+"""One chunk into the tables, area by area."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -71,10 +71,12 @@ def _refuse_strays(tables: Tables, context: MergeContext) -> None:
 
 def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Named:
     columns = [tables[name][column] for name, column in _PAPER_KEYS.items() if name in tables]
-    asked = [tables[name]["query_id"] for name in ("queries", "judgments", "pool_sources") if name in tables]
+    requested = [
+        tables[name]["query_id"] for name in ("queries", "judgments", "pool_sources") if name in tables
+    ]
     return _Named(
         find_keys(session, "papers", context.corpus_id, columns),
-        find_keys(session, "queries", context.corpus_id, asked),
+        find_keys(session, "queries", context.corpus_id, requested),
         find_unknown_sentences(session, tables, context),
     )
 

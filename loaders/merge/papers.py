@@ -1,7 +1,7 @@
 """Papers and what hangs on them: new ones appended, changed ones replaced, the rest left alone.
 
 A paper that is there already has changed where one of its described columns or of the described rows that
-hang on it has. Leaves out: citations that are no part of a paper's record (`citations`).
+hang on it has.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Records that name a paper or a query which neither the corpus nor the chunk holds.
-
-Leaves out: what a loader rejects itself.
-"""
+"""Records that name a paper or a query which neither the corpus nor the chunk holds."""
 
 from collections.abc import Iterator
 from typing import Final

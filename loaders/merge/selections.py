@@ -1,7 +1,6 @@
 """Selections of sentences: whose sentences are there, what has changed, and what is new.
 
 A selection is what a query asks with under one name; a newer one takes the place of the one that is there.
-Leaves out: queries and sentences themselves (`assessments`, `children`).
 """
 
 from typing import Any

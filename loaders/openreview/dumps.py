@@ -23,9 +23,9 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.openreview.reading import read_records
 from pinakes.loaders.openreview.rows import build_rows
 from pinakes.loaders.openreview.scores import parse_score
-from pinakes.loaders.reading import clean_text
+from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
-from pinakes.loaders.tables import read_table
 
 _VENUE_AND_YEAR: Final = re.compile(r"(?P<venue>[A-Za-z]+)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)")
 _RATINGS: Final = re.compile(r"(?P<stem>.*ratings)(?:\.(?P<date>\d{8}))?\.tsv(?:\.gz|\.zst)?")

@@ -21,7 +21,7 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.compression import strip_compression
+from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.s2orc.discovery import Found, find_release
 from pinakes.loaders.s2orc.roles import DIRECTIONS, ROLES, describe_role
 from pinakes.loaders.staging import Chunk

@@ -15,11 +15,11 @@ from typing import Final
 import orjson
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders.archives import digest_member, is_archive, list_members
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.compression import strip_compression
+from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.streams import CutLine, digest_file, open_stream, read_lines_at
 from pinakes.loaders.s2orc.parses import MAX_DOCUMENT_BYTES
-from pinakes.loaders.streams import CutLine, digest_file, open_stream, read_lines_at
 
 _SHAPES: Final = (
     ("papers_2019", {"paper_id", "metadata", "grobid_parse"}),

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.columnar import Layout
-from pinakes.loaders.columns import (
+from pinakes.loaders.reading.columnar import Layout
+from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
     NotPlainError,
     build_table,
@@ -21,10 +21,10 @@ from pinakes.loaders.columns import (
     clean_texts,
     explode,
 )
-from pinakes.loaders.identifiers import make_reference_key
-from pinakes.loaders.reading import clean_text
+from pinakes.loaders.reading.identifiers import make_reference_key
+from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.reading.scalars import take_list, take_text
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
-from pinakes.loaders.scalars import take_list, take_text
 from pinakes.loaders.staging import RecordError, Rows
 
 _LINK: Final = ("citationid", "citingcorpusid", "citedcorpusid")

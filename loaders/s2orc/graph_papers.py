@@ -11,9 +11,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.cite_spans import take_objects
-from pinakes.loaders.columnar import Layout
-from pinakes.loaders.columns import (
+from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.columnar import Layout
+from pinakes.loaders.reading.columns import (
     NotPlainError,
     build_table,
     clean_counts,
@@ -23,8 +23,8 @@ from pinakes.loaders.columns import (
     explode,
     extract_texts,
 )
+from pinakes.loaders.reading.scalars import take_int, take_object, take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers, project_identifiers
-from pinakes.loaders.scalars import take_int, take_object, take_text, take_year
 from pinakes.loaders.staging import RecordError, Rows
 
 _SCHEMES: Final = {

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.cite_spans import Paragraph, Span, group_sections, list_citations
-from pinakes.loaders.identifiers import make_reference_key
-from pinakes.loaders.reading import clean_text
+from pinakes.loaders.reading.cite_spans import Paragraph, Span, group_sections, list_citations
+from pinakes.loaders.reading.identifiers import make_reference_key
+from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.reading.scalars import take_int, take_object
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
-from pinakes.loaders.scalars import take_int, take_object
 from pinakes.loaders.staging import RecordError, Rows
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.cite_spans import (
+from pinakes.loaders.reading.cite_spans import (
     Paragraph,
     group_sections,
     list_citations,
@@ -17,11 +17,11 @@ from pinakes.loaders.cite_spans import (
     take_entries,
     take_objects,
 )
-from pinakes.loaders.identifiers import make_reference_key, normalise_identifier
-from pinakes.loaders.reading import open_stream, parse_json_object
+from pinakes.loaders.reading.identifiers import make_reference_key, normalise_identifier
+from pinakes.loaders.reading.records import open_stream, parse_json_object
+from pinakes.loaders.reading.scalars import take_object, take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers
 from pinakes.loaders.s2orc.metadata_2020 import SCHEMES, list_authorships
-from pinakes.loaders.scalars import take_object, take_text, take_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 MAX_DOCUMENT_BYTES: Final = 64 << 20

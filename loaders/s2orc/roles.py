@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import PAPER_COLUMNS, WHOLE_PAPER, InputFile
-from pinakes.loaders.columnar import Layout, read_columnar
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import read_json_lines
+from pinakes.loaders.reading.columnar import Layout, read_columnar
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import read_json_lines
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.s2orc import (
     deletions,
     graph_citations,
@@ -23,7 +24,6 @@ from pinakes.loaders.s2orc import (
     parses,
 )
 from pinakes.loaders.staging import Accepted, Chunk, Rejected, Rows
-from pinakes.loaders.tables import read_table
 
 DIRECTIONS: Final = {
     "none": (),

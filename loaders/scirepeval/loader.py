@@ -10,15 +10,15 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.compression import strip_compression
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import open_stream, read_json_array, read_json_lines
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import open_stream, read_json_array, read_json_lines
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.task_files import find_roles, name_split
 from pinakes.loaders.scirepeval.papers import DESCRIBED
 from pinakes.loaders.scirepeval.parquet import read_parquet
 from pinakes.loaders.scirepeval.records import TaskFile
 from pinakes.loaders.staging import Accepted, Chunk, Rejected
-from pinakes.loaders.tables import read_table
-from pinakes.loaders.task_files import find_roles, name_split
 
 _ROLES: Final = {".jsonl": "lines", ".json": "json", ".csv": "table", ".parquet": "parquet"}
 _NO_DATA: Final = re.compile(r"(?:^|/)(?:[\w-]*tasks[\w-]*|[\w-]*embeddings?[\w-]*|[\w-]*results?)\.jsonl?$")

@@ -6,7 +6,7 @@ Leaves out: what the records say of papers (`records`).
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pinakes.loaders.proximity import (
+from pinakes.loaders.reading.proximity import (
     Row,
     describe_paper,
     list_authorships,
@@ -14,7 +14,7 @@ from pinakes.loaders.proximity import (
     take_id,
     take_members,
 )
-from pinakes.loaders.scalars import take_int
+from pinakes.loaders.reading.scalars import take_int
 
 IDS: Final = ("doc_id", "corpus_id", "paper_id", "sha")
 """the fields that may hold a paper's id, the one that qrels use first"""

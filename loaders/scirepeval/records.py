@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pinakes.loaders import scidocs
-from pinakes.loaders.proximity import (
+from pinakes.loaders.reading.proximity import (
     Row,
     judge_of_task,
     make_judgment,
@@ -33,7 +33,7 @@ from pinakes.loaders.proximity import (
     take_ids,
     take_members,
 )
-from pinakes.loaders.scalars import take_number, take_object, take_text
+from pinakes.loaders.reading.scalars import take_number, take_object, take_text
 from pinakes.loaders.scirepeval.papers import IDS, describe, mention
 from pinakes.loaders.staging import RecordError, Rows
 
@@ -95,15 +95,15 @@ class TaskFile:
         return self._parse_paper(record)
 
     def _parse_ranked(self, record: Mapping[str, Any]) -> Rows:
-        asked = record["query"]
+        requested = record["query"]
         candidates = [_take_member(candidate) for candidate in take_members(record, "candidates")]
         graded = [candidate for candidate in candidates if candidate.get("score") is not None]
-        papers = [*([asked] if isinstance(asked, dict) else []), *candidates]
+        papers = [*([requested] if isinstance(requested, dict) else []), *candidates]
         grades: dict[str, int] = {}
         for candidate in graded:
             _grade_once(grades, take_id(candidate, *IDS), take_grade(candidate["score"]))
         mentioned = mention(papers)
-        query = self._name_query(record, asked)
+        query = self._name_query(record, requested)
         judgments = [
             make_judgment(query["query_id"], paper, grade, self._graded_split, assessor=self._assessor)
             for paper, grade in grades.items()
@@ -115,50 +115,50 @@ class TaskFile:
         ]
         return {"queries": [query], "judgments": judgments, "pool_sources": sources} | mentioned
 
-    def _name_query(self, record: Mapping[str, Any], asked: object) -> Row:
+    def _name_query(self, record: Mapping[str, Any], requested: object) -> Row:
         """The query of a record with candidates, under a name that no earlier one has."""
         query: Row = {"field": self._task, "fold": self._graded_split}
-        if isinstance(asked, dict):
-            query["paper_source_id"] = asked_id = take_id(asked, *IDS)
+        if isinstance(requested, dict):
+            query["paper_source_id"] = requested_id = take_id(requested, *IDS)
         else:
             query["text"] = take_text(record, "query")
             if query["text"] is None:
                 raise RecordError("missing_field", "an empty query")
-            asked_id = take_id(record, "doc_id", "query_id", "session_id")
-        self._times[asked_id] += 1
-        times = self._times[asked_id]
-        query["query_id"] = f"{self._task}:{asked_id}" + (f".{times}" if times > 1 else "")
+            requested_id = take_id(record, "doc_id", "query_id", "session_id")
+        self._times[requested_id] += 1
+        times = self._times[requested_id]
+        query["query_id"] = f"{self._task}:{requested_id}" + (f".{times}" if times > 1 else "")
         return query
 
     def _parse_triplet(self, record: Mapping[str, Any]) -> Rows:
         query, positive, negative = (take_object(record, name) or {} for name in ("query", "pos", "neg"))
-        asked = take_id(query, *IDS)
-        query_id = f"{self._task}:{asked}"
+        requested = take_id(query, *IDS)
+        query_id = f"{self._task}:{requested}"
         split = self._split or "train"
         grades: dict[str, int] = {}
         for paper, grade in ((positive, 1), (negative, 0)):
             _grade_once(grades, take_id(paper, *IDS), grade)
         for judged, grade in grades.items():
-            if self._grades.get((asked, judged), grade) != grade:
+            if self._grades.get((requested, judged), grade) != grade:
                 raise RecordError(
-                    "invalid_value", f"{judged} is cited in one triplet of {asked}, not in another"
+                    "invalid_value", f"{judged} is cited in one triplet of {requested}, not in another"
                 )
-        new = {judged: grade for judged, grade in grades.items() if (asked, judged) not in self._grades}
+        new = {judged: grade for judged, grade in grades.items() if (requested, judged) not in self._grades}
         rows = {
             "judgments": [make_judgment(query_id, judged, grade, split) for judged, grade in new.items()],
             "queries": [
-                {"query_id": query_id, "paper_source_id": asked, "field": self._task, "fold": split}
-                for _ in range(asked not in self._queries)
+                {"query_id": query_id, "paper_source_id": requested, "field": self._task, "fold": split}
+                for _ in range(requested not in self._queries)
             ],
         } | mention([query, positive, negative])
-        self._queries.add(asked)
-        self._grades |= {(asked, judged): grade for judged, grade in new.items()}
+        self._queries.add(requested)
+        self._grades |= {(requested, judged): grade for judged, grade in new.items()}
         return rows
 
     def _parse_judged(self, record: Mapping[str, Any]) -> Rows:
-        asked, candidate = take_id(record, "query_id"), take_id(record, "cand_id")
+        requested, candidate = take_id(record, "query_id"), take_id(record, "cand_id")
         grade = take_grade(record.get("score"))
-        judgment = make_judgment(asked, candidate, grade, self._graded_split, assessor=self._assessor)
+        judgment = make_judgment(requested, candidate, grade, self._graded_split, assessor=self._assessor)
         asks_papers = self._kind not in _TEXT_TASKS
         return judge_of_task(self._task, self._graded_split, judgment, self._queries, asks_papers=asks_papers)
 

@@ -23,11 +23,11 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.articles import name_corpus
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.compression import strip_compression
-from pinakes.loaders.documents import find_documents
-from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading.articles import name_corpus
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import find_documents
+from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.scisumm.citances import read_citances
 from pinakes.loaders.scisumm.naming import name_paper
 from pinakes.loaders.scisumm.papers import read_papers

@@ -15,11 +15,11 @@ from typing import Any, Final
 import orjson
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.documents import MAX_DOCUMENT_BYTES, open_documents
-from pinakes.loaders.scalars import take_int, take_text
+from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
+from pinakes.loaders.reading.scalars import take_int, take_text
+from pinakes.loaders.reading.streams import RAW_BYTES
 from pinakes.loaders.scisumm.naming import decode_document, name_paper, strip_sentence_tags
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
-from pinakes.loaders.streams import RAW_BYTES
 
 _FIELDS: Final = (
     "Citance Number",

@@ -11,13 +11,13 @@ without a sentence.
 
 from collections.abc import Iterator
 
-from pinakes.loaders.articles import list_identifiers
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.documents import read_documents
-from pinakes.loaders.running_text import Element
+from pinakes.loaders.reading.articles import list_identifiers
+from pinakes.loaders.reading.documents import read_documents
+from pinakes.loaders.reading.running_text import Element
+from pinakes.loaders.reading.xml_reading import element_text, parse_xml
 from pinakes.loaders.scisumm.naming import decode_document, is_anthology_id, name_paper
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
-from pinakes.loaders.xml_reading import element_text, parse_xml
 
 
 def read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:

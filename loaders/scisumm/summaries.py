@@ -13,11 +13,11 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.compression import strip_compression
-from pinakes.loaders.documents import MAX_DOCUMENT_BYTES, open_documents
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
+from pinakes.loaders.reading.streams import RAW_BYTES
 from pinakes.loaders.scisumm.naming import decode_document, strip_sentence_tags
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, show_raw, take_record
-from pinakes.loaders.streams import RAW_BYTES
 
 _KINDS: Final = {
     "abstract": "abstract_summary",

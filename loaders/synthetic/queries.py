@@ -153,7 +153,7 @@ def build_judgments(query_set: QuerySet, first: int, last: int) -> pa.Table:
     part = slice(skipped, skipped + last - first)
     rows, papers, relevant = rows[part], papers[part], relevant[part]
     _, aspects = query_set.find_subjects(queries)
-    asked = np.choose(aspects, query_set.find_variants(queries))[rows]
+    requested = np.choose(aspects, query_set.find_variants(queries))[rows]
     given = np.choose(aspects[rows], query_set.world.find_variants(papers))
     return stage_table(
         "judgments",
@@ -162,5 +162,5 @@ def build_judgments(query_set: QuerySet, first: int, last: int) -> pa.Table:
         source_id=spell_papers(papers),
         assessor=pa.repeat("synthetic", last - first),
         split=_name_splits(queries[rows]),
-        grade=np.where(relevant, 1 + (asked == given), 0),
+        grade=np.where(relevant, 1 + (requested == given), 0),
     )

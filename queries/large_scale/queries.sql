@@ -4,7 +4,7 @@ SELECT
     sampled_queries.paper_id,
     CAST(NULL AS TEXT) AS text,
     pools.pool,
-    CAST(pools.asked_size AS TEXT) AS pool_size,
+    CAST(pools.requested_size AS TEXT) AS pool_size,
     CAST(pools.repeat AS TEXT) AS repeat,
     sampled_queries.fold
 FROM sampled_queries

@@ -7,7 +7,7 @@ WITH rankings AS (
         runs.benchmark,
         runs.system,
         scores.measure,
-        pools.asked_size AS pool_size,
+        pools.requested_size AS pool_size,
         pools.repeat,
         sampled_queries.query_id,
         sampled_queries.paper_id,

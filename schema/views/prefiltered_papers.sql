@@ -30,5 +30,5 @@ INNER JOIN distinct_papers AS papers ON samplings.corpus_id = papers.corpus_id
 LEFT JOIN counts ON samplings.benchmark = counts.benchmark AND papers.paper_id = counts.paper_id
 WHERE papers.year IS NOT NULL
     AND TRIM(papers.title) <> ''
-    AND LENGTH(COALESCE(papers.abstract, '')) >= samplings.least_abstract
-    AND COALESCE(counts.citations, 0) >= samplings.least_citations
+    AND LENGTH(COALESCE(papers.abstract, '')) >= samplings.min_abstract
+    AND COALESCE(counts.citations, 0) >= samplings.min_citations

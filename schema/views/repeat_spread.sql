@@ -11,7 +11,7 @@ SELECT
     COUNT(*) AS repeats,
     AVG(scores.value) AS mean,
     CASE
-        WHEN MIN(scores.queries_owed) = MAX(scores.queries_owed) THEN STDDEV_SAMP(scores.value)
+        WHEN MIN(scores.queries_expected) = MAX(scores.queries_expected) THEN STDDEV_SAMP(scores.value)
     END AS deviation,
     MIN(scores.value) AS lowest,
     MAX(scores.value) AS highest

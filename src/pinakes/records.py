@@ -26,7 +26,7 @@ Rankings = Mapping[str, Sequence[RankedPaper]]
 class Score:
     """One value of one measure: of a query, or of a subset of the queries when `query_id` is None.
 
-    `queries_owed` counts the queries that the subset has judgments for, `queries_answered` those of them
+    `queries_expected` counts the queries that the subset has judgments for, `queries_answered` those of them
     that the ranking holds; the rest are missing, and each missing one counts as zero.
     """
 
@@ -34,10 +34,10 @@ class Score:
     subset: str
     query_id: str | None
     value: float
-    queries_owed: int
+    queries_expected: int
     queries_answered: int
 
     @property
     def queries_missing(self) -> int:
         """How many owed queries the ranking does not hold."""
-        return self.queries_owed - self.queries_answered
+        return self.queries_expected - self.queries_answered

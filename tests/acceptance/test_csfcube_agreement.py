@@ -1,11 +1,11 @@
 """CSFCube's Table 2 from the real annotations: how its annotators agree, before and after adjudication."""
 
 from pinakes.database import Database, connect
-from pinakes.pipeline.agreement import MEASURES, AgreementRow, measure_agreement
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.telling_agreement import find_published_agreement, rounds_to
+from pinakes.evaluate.agreement import MEASURES, AgreementRow, measure_agreement
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.report.present_agreement import find_published_agreement, rounds_to
+from pinakes.workload.benchmark import open_benchmark
 from tests.real_data import REAL_DATA, needs_real_data
 
 OURS = {

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from pinakes.database import Database, connect
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
 from pinakes.indexers.analysis import named_analysis
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems import find_system
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.workload import read_workload
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.progress import Silent
 from pinakes.queries.relations import select_corpus_texts
+from pinakes.run.run import RunRequest, run
+from pinakes.systems import find_system
+from pinakes.systems.base import SystemOptions
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import read_workload
 from tests.real_data import REAL_DATA, needs_real_data
 
 MEASURES = ("CSFCube.RP", "CSFCube.P@20", "CSFCube.R@20", "CSFCube.nDCG%100", "CSFCube.nDCG%20")
@@ -76,7 +76,7 @@ def score(database: Database, name: str, options: SystemOptions) -> dict[tuple[s
     """The aggregates of a run over all 50 queries and their 6,242 candidates."""
     index(database, "csfcube", name, options=options)
     made = run(database, RunRequest("csfcube", name, options))
-    assert (made.queries_owed, made.queries_answered, made.hit_count) == (50, 50, 6242)
+    assert (made.queries_expected, made.queries_answered, made.hit_count) == (50, 50, 6242)
     (scored,) = evaluate(database, "csfcube", run_ids=[made.run_id])
     return {(one.subset, one.measure): one.value for one in scored.aggregates()}
 
@@ -123,7 +123,7 @@ def test_fabs_bm25_is_okapis_formula_written_out(cube: tuple[Database, Path]) ->
     idf = {word: floor if value < 0 else value for word, value in plain.items()}
     assert sum(value < 0 for value in plain.values()) == 18
     mean_length = sum(map(len, words.values())) / len(words)
-    asked = dict(zip(workload.query_ids, workload.query_texts, strict=True))
+    requested = dict(zip(workload.query_ids, workload.query_texts, strict=True))
 
     def weigh(query: list[str], document: list[str]) -> float:
         counts = Counter(document)
@@ -131,7 +131,7 @@ def test_fabs_bm25_is_okapis_formula_written_out(cube: tuple[Database, Path]) ->
         return sum(idf[word] * counts[word] * 2.5 / (counts[word] + norm) for word in query if word in counts)
 
     for ranking in find_system("fabs_bm25", options).rank(database, workload, Silent()):
-        query = analyse(asked[ranking.query_id])
+        query = analyse(requested[ranking.query_id])
         expected = np.array(
             [weigh(query, words[paper]) for paper in workload.paper_ids[ranking.rows].tolist()]
         )

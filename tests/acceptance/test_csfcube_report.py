@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.error_analysis import ErrorRequest, gather_errors
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.report import gather_report
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.error_page import render_error_lines, render_error_page
+from pinakes.report.errors import ErrorRequest, gather_errors
 from pinakes.report.exhibit_tables import exhibit_tables
+from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
 from pinakes.report.side_by_side import side_by_side_tables
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from tests.real_data import REAL_DATA, needs_real_data
 
 RELEASE = REAL_DATA / "csfcube"
@@ -61,8 +61,8 @@ def test_release_is_reported_alike_on_both_databases_with_its_printed_figures(
     assert render_markdown(one) == render_markdown(other)
     _check_specter(one)
     _check_exhibits(one)
-    asked = ErrorRequest("csfcube", [2, 1])
-    errors = [gather_errors(database, asked) for database in (duck, post)]
+    requested = ErrorRequest("csfcube", [2, 1])
+    errors = [gather_errors(database, requested) for database in (duck, post)]
     assert render_error_page(errors[0]) == render_error_page(errors[1])
     assert render_error_lines(errors[0]) == render_error_lines(errors[1])
     assert (len(errors[0].queries), errors[0].relevant_from) == (50, 2)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from tests.benching import change
 from tests.real_data import REAL_DATA, needs_real_data
 

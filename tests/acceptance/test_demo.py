@@ -31,7 +31,7 @@ def test_the_demo_ends_with_a_table_and_the_path_of_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket.socket, "connect", _refuse)
-    monkeypatch.setattr("pinakes.pipeline.systems.encoding.choose_precision", lambda _device: "fp32")
+    monkeypatch.setattr("pinakes.vectors.encoding.choose_precision", lambda _device: "fp32")
     folder = tmp_path / "demo"
     assert run_command(["demo", "--folder", str(folder), "--papers", "100"]) == 0
     shown = capsys.readouterr()

@@ -11,21 +11,21 @@ import sqlalchemy as sa
 import typer.main
 
 from pinakes import cli
-from pinakes.cli_indexing import DEFAULT_INDEX
+from pinakes.cli.indexing import DEFAULT_INDEX
 from pinakes.database import Database, connect
+from pinakes.evaluate.evaluate import evaluate
 from pinakes.evaluators.registry import ALIASES, FAMILIES
+from pinakes.index.index import index
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.status import ask
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.systems.registry import list_systems
 from pinakes.queries.definition import list_benchmarks
+from pinakes.report.status import ask
+from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import list_systems
 from tests.documented_world import EXAMPLE, fill, write_example
 from tests.documents import (
     COOKBOOK,

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pinakes.indexers.vector_shards import read_manifest
+from pinakes.indexers.encoder.vector_shards import read_manifest
 from tests.toy_encoder import build_toy_encoder
 
 TEXTS = 600
@@ -35,7 +35,7 @@ import os, sys
 from pathlib import Path
 
 from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer
-from pinakes.pipeline.encode import EncodeOptions, encode_source
+from pinakes.index.encode import EncodeOptions, encode_source
 
 options = EncodeOptions(precision="fp32", devices=("cpu",), shard_rows={SHARD_ROWS})
 print("ready", flush=True)

@@ -11,15 +11,15 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, connect
 from pinakes.errors import UnknownNameError
+from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.evaluators.trec_names import translate_trec_name
-from pinakes.pipeline.evaluate import RunScores, evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.index.index import index
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import VIEWS
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from tests.benching import count, read_hits, read_named_rows, read_view
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -104,7 +104,7 @@ def test_csfcubes_sample_rankings_give_the_whole_table_and_the_published_rows(bo
     found = []
     for database in both:
         made = import_run(database, ImportRequest("csfcube", "SPECTER", files, "csfcube"))
-        assert (made.queries_owed, made.queries_answered, made.hit_count) == (50, 50, 6242)
+        assert (made.queries_expected, made.queries_answered, made.hit_count) == (50, 50, 6242)
         found.append(read_aggregates(evaluate(database, "csfcube", run_ids=[made.run_id])[0]))
         assert compare_published(database, made.run_id) == dict.fromkeys(
             ("all/test", "facet=background/test", "facet=method/test", "facet=result/test"), (5, 5)
@@ -129,9 +129,9 @@ def compare_published(database: Database, run_id: int) -> dict[str, tuple[int, i
             "WHERE scores.query_id IS NULL AND scores.run_id = :run_id",
             {"run_id": run_id},
         )
-    owed = Counter(row["subset"] for row in rows)
+    expected = Counter(row["subset"] for row in rows)
     equal = Counter(row["subset"] for row in rows if f"{100 * row['value']:05.2f}" == row["printed"])
-    return {subset: (owed[subset], equal[subset]) for subset in sorted(owed)}
+    return {subset: (expected[subset], equal[subset]) for subset in sorted(expected)}
 
 
 def rank_and_score(
@@ -215,7 +215,7 @@ def test_trec_evals_own_run_gives_its_published_output(both: Pair, monkeypatch: 
     stored = []
     for database in both:
         made = import_run(database, request)
-        assert (made.queries_owed, made.queries_answered, made.hit_count) == (3, 3, 1500)
+        assert (made.queries_expected, made.queries_answered, made.hit_count) == (3, 3, 1500)
         (result,) = evaluate(database, "trec_test", run_ids=[made.run_id], measures=measures)
         stored.append(read_scores(database, made.run_id))
         assert stored[-1] == {

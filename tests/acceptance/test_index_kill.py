@@ -19,8 +19,8 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import connect
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 400
@@ -34,8 +34,8 @@ import json, os, sys
 
 import duckdb_engine, psycopg, tantivy, sklearn.feature_extraction.text, faiss, gensim.models
 from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer
-import pinakes.pipeline.systems.dense, pinakes.pipeline.systems.lexical, pinakes.pipeline.systems.sparse
-import pinakes.pipeline.systems.word2vec, pinakes.pipeline.systems.sentences, pinakes.pipeline.index
+import pinakes.systems.dense, pinakes.systems.lexical, pinakes.systems.sparse
+import pinakes.systems.word2vec, pinakes.systems.sentences, pinakes.index.index
 from pinakes.cli import main
 
 print("ready", flush=True)

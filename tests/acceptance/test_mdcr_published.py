@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import read_benchmark
+from pinakes.run.import_run import ImportRequest, import_run
 
 RELEASE = Path(os.environ.get("PINAKES_MDCR", ""))
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.database import Database, connect
-from pinakes.pipeline.construction import construct
-from pinakes.pipeline.construction_records import ConstructionRequest
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.sampling import sample
-from pinakes.pipeline.sampling_plan import SampleRequest
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.run.run import RunRequest, run
+from pinakes.sample.construct import construct
+from pinakes.sample.construct_records import ConstructionRequest
+from pinakes.sample.plan import SampleRequest
+from pinakes.sample.sample import sample
+from pinakes.systems.base import SystemOptions
 from tests.real_data import REAL_DATA, needs_real_data
 
 FIELDS = """
@@ -61,7 +61,7 @@ def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
     database_url: str, tmp_path: Path
 ) -> None:
     options = SystemOptions(tmp_path / "indexes")
-    acl: Any = {"corpus": "acl", "year": 2011, "least_abstract": 0, "least_citations": 0, "least_cited": 3}
+    acl: Any = {"corpus": "acl", "year": 2011, "min_abstract": 0, "min_citations": 0, "min_cited": 3}
     with connect(database_url) as database:
         load_acl(database, tmp_path)
         large = SampleRequest(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cli_options import parse_options
+from pinakes.cli.options import parse_options
 from pinakes.database import Database, connect
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.load.load import LoadRequest, load
 from pinakes.schema import create_schema
 from tests.documents import MANUAL, list_tables, read_prose
 from tests.real_data import REAL_DATA, needs_real_data

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from pinakes.database import connect
-from pinakes.pipeline.index import index_corpus
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.paper_filter import PaperFilter
-from pinakes.pipeline.search import SearchRequest, search
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.index.index import index_corpus
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.search.filter import PaperFilter
+from pinakes.search.search import SearchRequest, search
+from pinakes.systems.base import SystemOptions
 from tests.real_data import REAL_DATA, needs_real_data
 
 
@@ -20,7 +20,7 @@ def test_the_paper_lists_are_searched_by_every_lexical_index(database_url: str, 
         load(database, LoadRequest("paperlists", REAL_DATA / "paperlists"))
         for system in ("bm25", "sparse_bm25", "tfidf"):
             indexed = index_corpus(database, "paperlists", system, options=options)
-            assert (indexed.added, indexed.already_there) == (26_656, 0)
+            assert (indexed.added, indexed.existing) == (26_656, 0)
             text = "semi-supervised classification with graph convolutional networks"
             found = search(database, SearchRequest("paperlists", text, system, options=options))
             assert found[0].source_id == "iclr2017/SJU4ayYgl"
@@ -32,6 +32,6 @@ def test_the_paper_lists_are_searched_by_every_lexical_index(database_url: str, 
                 ),
             )
             with database.read() as session:
-                owed = session.scalar("SELECT COUNT(*) FROM papers WHERE year >= 2022")
-            assert len(late) == owed
+                expected = session.scalar("SELECT COUNT(*) FROM papers WHERE year >= 2022")
+            assert len(late) == expected
             assert min(paper.year or 0 for paper in late) == 2022

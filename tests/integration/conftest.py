@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
@@ -35,11 +35,11 @@ def _prepare(url: str, folder: Path) -> None:
             paper(10, title="", text="graph models"),
             paper(3, title="", text=""),
         ]
-        asked = write_beir(folder / "scifact", papers, "q1\tp1\t1\nq2\tp3\t1\n", queries=2)
-        (asked / "queries.jsonl").write_text(
+        requested = write_beir(folder / "scifact", papers, "q1\tp1\t1\nq2\tp3\t1\n", queries=2)
+        (requested / "queries.jsonl").write_text(
             '{"_id": "q1", "text": "graph models"}\n{"_id": "q2", "text": "   "}\n', encoding="utf-8"
         )
-        load(database, LoadRequest("beir", asked, corpus="scifact"))
+        load(database, LoadRequest("beir", requested, corpus="scifact"))
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.run.import_run import ImportRequest, import_run
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from pinakes.database import Database
-from pinakes.indexers.exact_scores import Vectors
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import resolve_model
-from pinakes.indexers.sentences import SENTENCE_MARK, encode_sentences
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.systems.base import Ranking, System, SystemOptions
-from pinakes.pipeline.systems.registry import find_system
-from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.encoder.sentences import SENTENCE_MARK, encode_sentences
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.progress import Silent
 from pinakes.queries.definition import read_benchmark
+from pinakes.systems.base import Ranking, System, SystemOptions
+from pinakes.systems.registry import find_system
+from pinakes.workload.workload import Workload, read_workload
 from tests.benching import ABSTRACTS, POOLS
 
 Scores = dict[str, dict[str, float]]
@@ -87,12 +87,12 @@ def expect(vector_of: SentencesOf, score: Callable[[Vectors, Vectors], float], *
     expected: Scores = {}
     for facet, pools in POOLS.items():
         for query, pool in pools.items():
-            asked = [n for n, (of, _) in enumerate(ABSTRACTS[query]) if of == facet]
+            requested = [n for n, (of, _) in enumerate(ABSTRACTS[query]) if of == facet]
             scores = {}
             for paper in pool:
                 held = [n for n, (of, _) in enumerate(ABSTRACTS[paper]) if of == facet or not of_facet]
-                if asked and held and paper != query:
-                    left = np.stack([vector_of[query, n] for n in asked])
+                if requested and held and paper != query:
+                    left = np.stack([vector_of[query, n] for n in requested])
                     scores[paper] = score(left, np.stack([vector_of[paper, n] for n in held]))
             if scores:
                 expected[f"{query}_{facet}"] = scores

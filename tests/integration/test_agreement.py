@@ -9,20 +9,20 @@ import pytest
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError, InputError, UnknownNameError
-from pinakes.pipeline.agreement import (
+from pinakes.evaluate.agreement import (
     AgreementRow,
     QueryAgreement,
     measure_agreement,
     measure_query_agreement,
 )
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.telling_agreement import (
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.report.present_agreement import (
     choose_agreement_column,
     find_published_agreement,
     print_agreement,
 )
+from pinakes.workload.benchmark import open_benchmark
 from tests.benching import BENCHMARK_TOML, change, write_benchmark, write_csfcube
 from tests.loading import DATA
 
@@ -42,7 +42,7 @@ ANNOTATED = {
 def write_annotated(folder: Path) -> Path:
     """The release of `write_csfcube`, with these annotators and without a query of a paper's own."""
     write_csfcube(folder)
-    asked = []
+    requested = []
     for facet, queries in ANNOTATED.items():
         judged = {}
         for query, grades in queries.items():
@@ -50,9 +50,9 @@ def write_annotated(folder: Path) -> Path:
             spread = {"max": list(map(max, *by_annotator)), "min": list(map(min, *by_annotator))}
             lists = {f"relevance_{name}": values for name, values in {**grades, **spread}.items()}
             judged[query] = {"cands": ["3", "4", "5", "6"], **lists}
-            asked.append(f"{query},{facet},2020,Title,method\n")
+            requested.append(f"{query},{facet},2020,Title,method\n")
         (folder / f"test-pid2anns-csfcube-{facet}.json").write_text(json.dumps(judged))
-    (folder / "queries-release.csv").write_text("pid,facet,year,title,paper type\n" + "".join(asked))
+    (folder / "queries-release.csv").write_text("pid,facet,year,title,paper type\n" + "".join(requested))
     return folder
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, SchemaVersionError, UnknownNameError
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.workload import read_workload
+from pinakes.load.initialise import initialise
 from pinakes.queries.definition import VIEWS, list_benchmarks, read_benchmark
 from pinakes.queries.install import install_benchmark
 from pinakes.settings import Settings
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import read_workload
 from tests.benching import POOLS, change, count, read_named_rows, read_view, write_benchmark
 
 Pair = tuple[Database, Database]
@@ -152,7 +152,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
-def test_a_view_that_is_not_as_owed_is_refused_and_nothing_of_it_stays(
+def test_a_view_that_is_not_as_expected_is_refused_and_nothing_of_it_stays(
     untouched: Database, tmp_path: Path, case: str
 ) -> None:
     statement, message = REFUSED[case]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.pipeline import steps
+from pinakes.cli import steps
 from tests.benching import BENCHMARK_TOML, write_benchmark, write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
@@ -52,14 +52,14 @@ def test_the_whole_way_from_files_to_scores(database_url: str, tmp_path: Path, c
     indexed = call("index", "csfcube", "-s", "bm25", "-s", "tfidf", *db, "--json", "--quiet")
     assert [(row["system"], row["added"]) for row in indexed.data] == [("bm25", 9), ("tfidf", 9)]
     ranked = call("run", "csfcube", "-s", "bm25", "-s", "tfidf", *db, "--json", "-q")
-    assert [(row["run_id"], row["was_there"], row["hit_count"]) for row in ranked.data] == [
+    assert [(row["run_id"], row["existing"], row["hit_count"]) for row in ranked.data] == [
         (1, False, 16),
         (2, False, 16),
     ]
     scored = call("evaluate", "csfcube", *db, "--json", "-m", "RR(rel=2)")
     assert scored.code == 0
     whole = next(row for row in scored.data if row["run_id"] == 1 and row["subset"] == "all")
-    assert (whole["queries_owed"], whole["queries_missing"]) == (5, 1)
+    assert (whole["queries_expected"], whole["queries_missing"]) == (5, 1)
     compared = call("compare", "csfcube", "-m", "RR(rel=2)", *db, "--json")
     assert [row["queries"] for row in compared.data] == [5]
     status = call("status", "--check", *db, "--json")
@@ -256,8 +256,8 @@ def test_a_held_duckdb_file_is_told_with_its_holder(prepared_duckdb_url: str) ->
 
 def test_a_process_of_its_own_exits_with_the_same_codes(prepared_duckdb_url: str) -> None:
     given = {"PINAKES_DATABASE_URL": prepared_duckdb_url}
-    asked = start("sql", "SELECT COUNT(*) AS n FROM papers", "--format", "json", **given)
-    assert (asked.returncode, json.loads(asked.stdout), asked.stderr) == (0, [{"n": 313}], "")
+    requested = start("sql", "SELECT COUNT(*) AS n FROM papers", "--format", "json", **given)
+    assert (requested.returncode, json.loads(requested.stdout), requested.stderr) == (0, [{"n": 313}], "")
     refused = start("run", "scifact", "-s", "bm25", **given)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert start("run", **given).returncode == 2

@@ -31,7 +31,7 @@ def test_a_search_asks_with_sentences_of_a_paper(call: Call) -> None:
 def test_a_benchmark_is_what_index_takes_first(call: Call) -> None:
     plain = call("index", "scifact", "-s", "tfidf", "--json", "-q")
     spelled = call("index", "benchmark", "scifact", "-s", "tfidf", "--json", "-q")
-    assert (plain.data[0]["added"], spelled.data[0]["already_there"]) == (4, 4)
+    assert (plain.data[0]["added"], spelled.data[0]["existing"]) == (4, 4)
     assert call("index", "-s", "bm25", "-q").err == "pinakes: expected either a BENCHMARK or --corpus NAME.\n"
     assert call("index", "scifact", "-s", "bm25", "--option", "k1=1", "-q").code == 1
 
@@ -48,11 +48,14 @@ def test_vectors_are_searched_through_a_faiss_index(call: Call, toy_folder: str)
         300,
         True,
     )
-    asked = ("search", "synthetic", "citation graph", "-s", toy_folder, "--precision", "fp32", "--json")
-    exact, through = call(*asked), call(*asked, "--through", "faiss:hnsw", "--option", "ef_search=300")
+    requested = ("search", "synthetic", "citation graph", "-s", toy_folder, "--precision", "fp32", "--json")
+    exact, through = (
+        call(*requested),
+        call(*requested, "--through", "faiss:hnsw", "--option", "ef_search=300"),
+    )
     assert exact.data == through.data != []
-    assert "unknown way to search 'faiss:no'" in call(*asked, "--through", "faiss:no").err
-    assert "unknown option" in call(*asked, "--through", "faiss:hnsw", "--option", "nprobe=1").err
+    assert "unknown way to search 'faiss:no'" in call(*requested, "--through", "faiss:no").err
+    assert "unknown option" in call(*requested, "--through", "faiss:hnsw", "--option", "nprobe=1").err
 
 
 def test_vectors_are_searched_through_pgvector_where_there_is_postgres(
@@ -66,11 +69,11 @@ def test_vectors_are_searched_through_pgvector_where_there_is_postgres(
         assert "pgvector is an extension of Postgres" in built.err
         return
     assert (built.data[0]["kind"], built.data[0]["row_count"]) == ("pgvector_hnsw", 300)
-    asked = ("search", "synthetic", "citation graph", *encoder, "--json")
-    exact = call(*asked)
-    through = call(*asked, "--through", "pgvector", "--option", "ef_search=400")
+    requested = ("search", "synthetic", "citation graph", *encoder, "--json")
+    exact = call(*requested)
+    through = call(*requested, "--through", "pgvector", "--option", "ef_search=400")
     assert exact.data == through.data != []
-    assert "known: ef_search" in call(*asked, "--through", "pgvector", "--option", "nprobe=1").err
+    assert "known: ef_search" in call(*requested, "--through", "pgvector", "--option", "nprobe=1").err
 
 
 def test_bm25_is_tuned_and_later_runs_take_the_choice(call: Call) -> None:

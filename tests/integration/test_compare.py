@@ -11,15 +11,15 @@ from scipy import stats
 from pinakes.cli import run_command
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, UnknownNameError
-from pinakes.pipeline.compare import PairComparison, compare_runs, compare_subsets
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.sampling import sample
-from pinakes.pipeline.sampling_plan import SampleRequest
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.compare import PairComparison, compare_runs, compare_subsets
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.load.load import LoadRequest, load
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.sample.plan import SampleRequest
+from pinakes.sample.sample import sample
+from pinakes.systems.base import SystemOptions
 from tests.benching import BENCHMARK_TOML, change, write_benchmark
 from tests.sampled_rows import add_run, add_scores
 
@@ -88,7 +88,7 @@ def test_a_comparison_needs_two_runs_with_scores(prepared: Database, tmp_path: P
         compare_runs(prepared, "csfcube", measure="AP")
 
 
-def test_only_the_newest_run_of_a_system_is_compared_unless_all_are_asked_for(
+def test_only_the_newest_run_of_a_system_is_compared_unless_all_are_requested_for(
     prepared: Database, tmp_path: Path
 ) -> None:
     options = SystemOptions(tmp_path)

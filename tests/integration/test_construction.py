@@ -7,13 +7,13 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError
-from pinakes.pipeline.construction import construct
-from pinakes.pipeline.construction_records import ConstructionRequest, ConstructionSummary
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.sampling import sample
-from pinakes.pipeline.sampling_plan import SampleRequest
-from pinakes.pipeline.status import find_orphans
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.report.status import find_orphans
+from pinakes.sample.construct import construct
+from pinakes.sample.construct_records import ConstructionRequest, ConstructionSummary
+from pinakes.sample.plan import SampleRequest
+from pinakes.sample.sample import sample
 from pinakes.schema import (
     sampled_queries,
 )

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.report import gather_report
-from pinakes.pipeline.run import RunRequest
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.report.gather import gather_report
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest
 from tests.benching import read_hits, read_named_rows
 from tests.integration.test_runs import make
 
@@ -19,7 +19,7 @@ def score_partial(database: Database, folder: Path, ranked: list[str]) -> dict[s
     path = folder / "test-pid2pool-csfcube-theirs-background-ranked.json"
     path.write_text(json.dumps({"2": [[paper, float(rank)] for rank, paper in enumerate(ranked)]}))
     made = import_run(database, ImportRequest("csfcube", "theirs", [path], "csfcube"))
-    assert (made.hit_count, made.queries_owed, made.queries_answered) == (len(ranked), 5, 1)
+    assert (made.hit_count, made.queries_expected, made.queries_answered) == (len(ranked), 5, 1)
     measures = ["CSFCube.nDCG%100", "CSFCube.RP", "CSFCube.R@2"]
     (result,) = evaluate(database, "csfcube", run_ids=[made.run_id], measures=measures)
     return {score.measure: score.value for score in result.scores if score.query_id == "2_background"}
@@ -76,7 +76,7 @@ def test_a_query_without_a_sentence_of_its_facet_counts_as_zero_and_is_warned_of
     made = make(
         prepared, RunRequest("csfcube", toy_folder if kind == "text" else f"sentences:{toy_folder}"), tmp_path
     )
-    assert (made.queries_owed, made.queries_answered) == (5, 4)
+    assert (made.queries_expected, made.queries_answered) == (5, 4)
     (result,) = evaluate(prepared, "csfcube", run_ids=[made.run_id])
     values = {s.query_id: s.value for s in result.scores if s.query_id and s.measure == "CSFCube.nDCG%100"}
     assert values["2_method"] == 0.0

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.run import RunRequest
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import VIEWS, read_benchmark
 from pinakes.queries.relations import select_queries
 from pinakes.queries.sentence_relations import select_query_sentences
+from pinakes.run.run import RunRequest
 from tests.benching import POOLS, change, read_hits, read_named_rows
 from tests.integration.test_runs import make
 
@@ -81,8 +81,8 @@ def test_a_selection_asks_with_its_sentences_in_their_order(selected: Database) 
     }
     with selected.read() as session:
         rows = session.rows(select_query_sentences(read_benchmark("csfcube_sentences")))
-    asked = sorted((row["query_id"], row["position"]) for row in rows)
-    assert asked == [
+    requested = sorted((row["query_id"], row["position"]) for row in rows)
+    assert requested == [
         ("1_background", 1),
         ("1_background/other", 2),
         ("1_method", 2),
@@ -116,14 +116,16 @@ def test_means_by_facet_stay_those_of_the_facets_own_sentences(selected: Databas
     (ours,) = evaluate(selected, "csfcube_sentences", run_ids=[made.run_id], measures=["AP"])
     made = make(selected, RunRequest("csfcube", "tfidf"), tmp_path)
     (theirs,) = evaluate(selected, "csfcube", run_ids=[made.run_id], measures=["AP"])
-    csfcube = {score.subset: (score.value, score.queries_owed) for score in theirs.aggregates()}
-    subsets = {score.subset: (score.value, score.queries_owed) for score in ours.aggregates()}
+    csfcube = {score.subset: (score.value, score.queries_expected) for score in theirs.aggregates()}
+    subsets = {score.subset: (score.value, score.queries_expected) for score in ours.aggregates()}
     for subset, value in csfcube.items():
         selection = subset.replace("all", "selection=facet")
         assert subsets[selection] == value
         if subset.startswith("facet="):
             assert subsets[subset] == value
-    assert {subset: owed for subset, (_, owed) in subsets.items() if subset.startswith("selection=")} == {
+    assert {
+        subset: expected for subset, (_, expected) in subsets.items() if subset.startswith("selection=")
+    } == {
         "selection=facet": 5,
         "selection=facet/dev": 2,
         "selection=facet/test": 5,
@@ -136,7 +138,7 @@ def test_means_by_facet_stay_those_of_the_facets_own_sentences(selected: Databas
     assert subsets["all"][1] == 8
 
 
-def test_a_selection_whose_sentence_is_gone_is_asked_with_an_empty_text(selected: Database) -> None:
+def test_a_selection_whose_sentence_is_gone_is_requested_with_an_empty_text(selected: Database) -> None:
     change(selected, "DELETE FROM sentences WHERE text = 'A model of the graph.'")
     texts = read_texts(selected, "csfcube_sentences")
     assert texts["1_background/other"] == ""

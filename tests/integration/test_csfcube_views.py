@@ -68,7 +68,7 @@ def test_pairs_of_facets_have_all_cells_and_the_facets_in_order(untouched: Datab
     }
 
 
-def test_a_pair_of_facets_that_no_paper_is_asked_under_has_no_cells(prepared: Database) -> None:
+def test_a_pair_of_facets_that_no_paper_is_requested_under_has_no_cells(prepared: Database) -> None:
     change(prepared, "DELETE FROM benchmark_queries WHERE query_id IN ('1_method', '2_method')")
     cells = read_view(prepared, "csfcube", "facet_pairs")
     assert {row[:2] for row in cells} == {("background", "result")}

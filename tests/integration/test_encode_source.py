@@ -13,12 +13,12 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError
-from pinakes.indexers.encode import EncodedBatch, encode_texts, text_digest
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import resolve_model
-from pinakes.indexers.vector_shards import hold_shards, read_manifest
-from pinakes.pipeline import encode as encoding
-from pinakes.pipeline.encode import EncodeOptions, EncodeSummary, QuerySource, encode_source
+from pinakes.index import encode as encoding
+from pinakes.index.encode import EncodeOptions, EncodeSummary, QuerySource, encode_source
+from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, text_digest
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.encoder.vector_shards import hold_shards, read_manifest
 
 ROWS: list[tuple[str, str | None, str | None]] = [
     ("p1", "Citation graph", "A model of the graph."),
@@ -227,7 +227,9 @@ def test_a_folder_is_held_by_one_process_at_a_time(source: Path, toy_folder: str
         encode_source(source, toy_folder, tmp_path / "out", OPTIONS)
 
 
-def test_a_source_without_what_is_asked_for_is_refused(source: Path, toy_folder: str, tmp_path: Path) -> None:
+def test_a_source_without_what_is_requested_for_is_refused(
+    source: Path, toy_folder: str, tmp_path: Path
+) -> None:
     cases: list[tuple[Path, EncodeOptions, str]] = [
         (source, replace(OPTIONS, id_column="key"), "has no column key; it has id, title, abstract"),
         (tmp_path / "none", OPTIONS, "is no Parquet file and no folder of them"),

@@ -8,16 +8,16 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
-from pinakes.pipeline import error_analysis
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.error_analysis import ErrorRequest, find_relevant, gather_errors, write_errors
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.report import errors as error_analysis
 from pinakes.report.error_data import ErrorCandidate, ErrorQuery, ErrorReport
 from pinakes.report.error_page import render_error_lines, render_error_page
+from pinakes.report.errors import ErrorRequest, find_relevant, gather_errors, write_errors
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
+from pinakes.workload.benchmark import open_benchmark
 from tests.benching import change
 from tests.calling import Call
 from tests.integration.ranked_csfcube import import_rankings, write_trec
@@ -80,7 +80,7 @@ def test_best_run_is_taken_where_none_is_named(prepared: Database, tmp_path: Pat
     assert [run.run_id for run in gather_errors(prepared, ErrorRequest("csfcube")).runs] == [1]
 
 
-def test_relevance_may_be_asked_for(prepared: Database, tmp_path: Path) -> None:
+def test_relevance_may_be_requested_for(prepared: Database, tmp_path: Path) -> None:
     import_rankings(prepared, tmp_path)
     query = find(gather_errors(prepared, ErrorRequest("csfcube", [2], relevant_from=1)), "1_background")
     assert ranks(query.false_positives, 2) == [("4", 0, 1)]
@@ -88,16 +88,16 @@ def test_relevance_may_be_asked_for(prepared: Database, tmp_path: Path) -> None:
     assert query.relevant == 4
 
 
-def test_asked_sentences_are_those_of_the_facet(prepared: Database, tmp_path: Path) -> None:
+def test_requested_sentences_are_those_of_the_facet(prepared: Database, tmp_path: Path) -> None:
     import_rankings(prepared, tmp_path)
     errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
     query = find(errors, "1_method")
     assert (query.title, query.text, query.groups) == ("Title 1", "", {"facet": "method"})
-    assert [(one.text, one.is_asked) for one in query.sentences] == [
+    assert [(one.text, one.is_requested) for one in query.sentences] == [
         ("Citation graph retrieval.", False),
         ("A model of the graph.", True),
     ]
-    assert [one.is_asked for one in find(errors, "2_method").sentences] == [False, False]
+    assert [one.is_requested for one in find(errors, "2_method").sentences] == [False, False]
 
 
 def test_hit_that_nobody_judged_is_too_high(prepared: Database, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_grouped_pools_have_errors_in_each_pool(
         assert (len(query.low), query.relevant > 2) == (2, True)
 
 
-def test_queries_beyond_the_bound_are_counted_and_can_be_asked_for(
+def test_queries_beyond_the_bound_are_counted_and_can_be_requested_for(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import_rankings(prepared, tmp_path)
@@ -147,8 +147,8 @@ def test_queries_beyond_the_bound_are_counted_and_can_be_asked_for(
     monkeypatch.setattr(error_analysis, "MOST_QUERIES", 2)
     errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
     assert ([query.query_id for query in errors.queries], errors.left_out) == (whole[:2], 3)
-    asked = gather_errors(prepared, ErrorRequest("csfcube", [2], [whole[4], whole[3], whole[4]]))
-    assert ([query.query_id for query in asked.queries], asked.left_out) == (whole[3:], 0)
+    requested = gather_errors(prepared, ErrorRequest("csfcube", [2], [whole[4], whole[3], whole[4]]))
+    assert ([query.query_id for query in requested.queries], requested.left_out) == (whole[3:], 0)
 
 
 def test_relevant_grade_is_that_of_the_measures(prepared: Database) -> None:

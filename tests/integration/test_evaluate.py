@@ -7,10 +7,10 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, UnknownNameError
-from pinakes.pipeline.compare import read_query_values
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.stored_runs import find_runs
+from pinakes.evaluate.compare import read_query_values
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.stored_runs import find_runs
 from tests.benching import change, count, write_benchmark
 
 RUN = "q1 Q0 p1 1 0.9 t\nq1 Q0 p2 2 0.8 t\n"
@@ -43,7 +43,7 @@ def test_scores_are_stored_with_their_coverage(prepared: Database, tmp_path: Pat
     ]
     with prepared.read() as session:
         rows = session.rows("SELECT * FROM scores WHERE measure = 'RR' ORDER BY query_id")
-    coverage = {"queries_owed": 1, "queries_answered": 1, "queries_missing": 0}
+    coverage = {"queries_expected": 1, "queries_answered": 1, "queries_missing": 0}
     assert {row["query_id"] for row in rows} == {"q1", None}
     for row in rows:
         del row["query_id"]
@@ -57,8 +57,13 @@ def test_a_query_that_a_run_lacks_counts_as_zero(prepared: Database, tmp_path: P
     (result,) = evaluate(prepared, "csfcube", measures=["RR(rel=2)"])
     aggregates = {score.subset: score for score in result.aggregates()}
     whole, method = aggregates["all"], aggregates["facet=method"]
-    assert (whole.value, whole.queries_owed, whole.queries_answered, whole.queries_missing) == (0.2, 5, 1, 4)
-    assert (method.value, method.queries_owed, method.queries_missing) == (0.0, 2, 2)
+    assert (whole.value, whole.queries_expected, whole.queries_answered, whole.queries_missing) == (
+        0.2,
+        5,
+        1,
+        4,
+    )
+    assert (method.value, method.queries_expected, method.queries_missing) == (0.0, 2, 2)
     assert aggregates["all/test"].value == pytest.approx((0 / 3 + 1 / 2) / 2)
     assert aggregates["all/dev"].value == 0.5
     assert "facet=result/test" not in aggregates

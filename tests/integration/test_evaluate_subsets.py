@@ -8,15 +8,15 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError
+from pinakes.evaluate.compare import read_query_values
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.evaluate.hits import read_rankings
+from pinakes.evaluate.judged import read_expected, read_judgments
 from pinakes.evaluators.evaluate import evaluate as evaluate_records
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.compare import read_query_values
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.read_hits import read_rankings
-from pinakes.pipeline.read_judged import read_judgments, read_owed
-from pinakes.pipeline.telling import print_scores
 from pinakes.records import Rankings, Score
+from pinakes.report.present import print_scores
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.workload.benchmark import open_benchmark
 from tests.benching import POOLS, change, count, write_benchmark
 
 TOML = """
@@ -69,7 +69,7 @@ WHERE corpus = 'csfcube' AND assessor = 'adjudicated'
 """
 TYPES = {"graph": {"4"}, "random": {"5", "9"}}
 """type -> its candidates; 9 and 5 are relevant for other queries"""
-ASKED = {
+REQUESTED = {
     "type=graph": {"1_background", "1_method", "2_background"},
     "type=random": {"2_background", "2_result"},
 }
@@ -136,7 +136,7 @@ def test_a_type_is_scored_over_its_candidates_and_the_relevant_papers(
         ]
         for score in evaluate_records(ranked, judged, [measure], subset)
         # these have no candidate of that type: they are not asked about it
-        if score.query_id in ASKED.get(subset, RANKED)
+        if score.query_id in REQUESTED.get(subset, RANKED)
     ]
     assert per_query == expected
     # what was stored is what was computed, and a comparison reads the whole rankings alone
@@ -171,14 +171,20 @@ def test_subsets_are_groups_repeats_averages_and_the_same_of_each_type(
         *(f"type=random/{name}".removesuffix("/all").replace("/all/", "/") for name in of_random),
     ]
     fields = ["background", "method", "result"]
-    for name, asked in (("", fields), ("type=random/", fields[::2]), ("type=graph/", fields[:2])):
-        means = [found[f"{name}field={field}"].value for field in asked]
+    for name, requested in (("", fields), ("type=random/", fields[::2]), ("type=graph/", fields[:2])):
+        means = [found[f"{name}field={field}"].value for field in requested]
         assert found[f"{name}mean(field)"].value == math.fsum(means) / len(means)
         rounded = round(math.fsum(round(100 * mean, 2) for mean in means) / len(means), 2) / 100
         assert found[f"{name}mean(rounded field)"].value == rounded
     assert found["mean(rounded field)"].value != found["mean(field)"].value
-    owed = {score.subset: score.queries_owed for score in found.values() if score.subset.endswith("(field)")}
-    assert (owed["mean(field)"], owed["type=random/mean(field)"], owed["type=graph/mean(field)"]) == (4, 2, 3)
+    expected = {
+        score.subset: score.queries_expected for score in found.values() if score.subset.endswith("(field)")
+    }
+    assert (
+        expected["mean(field)"],
+        expected["type=random/mean(field)"],
+        expected["type=graph/mean(field)"],
+    ) == (4, 2, 3)
 
 
 def test_a_fold_for_tuning_owes_nothing(prepared: Database, bring: Callable[[Database], int]) -> None:
@@ -191,7 +197,7 @@ def test_a_fold_for_tuning_owes_nothing(prepared: Database, bring: Callable[[Dat
     )
     assert evaluate(prepared, "own") == first
     assert {score.query_id for score in first[0].scores} == {*RANKED, None}
-    assert all(score.queries_owed <= 4 for score in first[0].scores)
+    assert all(score.queries_expected <= 4 for score in first[0].scores)
 
 
 def test_both_databases_give_the_same_bits(
@@ -210,7 +216,7 @@ def test_every_measure_gives_what_records_give(prepared: Database, bring: Callab
     measures = ["AP", "nDCG%40", "nDCG@3", "CSFCube.AP", "RR(rel=2)", "Rprec", "Success@1", "P@2", "R@3"]
     (result,) = evaluate(prepared, "own", measures=measures)
     benchmark = open_benchmark(prepared, "own")
-    judgments = read_judgments(prepared, benchmark, read_owed(prepared, benchmark))
+    judgments = read_judgments(prepared, benchmark, read_expected(prepared, benchmark))
     expected: list[Score] = evaluate_records(read_rankings(prepared, run_id), judgments, measures)
     whole = [score for score in result.scores if score.subset == "all" and score.query_id is not None]
     assert whole == expected

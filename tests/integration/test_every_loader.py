@@ -16,10 +16,10 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import PinakesError
+from pinakes.load.load import LoadRequest, LoadSummary, load
 from pinakes.loaders import staging
 from pinakes.loaders.registry import LOADERS
-from pinakes.pipeline.load import LoadRequest, LoadSummary, load
-from pinakes.pipeline.status import find_orphans
+from pinakes.report.status import find_orphans
 from pinakes.schema import create_schema
 from tests.loading import DATA, dump_tables
 from tests.real_data import REAL_DATA, needs_real_data

@@ -8,20 +8,20 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError
-from pinakes.pipeline.baselines import find_baseline
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.exhibits import gather_exhibits
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.report import gather_report
+from pinakes.evaluate.evaluate import evaluate
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline, Exhibit
 from pinakes.report.exhibit_data import GroupPairsExhibit, HeatMapExhibit, TableExhibit
+from pinakes.report.exhibits import gather_exhibits
+from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
 from pinakes.report.published import match_published
 from pinakes.report.side_by_side import side_by_side_tables
+from pinakes.run.baselines import find_baseline
+from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import runs
+from pinakes.workload.benchmark import open_benchmark
 from tests.benching import BENCHMARK_TOML, write_benchmark
 from tests.integration.ranked_csfcube import import_rankings, write_trec
 from tests.sampled_rows import add_run
@@ -106,7 +106,7 @@ def test_nothing_is_shown_where_nobody_judged_twice(prepared: Database) -> None:
     assert gather(prepared, Exhibit("agreement", "Table 2", column="facet")) == []
 
 
-def test_pairs_are_papers_asked_with_two_facets(prepared: Database) -> None:
+def test_pairs_are_papers_requested_with_two_facets(prepared: Database) -> None:
     (found,) = gather(prepared, Exhibit("group_pairs", "Figure 3", column="facet"))
     assert isinstance(found, GroupPairsExhibit)
     assert [(pair.paper, pair.query_a, pair.query_b) for pair in found.pairs] == [
@@ -205,7 +205,7 @@ def test_run_is_the_baseline_whose_settings_it_has(
     def open_changed(database: Database, name: str) -> Benchmark:
         return replace(open_benchmark(database, name), baselines=(baseline,), exhibits=())
 
-    monkeypatch.setattr("pinakes.pipeline.report.open_benchmark", open_changed)
+    monkeypatch.setattr("pinakes.report.gather.open_benchmark", open_changed)
     report = gather_report(prepared, "csfcube")
     assert (report.find_run(2).label, match_published(report).get(2)) == expected
     assert match_published(report)[1] == "SPECTER"

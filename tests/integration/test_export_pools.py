@@ -9,11 +9,11 @@ import pytest
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError
-from pinakes.pipeline.construction import construct
-from pinakes.pipeline.construction_records import ConstructionRequest
-from pinakes.pipeline.export_pools import ExportedPools, export_pools
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.sample.construct import construct
+from pinakes.sample.construct_records import ConstructionRequest
+from pinakes.sample.export_pools import ExportedPools, export_pools
 from pinakes.schema import sampled_queries
 from tests.mdcr_reference import ask
 from tests.mdcr_worlds import NUMBERS, make_small_world, make_world, rank_small_world
@@ -99,8 +99,8 @@ def test_texts_are_those_of_queries_and_candidates_by_id(database: Database, tmp
     pools = write_small(database, tmp_path)
     lines = (tmp_path / "mdcr_test_data.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line) for line in lines]
-    asked = {"q"} | {paper for papers in pools["Art"]["q"].values() for paper in papers}
-    assert [text["paper_id"] for text in texts] == sorted(asked)
+    requested = {"q"} | {paper for papers in pools["Art"]["q"].values() for paper in papers}
+    assert [text["paper_id"] for text in texts] == sorted(requested)
     assert texts[0] == {"paper_id": "a", "title": "Title a", "abstract": "An abstract."}
 
 

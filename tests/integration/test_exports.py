@@ -7,12 +7,12 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.export_run import export_qrels, export_run
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.run.export_run import export_qrels, export_run
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from tests.benching import change, count, read_hits, read_named_rows
 
 

@@ -16,9 +16,9 @@ import pytest
 
 import pinakes.loaders
 from pinakes.errors import FetchError, UnknownNameError
+from pinakes.load.download import ATTEMPTS
+from pinakes.load.fetch import fetch, find_source, list_sources
 from pinakes.loaders.registry import LOADERS
-from pinakes.pipeline.downloading import ATTEMPTS
-from pinakes.pipeline.fetch import fetch, find_source, list_sources
 
 CONTENT = b"".join(f"line {number}\n".encode() for number in range(20_000))
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -34,7 +34,7 @@ class Site:
     url: str = ""
     answers: list[Answer] = field(default_factory=list)
     otherwise: Answer = lambda handler: handler.give()
-    asked: list[dict[str, str]] = field(default_factory=list)
+    requested: list[dict[str, str]] = field(default_factory=list)
     slept: list[float] = field(default_factory=list)
 
 
@@ -42,7 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
     site: Site
 
     def do_GET(self) -> None:
-        self.site.asked.append({"path": self.path, **{k.lower(): v for k, v in self.headers.items()}})
+        self.site.requested.append({"path": self.path, **{k.lower(): v for k, v in self.headers.items()}})
         answer = self.site.answers.pop(0) if self.site.answers else self.site.otherwise
         answer(self)
 
@@ -144,7 +144,7 @@ def world(site: Site, tmp_path: Path) -> World:
 
 
 def _ranges(world: World) -> list[str | None]:
-    return [request.get("range") for request in world.site.asked]
+    return [request.get("range") for request in world.site.requested]
 
 
 def test_a_file_is_fetched_and_told_of(world: World) -> None:
@@ -159,13 +159,13 @@ def test_a_file_is_fetched_and_told_of(world: World) -> None:
         len(CONTENT),
         SHA256,
     )
-    assert (file.was_there, file.is_vouched) == (False, True)
+    assert (file.existing, file.is_vouched) == (False, True)
 
 
 def test_a_file_that_is_there_is_not_fetched_again(world: World) -> None:
     world.fetch()
-    assert world.fetch().files[0].was_there
-    assert len(world.site.asked) == 1
+    assert world.fetch().files[0].existing
+    assert len(world.site.requested) == 1
 
 
 def test_a_file_that_is_there_and_wrong_is_left_alone(world: World) -> None:
@@ -174,7 +174,7 @@ def test_a_file_that_is_there_and_wrong_is_left_alone(world: World) -> None:
     with pytest.raises(FetchError, match=r"file\.txt is there, but its sha256 is .* Move it away"):
         world.fetch()
     assert world.target.read_bytes() == b"somebody's work"
-    assert world.site.asked == []
+    assert world.site.requested == []
 
 
 def test_a_cut_connection_is_gone_on_with(world: World) -> None:
@@ -182,7 +182,7 @@ def test_a_cut_connection_is_gone_on_with(world: World) -> None:
     world.fetch()
     assert world.target.read_bytes() == CONTENT
     assert _ranges(world) == [None, "bytes=50000-", "bytes=120000-"]
-    assert [request.get("if-range") for request in world.site.asked] == [None, '"v1"', '"v1"']
+    assert [request.get("if-range") for request in world.site.requested] == [None, '"v1"', '"v1"']
     assert world.site.slept == [1.0, 1.0]
     assert world.names == ["file.txt"]
 
@@ -192,7 +192,7 @@ def test_a_fetch_that_was_broken_off_is_gone_on_with_by_the_next_one(world: Worl
     with pytest.raises(FetchError, match=r"the server answers 503\. What is there is kept; fetch again"):
         world.fetch()
     assert world.names == ["file.txt.part", "file.txt.part.validator"]
-    world.site.asked.clear()
+    world.site.requested.clear()
     world.fetch()
     assert world.target.read_bytes() == CONTENT
     assert _ranges(world) == ["bytes=50000-"]
@@ -203,14 +203,14 @@ def test_a_date_serves_where_there_is_no_strong_etag(world: World) -> None:
     world.site.answers = [lambda h: h.give(cut_at=50_000, etag='W/"v1"', date=date)]
     world.site.otherwise = lambda h: h.give(etag='W/"v1"', date=date)
     world.fetch()
-    assert world.site.asked[1]["if-range"] == date
+    assert world.site.requested[1]["if-range"] == date
     assert world.target.read_bytes() == CONTENT
 
 
 def test_without_a_version_only_a_published_digest_allows_to_go_on(world: World) -> None:
     for said, ranges in ((world.said, [None, "bytes=50000-"]), ('checksum = "unpublished"', [None, None])):
         world.said = said
-        world.site.asked.clear()
+        world.site.requested.clear()
         world.site.answers = [lambda h: h.give(cut_at=50_000, etag=None), lambda h: h.give(etag=None)]
         world.fetch()
         assert _ranges(world) == ranges
@@ -243,7 +243,7 @@ def test_a_file_that_changed_meanwhile_is_begun_anew(world: World) -> None:
     world.site.answers = [lambda h: h.give(old, cut_at=50_000, etag='"old"')]
     world.fetch()
     assert world.target.read_bytes() == CONTENT
-    assert world.site.asked[1]["if-range"] == '"old"'
+    assert world.site.requested[1]["if-range"] == '"old"'
 
 
 def test_a_part_that_is_whole_already_is_taken(world: World) -> None:
@@ -290,7 +290,7 @@ def test_a_wrong_length_is_told(world: World) -> None:
     expected = f"is not what is published: it has {len(CONTENT) + 1} bytes, expected {len(CONTENT)}"
     with pytest.raises(FetchError, match=expected):
         world.fetch()
-    assert len(world.site.asked) == 1
+    assert len(world.site.requested) == 1
 
 
 @pytest.mark.parametrize("code", [401, 403, 404, 410, 500])
@@ -298,7 +298,7 @@ def test_an_error_of_the_server_is_told(world: World, code: int) -> None:
     world.site.otherwise = lambda h: h.refuse(code)
     with pytest.raises(FetchError, match=f"the server answers {code}"):
         world.fetch()
-    assert len(world.site.asked) == (ATTEMPTS if code == 500 else 1)
+    assert len(world.site.requested) == (ATTEMPTS if code == 500 else 1)
 
 
 def test_a_busy_server_is_waited_for(world: World) -> None:
@@ -326,7 +326,7 @@ def test_a_server_that_cuts_at_once_again_and_again_is_given_up(world: World) ->
     world.site.otherwise = lambda h: h.give(cut_at=0)
     with pytest.raises(FetchError, match="the connection broke off at 0 of"):
         world.fetch()
-    assert len(world.site.asked) == ATTEMPTS
+    assert len(world.site.requested) == ATTEMPTS
 
 
 def test_a_redirect_is_followed_and_the_name_is_ours(world: World) -> None:
@@ -334,7 +334,7 @@ def test_a_redirect_is_followed_and_the_name_is_ours(world: World) -> None:
         lambda h: h.refuse(302, Location="/elsewhere/../../evil?name=x"),
     ]
     world.fetch()
-    assert [request["path"] for request in world.site.asked] == ["/file", "/evil?name=x"]
+    assert [request["path"] for request in world.site.requested] == ["/file", "/evil?name=x"]
     assert world.names == ["file.txt"]
 
 
@@ -346,12 +346,12 @@ def test_a_redirect_away_from_https_is_refused(world: World, address: str) -> No
     assert world.names == []
 
 
-def test_an_unpublished_digest_is_kept_at_the_first_fetch_and_owed_afterwards(world: World) -> None:
+def test_an_unpublished_digest_is_kept_at_the_first_fetch_and_expected_afterwards(world: World) -> None:
     world.said = 'checksum = "unpublished"'
     (file,) = world.fetch().files
     assert (file.sha256, file.is_vouched) == (SHA256, False)
     assert (world.target.parent / "file.txt.sha256").read_text() == f"{SHA256}  file.txt\n"
-    assert world.fetch().files[0].was_there
+    assert world.fetch().files[0].existing
     world.target.unlink()
     world.site.otherwise = lambda h: h.give(b"another version", etag='"v2"')
     with pytest.raises(FetchError, match=r"expected .*remove file\.txt\.sha256 and fetch again"):

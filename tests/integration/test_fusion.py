@@ -9,11 +9,11 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
+from pinakes.index.index import index
 from pinakes.indexers.fusion import Contribution, fuse_scores
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.systems.vectors import mean_vectors
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
+from pinakes.vectors.stored import mean_vectors
 from tests.benching import change, count, read_hits
 from tests.toy_encoder import build_toy_encoder
 
@@ -113,7 +113,7 @@ def test_a_fused_run_is_found_again_until_one_of_its_runs_is_made_anew(
     prepare(prepared, "scifact", options, "bm25", "tfidf")
     request = RunRequest("scifact", "rrf:bm25,tfidf", options)
     first, again = run(prepared, request), run(prepared, request)
-    assert (first.was_there, again.was_there, again.run_id) == (False, True, first.run_id)
+    assert (first.existing, again.existing, again.run_id) == (False, True, first.run_id)
     other = RunRequest("scifact", "rrf:bm25,tfidf", SystemOptions(tmp_path, parameters={"constant": "10"}))
     assert run(prepared, other).run_id != first.run_id
 

@@ -9,17 +9,17 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, RunError
-from pinakes.pipeline import run as run_module
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.export_run import export_qrels, export_run
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.index import index
-from pinakes.pipeline.progress import Progress
-from pinakes.pipeline.run import RunRequest, RunSummary, run
-from pinakes.pipeline.systems.base import Ranking, SystemDescription, SystemOptions
-from pinakes.pipeline.tune import tune_bm25
-from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.progress import Progress
+from pinakes.run import run as run_module
+from pinakes.run.export_run import export_qrels, export_run
+from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.run.tune import tune_bm25
+from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count, read_hits, write_benchmark
 
 Pair = tuple[Database, Database]
@@ -45,7 +45,7 @@ tuning_folds = ["validation"]
 """
 ENDINGS = {"even": "02468", "few": "7", "spare": "1", "held": "05"}
 """pool -> the last digits of the papers in it; no query names the pool spare"""
-ASKED = {"even": ("14", "15"), "few": ("14", "17", "27"), "held": ("10", "20")}
+REQUESTED = {"even": ("14", "15"), "few": ("14", "17", "27"), "held": ("10", "20")}
 """pool -> the last digits of the papers that ask in it; held is asked in the fold validation alone"""
 
 
@@ -56,17 +56,17 @@ def write_grouped(folder: Path, **files: str) -> Path:
         f"AND RIGHT(papers.source_id, 1) IN ({', '.join(repr(digit) for digit in digits)})"
         for pool, digits in ENDINGS.items()
     )
-    asked = " UNION ALL ".join(
+    requested = " UNION ALL ".join(
         f"SELECT '{pool}/' || papers.source_id AS query_id, papers.paper_id, CAST(NULL AS TEXT) AS text, "
         f"'{pool}' AS pool, '{'validation' if pool == 'held' else 'test'}' AS fold FROM papers {OF_CORPUS} "
         f"AND RIGHT(papers.source_id, 2) IN ({', '.join(repr(digits) for digits in endings)})"
-        for pool, endings in ASKED.items()
+        for pool, endings in REQUESTED.items()
     )
     graded = (
-        f"SELECT asked.query_id, papers.paper_id, 1 AS grade FROM ({asked}) AS asked "
+        f"SELECT asked.query_id, papers.paper_id, 1 AS grade FROM ({requested}) AS asked "
         f"INNER JOIN papers ON papers.paper_id BETWEEN asked.paper_id + 1 AND asked.paper_id + 20 {OF_CORPUS}"
     )
-    views = {"queries": asked, "candidates": members, "judgments": graded, "toml": TOML}
+    views = {"queries": requested, "candidates": members, "judgments": graded, "toml": TOML}
     return write_benchmark(folder, **{**views, **files})
 
 
@@ -79,9 +79,11 @@ def grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make(database: Database, tmp_path: Path, request: RunRequest) -> RunSummary:
-    asked = replace(request, options=SystemOptions(tmp_path / database.name, precision="fp32", device="cpu"))
-    index(database, asked.benchmark, asked.system, options=asked.options)
-    return run(database, asked)
+    requested = replace(
+        request, options=SystemOptions(tmp_path / database.name, precision="fp32", device="cpu")
+    )
+    index(database, requested.benchmark, requested.system, options=requested.options)
+    return run(database, requested)
 
 
 def write_alone(folder: Path, pool: str) -> None:
@@ -161,7 +163,7 @@ def read_column(database: Database, name: str) -> object:
         return session.scalar(f"SELECT {name} FROM runs ORDER BY run_id")
 
 
-def test_what_is_owed_counts_each_pool_once_and_no_query_that_is_for_tuning(
+def test_what_is_expected_counts_each_pool_once_and_no_query_that_is_for_tuning(
     prepared: Database, tmp_path: Path, grouped: Path
 ) -> None:
     change(
@@ -169,13 +171,13 @@ def test_what_is_owed_counts_each_pool_once_and_no_query_that_is_for_tuning(
         "UPDATE papers SET title = '', abstract = '' WHERE source_id IN ('syn-00000102', 'syn-00000201')",
     )
     made = make(prepared, tmp_path, RunRequest("own", "bm25"))
-    assert (made.queries_owed, made.queries_answered) == (15, 15)
-    assert read_column(prepared, "candidates_owed") == 150 + 30
+    assert (made.queries_expected, made.queries_answered) == (15, 15)
+    assert read_column(prepared, "candidates_expected") == 150 + 30
     assert read_column(prepared, "candidates_without_text") == 1
     assert made.hit_count == count(prepared, "hits") == 15 * 5
     (scored,) = evaluate(prepared, "own")
     whole = next(score for score in scored.scores if (score.subset, score.query_id) == ("all", None))
-    assert (whole.queries_owed, whole.queries_missing) == (15, 0)
+    assert (whole.queries_expected, whole.queries_missing) == (15, 0)
     assert {score.subset for score in scored.aggregates()} == {"all", "pool=even", "pool=few"}
 
 
@@ -215,17 +217,17 @@ def digest(database: Database, folder: Path, *, tuning: bool = False, **files: s
     return read_workload(database, open_benchmark(database, "own"), tuning=tuning).digest
 
 
-def test_the_digest_sees_pools_and_who_asks_in_them_and_no_pool_that_is_not_asked(
+def test_the_digest_sees_pools_and_who_asks_in_them_and_no_pool_that_is_not_requested(
     prepared: Database, grouped: Path
 ) -> None:
     members = (grouped / "own" / "candidates.sql").read_text().strip()
-    asked = (grouped / "own" / "queries.sql").read_text().strip()
+    requested = (grouped / "own" / "queries.sql").read_text().strip()
     first = digest(prepared, grouped)
     fewer = f"SELECT * FROM ({members}) AS members WHERE NOT (pool = '{{}}' AND paper_id IN (2, 7, 10, 11))"
     assert digest(prepared, grouped, candidates=fewer.format("spare")) == first
     assert digest(prepared, grouped, candidates=fewer.format("held")) == first
     assert digest(prepared, grouped, candidates=fewer.format("few")) != first
-    assert digest(prepared, grouped, queries=asked.replace("'few' AS pool", "'even' AS pool")) != first
+    assert digest(prepared, grouped, queries=requested.replace("'few' AS pool", "'even' AS pool")) != first
     tuned = digest(prepared, grouped, tuning=True)
     assert tuned != first
     assert digest(prepared, grouped, tuning=True, candidates=fewer.format("few")) == tuned
@@ -329,7 +331,7 @@ def test_an_exported_run_is_imported_as_it_was(prepared: Database, tmp_path: Pat
     assert export_run(prepared, "own", made.run_id, file) == made.hit_count
     imported = import_run(prepared, ImportRequest("own", "theirs", [file]))
     assert read_hits(prepared, imported.run_id) == read_hits(prepared, made.run_id)
-    assert (imported.queries_owed, imported.queries_answered) == (15, 15)
+    assert (imported.queries_expected, imported.queries_answered) == (15, 15)
 
 
 IMPORTED = {
@@ -395,11 +397,11 @@ def test_folds_for_tuning_are_left_out_whatever_the_pools_are(
     members = (grouped / "own" / "candidates.sql").read_text().strip()
     of_pool = "SELECT paper_id FROM papers WHERE source_id LIKE 'syn-%'"
     of_query = (
-        f"SELECT asked.query_id, members.paper_id FROM own_asked AS asked INNER JOIN ({members}) AS members "
-        "ON asked.pool = members.pool"
+        f"SELECT asked.query_id, members.paper_id FROM own_requested AS asked "
+        f"INNER JOIN ({members}) AS members ON asked.pool = members.pool"
     )
-    asked = (grouped / "own" / "queries.sql").read_text().strip()
-    change(prepared, f"CREATE VIEW own_asked AS {asked}")
+    requested = (grouped / "own" / "queries.sql").read_text().strip()
+    change(prepared, f"CREATE VIEW own_requested AS {requested}")
     toml = TOML.replace('"grouped"', f'"{pool}"')
     write_grouped(grouped, toml=toml, candidates=of_query if pool == "per_query" else of_pool)
     benchmark = open_benchmark(prepared, "own")
@@ -411,7 +413,7 @@ def test_folds_for_tuning_are_left_out_whatever_the_pools_are(
         assert {source_id[-1] for source_id in tuned.source_ids} == {"0", "5"}
     assert ranked.digest != tuned.digest
     made = make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))
-    assert made.queries_owed == 15
+    assert made.queries_expected == 15
     options = SystemOptions(tmp_path / prepared.name)
     assert tune_bm25(prepared, "own", (0.6,), (0.2,), options=options).query_count == 6
     again = make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))

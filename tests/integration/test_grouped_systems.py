@@ -8,14 +8,14 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.index import index
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems import dense_pools, find_system
-from pinakes.pipeline.systems.base import GroupRanker, SystemOptions
-from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.index.index import index
+from pinakes.progress import Silent
+from pinakes.run.run import RunRequest, run
 from pinakes.schema import runs
+from pinakes.systems import dense_pools, find_system
+from pinakes.systems.base import GroupRanker, SystemOptions
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
 
 DEPTH = 20
@@ -30,8 +30,8 @@ def chosen(pool: str) -> str:
     return f"LEFT(MD5(papers.source_id), 1) IN ({digits})"
 
 
-ASKED = "papers.corpus_id = (SELECT corpus_id FROM corpora WHERE name = 'synthetic')"
-QUERIES = f"FROM papers WHERE {ASKED} AND RIGHT(MD5(papers.source_id), 1) IN ('0', '1')"
+REQUESTED = "papers.corpus_id = (SELECT corpus_id FROM corpora WHERE name = 'synthetic')"
+QUERIES = f"FROM papers WHERE {REQUESTED} AND RIGHT(MD5(papers.source_id), 1) IN ('0', '1')"
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def grouped(prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for digit, text in (("3", "NULL"), ("7", "'citation graph of papers'")):
         change(
             prepared,
-            f"UPDATE papers SET title = {text}, abstract = NULL WHERE {ASKED} AND "
+            f"UPDATE papers SET title = {text}, abstract = NULL WHERE {REQUESTED} AND "
             f"RIGHT(MD5(papers.source_id), 1) = '{digit}'",
         )
     depth = BENCHMARK_TOML.replace('query_template = "text"', 'query_template = "title_abstract"')
@@ -56,7 +56,9 @@ def grouped(prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             queries=f"SELECT '{pool}/' || papers.source_id AS query_id, paper_id, CAST(NULL AS TEXT) AS text "
             + QUERIES,
         )
-        candidates.append(f"SELECT '{pool}' AS pool, paper_id FROM papers WHERE {ASKED} AND {chosen(pool)}")
+        candidates.append(
+            f"SELECT '{pool}' AS pool, paper_id FROM papers WHERE {REQUESTED} AND {chosen(pool)}"
+        )
     pools = " UNION ALL ".join(f"SELECT '{pool}' AS pool" for pool in DIGITS)
     write_benchmark(
         tmp_path,
@@ -83,7 +85,7 @@ def copy_corpus(database: Database, pool: str, offset: int) -> None:
         database,
         "INSERT INTO papers (paper_id, corpus_id, source_id, title, abstract, batch_id) "
         f"SELECT paper_id + {offset}, corpus_id + {offset}, source_id, title, abstract, batch_id "
-        f"FROM papers WHERE {ASKED} AND {chosen(pool)}",
+        f"FROM papers WHERE {REQUESTED} AND {chosen(pool)}",
     )
 
 
@@ -115,11 +117,11 @@ def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
     in_memory: bool,
 ) -> None:
     monkeypatch.setattr(dense_pools, "BYTES_IN_MEMORY", 1 << 30 if in_memory else 0)
-    asked = toy_folder if system == "toy" else system
-    found = rank(grouped, tmp_path / "side", "pools", asked)
+    requested = toy_folder if system == "toy" else system
+    found = rank(grouped, tmp_path / "side", "pools", requested)
     assert {query_id.split("/")[0] for query_id, *_ in found} == set(DIGITS)
     for pool in DIGITS:
-        alone = rank(grouped, tmp_path / "side", f"alone_{pool}", asked)
+        alone = rank(grouped, tmp_path / "side", f"alone_{pool}", requested)
         assert [hit for hit in found if hit[0].startswith(f"{pool}/")] == without_own(alone)
         assert len(alone) > DEPTH, "the pool should have rankings"
     assert len({hit[0] for hit in found if hit[2] == DEPTH}) > 20, "some rankings should be cut"
@@ -138,7 +140,7 @@ def read_grouped(database: Database) -> Workload:
     return read_workload(database, open_benchmark(database, "pools"))
 
 
-def test_pools_nested_in_each_other_that_are_asked_the_same_are_one_chain(grouped: Database) -> None:
+def test_pools_nested_in_each_other_that_are_requested_the_same_are_one_chain(grouped: Database) -> None:
     workload = read_grouped(grouped)
     groups = workload.groups or {}
     names = {len(rows): pool for pool, rows in groups.items()}
@@ -176,7 +178,7 @@ def test_a_grouped_run_says_that_statistics_are_of_the_pool(grouped: Database, t
 def test_a_missing_index_is_told_with_the_command_that_makes_it(
     grouped: Database, tmp_path: Path, toy_folder: str, system: str
 ) -> None:
-    asked = toy_folder if system == "toy" else system
+    requested = toy_folder if system == "toy" else system
     options = SystemOptions(tmp_path / "side", precision="fp32", device="cpu")
     with pytest.raises(RunError, match=r"`pinakes index pools --system "):
-        run(grouped, RunRequest("pools", asked, options))
+        run(grouped, RunRequest("pools", requested, options))

@@ -9,7 +9,7 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
-from pinakes.pipeline.import_run import ImportRequest, import_run
+from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, count, read_hits
 
 GOOD = "q1 Q0 p1 9 0.5 tag\n# a comment\n\nq1 Q0 p2 1 0.50000001 tag\r\nq1\tQ0  p10 3 2e0 tag\n"
@@ -92,7 +92,7 @@ def test_imported_again_the_same_files_change_nothing(prepared: Database, tmp_pa
     two = write(tmp_path / "two", "q1 Q0 p2 1 2 t\n")
     first = import_run(prepared, ImportRequest("scifact", "theirs", [one, two]))
     again = import_run(prepared, ImportRequest("scifact", "theirs", [two, one]))
-    assert (first.was_there, again.was_there, again.run_id) == (False, True, first.run_id)
+    assert (first.existing, again.existing, again.run_id) == (False, True, first.run_id)
     renamed = import_run(prepared, ImportRequest("scifact", "other", [one, two]))
     assert renamed.run_id == first.run_id + 1
     write(two, "q1 Q0 p2 1 3 t\n")

@@ -10,12 +10,12 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError
-from pinakes.indexers.encode import EncodedBatch, encode_texts
-from pinakes.indexers.encoder import Encoder
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems import encoding
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.index.index import index
+from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
+from pinakes.vectors import encoding
 from tests.benching import change, count
 from tests.toy_encoder import build_toy_encoder
 
@@ -51,7 +51,7 @@ def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
     monkeypatch.setattr(encoding, "encode_texts", small_batches)
     resumed = index(prepared, "synthetic", toy_folder, options=options)
     whole = read_vectors(prepared)
-    assert (resumed.already_there, resumed.added) == (len(kept), len(whole) - len(kept))
+    assert (resumed.existing, resumed.added) == (len(kept), len(whole) - len(kept))
     assert kept.items() <= whole.items()
 
     change(prepared, f"DELETE FROM {TABLE}")
@@ -66,10 +66,10 @@ def test_only_a_text_that_is_new_is_encoded(prepared: Database, toy_folder: str,
     options = SystemOptions(tmp_path, precision="fp32")
     first = index(prepared, "synthetic", toy_folder, options=options)
     again = index(prepared, "synthetic", toy_folder, options=options)
-    assert (again.added, again.already_there) == (0, first.added)
+    assert (again.added, again.existing) == (0, first.added)
     change(prepared, "UPDATE papers SET title = 'A title of its own' WHERE source_id = 'syn-00000007'")
     changed = index(prepared, "synthetic", toy_folder, options=options)
-    assert (changed.added, changed.already_there) == (1, first.added - 1)
+    assert (changed.added, changed.existing) == (1, first.added - 1)
     assert count(prepared, TABLE) == first.added + 1
 
 
@@ -81,7 +81,7 @@ def test_the_same_text_in_two_papers_has_one_vector(
     added = index(prepared, "synthetic", toy_folder, options=SystemOptions(tmp_path, precision="fp32")).added
     assert added == count(prepared, "synthetic.candidates") + count(prepared, "synthetic.queries") - 1
     ranked = run(prepared, RunRequest("synthetic", toy_folder, SystemOptions(tmp_path, precision="fp32")))
-    assert ranked.hit_count == 300 * ranked.queries_owed
+    assert ranked.hit_count == 300 * ranked.queries_expected
 
 
 def test_another_model_under_the_same_name_is_refused(

@@ -7,8 +7,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
+from pinakes.load.load import FileSummary, LoadRequest, LoadSummary, load
 from pinakes.loaders import staging
-from pinakes.pipeline.load import FileSummary, LoadRequest, LoadSummary, load
 from tests.loading import DATA, dump_tables, paper, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 

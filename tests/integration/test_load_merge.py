@@ -6,9 +6,9 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import LoadError
+from pinakes.load.load import FileSummary
 from pinakes.loaders.base import PAPER_CHILDREN
 from pinakes.loaders.staging import STAGED, Rows
-from pinakes.pipeline.load import FileSummary
 from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
 

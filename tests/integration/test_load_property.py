@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.database import Database, connect
+from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
-from pinakes.pipeline.load import LoadRequest, load
 from pinakes.schema import create_schema
 from tests.loading import write_beir
 

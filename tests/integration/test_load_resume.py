@@ -13,11 +13,11 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import LoadError
+from pinakes.load import load as load_module
+from pinakes.load.batches import plan_file
+from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
 from pinakes.loaders.merge import merge_chunk
-from pinakes.pipeline import load as load_module
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.load_batches import plan_file
 from pinakes.schema import create_schema
 from tests.loading import DATA, dump_tables, paper, write_beir
 
@@ -31,7 +31,7 @@ import sys, time
 from pathlib import Path
 from pinakes.database import connect
 from pinakes.loaders import staging
-from pinakes.pipeline import load as module
+from pinakes.load import load as module
 
 staging.CHUNK_ROWS = staging.BULK_CHUNK_ROWS = {CHUNK_ROWS}
 staging.TRANSACTION_ROWS = 1

@@ -8,12 +8,12 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, LoadError
+from pinakes.load import load as load_module
+from pinakes.load.load import LoadRequest, LoadSummary, load
 from pinakes.loaders import staging
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader
-from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.staging import Accepted, Chunk
-from pinakes.pipeline import load as load_module
-from pinakes.pipeline.load import LoadRequest, LoadSummary, load
 from tests.integration.toy_loading import toy_paper
 from tests.loading import DATA, dump_tables, paper, write_beir
 

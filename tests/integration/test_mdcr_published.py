@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pinakes.database import Database
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.init import initialise
-from pinakes.pipeline.load import LoadRequest, load
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.load.initialise import initialise
+from pinakes.load.load import LoadRequest, load
+from pinakes.run.import_run import ImportRequest, import_run
 from tests.mdcr_reference import ask
 
 POOLS: dict[str, dict[str, dict[str, list[str]]]] = {
@@ -101,7 +101,7 @@ def test_the_validation_fold_is_in_no_score(database: Database, tmp_path: Path) 
     assert ask(database, "SELECT fold FROM mdcr.queries WHERE query_id = '20'") == [("dev",)]
     score(database, tmp_path / "mdcr")
     counted = ask(
-        database, "SELECT DISTINCT queries_owed FROM scores WHERE subset = 'all' AND query_id IS NULL"
+        database, "SELECT DISTINCT queries_expected FROM scores WHERE subset = 'all' AND query_id IS NULL"
     )
     assert counted == [(3,)]
 

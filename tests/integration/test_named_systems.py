@@ -10,15 +10,15 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
-from pinakes.pipeline.index import index, index_corpus
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.search import SearchRequest, search
-from pinakes.pipeline.systems import find_system
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.systems.named import NAMED
-from pinakes.pipeline.systems.registry import list_systems
-from pinakes.pipeline.tune import tune_bm25
+from pinakes.index.index import index, index_corpus
+from pinakes.run.run import RunRequest, run
+from pinakes.run.tune import tune_bm25
 from pinakes.schema import runs
+from pinakes.search.search import SearchRequest, search
+from pinakes.systems import find_system
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.named import NAMED
+from pinakes.systems.registry import list_systems
 from tests.benching import change, count, read_hits
 
 FABS = ("fabs_bm25", "fabs_cbow200", "fabs_tfidf", "fabs_tfidfcbow200")
@@ -93,7 +93,7 @@ def test_rankings_are_the_same_on_both_databases_again_and_at_any_thread_count(
         options = SystemOptions(tmp_path / str(number))
         index(database, "synthetic", name, options=options)
         found.append(rank(database, "synthetic", name, options))
-        assert run(database, RunRequest("synthetic", name, options)).was_there
+        assert run(database, RunRequest("synthetic", name, options)).existing
         monkeypatch.setattr("os.cpu_count", lambda: 3)
         found.append(rank(database, "synthetic", name, options, again=True))
     hits = [one for one, _ in found]
@@ -139,7 +139,7 @@ def test_word_vectors_are_shared_and_other_indexes_lie_side_by_side(
     options = SystemOptions(tmp_path)
     assert index(prepared, "synthetic", "fabs_cbow200", options=options).added == 300
     for name in ("fabs_tfidfcbow200", "word2vec", "word2vec_tfidf"):
-        assert index(prepared, "synthetic", name, options=options).already_there == 300
+        assert index(prepared, "synthetic", name, options=options).existing == 300
     for name in ("tfidf", "fabs_tfidf", "sparse_bm25", "fabs_bm25"):
         assert index(prepared, "synthetic", name, options=options).added == 300
     assert count(prepared, "side_indexes") == 5
@@ -195,7 +195,7 @@ def test_the_benchmarks_own_corpus_by_name_is_the_same_run(
 ) -> None:
     index(prepared, "synthetic", name, options=SystemOptions(tmp_path))
     named = choose(tmp_path, trained_on="synthetic")
-    assert index(prepared, "synthetic", name, options=named).already_there == 300
+    assert index(prepared, "synthetic", name, options=named).existing == 300
     made = run(prepared, RunRequest("synthetic", name, SystemOptions(tmp_path)))
     assert run(prepared, RunRequest("synthetic", name, named)).run_id == made.run_id
 
@@ -232,8 +232,8 @@ def test_a_corpus_can_be_searched_by_a_named_baseline_that_compares_terms(
     options = SystemOptions(tmp_path)
     for name in LEXICAL:
         index_corpus(prepared, "csfcube", name, options=options, paper_template="abstract")
-        asked = SearchRequest("csfcube", "weather", name, paper_template="abstract", options=options)
-        assert [found.source_id for found in search(prepared, asked)] == ["4"]
+        requested = SearchRequest("csfcube", "weather", name, paper_template="abstract", options=options)
+        assert [found.source_id for found in search(prepared, requested)] == ["4"]
         with pytest.raises(InputError, match=f"{name} compares no vectors"):
             search(
                 prepared,

@@ -99,7 +99,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
-def test_an_own_view_that_is_not_as_owed_is_refused_and_the_old_ones_stay(
+def test_an_own_view_that_is_not_as_expected_is_refused_and_the_old_ones_stay(
     prepared: Database, tmp_path: Path, case: str
 ) -> None:
     views, message = REFUSED[case]

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.import_run import ImportRequest, import_run
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.report import gather_report, write_report
-from pinakes.pipeline.telling import list_load_tables
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.load.load import LoadRequest, load
 from pinakes.report.data import BenchmarkReport, PublishedFigure
+from pinakes.report.gather import gather_report, write_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
+from pinakes.report.present import list_load_tables
+from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import pools, runs, sampled_queries, scores
 from tests.sampled_rows import add_rows, add_scores
 
@@ -155,7 +155,7 @@ def test_missing_answer_is_counted_and_warned_of(database: Database, corpus: Pat
     prepare(database, corpus)
     report = gather_report(database, "tiny")
     poor = next(one for one in report.scores if (one.run_id, one.subset, one.measure) == (2, "all", "P@1"))
-    assert (poor.queries_owed, poor.queries_answered, poor.queries_missing) == (4, 3, 1)
+    assert (poor.queries_expected, poor.queries_answered, poor.queries_missing) == (4, 3, 1)
     assert report.warnings == ["poor has no answer to 1 of 4 queries; each counts as zero."]
     assert "3/4, 1 missing" in render_html(report)
     assert "⚠ **3/4, 1 missing**" in render_markdown(report)
@@ -326,7 +326,7 @@ def test_groups_are_compared_where_they_are_few(
         ("topic=cells", 2, -1.0),
         ("topic=graphs", 2, 0.5),
     ]
-    monkeypatch.setattr("pinakes.pipeline.report.MOST_COMPARED_GROUPS", 1)
+    monkeypatch.setattr("pinakes.report.gather.MOST_COMPARED_GROUPS", 1)
     assert [pair.subset for pair in gather_report(database, "tiny").comparisons] == ["all"]
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, UnknownNameError
-from pinakes.pipeline.reproduce import ReproduceRequest, reproduce
-from pinakes.pipeline.status import ask
+from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
+from pinakes.report.status import ask
 from tests.calling import Call
 
 SYNTHETIC = Path(__file__).parents[2] / "queries" / "synthetic"

@@ -4,10 +4,10 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import UnknownNameError
-from pinakes.loaders.identifiers import normalise_title
+from pinakes.load.deduplicate import Deduplicated, deduplicate
+from pinakes.load.resolve import Resolved, resolve
+from pinakes.loaders.reading.identifiers import normalise_title
 from pinakes.loaders.staging import Rows
-from pinakes.pipeline.deduplicate import Deduplicated, deduplicate
-from pinakes.pipeline.resolve import Resolved, resolve
 from tests.integration.toy_loading import cite, load_records, toy_paper
 from tests.loading import dump_tables
 

@@ -9,14 +9,14 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
-from pinakes.pipeline import hit_tables
-from pinakes.pipeline import run as run_module
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.progress import Progress
-from pinakes.pipeline.run import RunRequest, RunSummary, run
-from pinakes.pipeline.systems.base import Ranking, SystemDescription, SystemOptions
-from pinakes.pipeline.workload import Workload
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.progress import Progress
+from pinakes.run import hit_tables
+from pinakes.run import run as run_module
+from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
+from pinakes.workload.workload import Workload
 from tests.benching import change, count, read_hits, write_benchmark
 
 Pair = tuple[Database, Database]
@@ -28,16 +28,16 @@ def options(database: Database, tmp_path: Path) -> SystemOptions:
 
 def make(database: Database, request: RunRequest, tmp_path: Path) -> RunSummary:
     """Index where that is needed, then rank."""
-    asked = replace(request, options=options(database, tmp_path))
+    requested = replace(request, options=options(database, tmp_path))
     index(
         database,
-        asked.benchmark,
-        asked.system,
-        options=asked.options,
-        query_template=asked.query_template,
-        paper_template=asked.paper_template,
+        requested.benchmark,
+        requested.system,
+        options=requested.options,
+        query_template=requested.query_template,
+        paper_template=requested.paper_template,
     )
-    return run(database, asked)
+    return run(database, requested)
 
 
 @pytest.mark.parametrize("system", ["bm25", "tfidf", "toy"])
@@ -53,7 +53,7 @@ def test_both_databases_give_the_same_hits_bit_by_bit(
     summaries = [make(database, request, tmp_path) for database in both_prepared]
     duck, post = (read_hits(database, 1) for database in both_prepared)
     assert duck == post != []
-    assert {(s.run_id, s.was_there, s.system, s.hit_count) for s in summaries} == {
+    assert {(s.run_id, s.existing, s.system, s.hit_count) for s in summaries} == {
         (1, False, system, len(duck))
     }
 
@@ -89,8 +89,15 @@ def test_a_candidate_without_text_has_no_vector_and_is_in_no_ranking(
     }
     assert ranked == {"3", "4", "5", "6"}
     with prepared.read() as session:
-        row = session.rows("SELECT candidates_owed, candidates_without_text, precision, depth FROM runs")[0]
-    assert row == {"candidates_owed": 18, "candidates_without_text": 1, "precision": "fp32", "depth": None}
+        row = session.rows("SELECT candidates_expected, candidates_without_text, precision, depth FROM runs")[
+            0
+        ]
+    assert row == {
+        "candidates_expected": 18,
+        "candidates_without_text": 1,
+        "precision": "fp32",
+        "depth": None,
+    }
 
 
 def test_a_query_without_text_is_unanswered_and_counts_as_zero(
@@ -98,13 +105,13 @@ def test_a_query_without_text_is_unanswered_and_counts_as_zero(
 ) -> None:
     for system in ("bm25", "tfidf", toy_folder):
         made = make(prepared, RunRequest("csfcube", system), tmp_path)
-        assert (made.queries_owed, made.queries_answered) == (5, 4)
+        assert (made.queries_expected, made.queries_answered) == (5, 4)
         assert "2_method" not in {query for query, *_ in read_hits(prepared, made.run_id)}
         (result,) = evaluate(prepared, "csfcube", run_ids=[made.run_id], measures=["CSFCube.P@20"])
         missing = next(score for score in result.scores if score.query_id == "2_method")
-        assert (missing.value, missing.queries_owed, missing.queries_missing) == (0.0, 1, 1)
+        assert (missing.value, missing.queries_expected, missing.queries_missing) == (0.0, 1, 1)
         whole = next(score for score in result.aggregates() if score.subset == "all")
-        assert (whole.queries_owed, whole.queries_answered, whole.queries_missing) == (5, 4, 1)
+        assert (whole.queries_expected, whole.queries_answered, whole.queries_missing) == (5, 4, 1)
         values = [score.value for score in result.scores if score.query_id]
         assert whole.value == pytest.approx(sum(values) / 5)
 
@@ -140,7 +147,7 @@ class Calls:
     def __call__(self, **given: object) -> tuple[int, bool]:
         request = RunRequest("synthetic", "bm25", **given)  # type: ignore[arg-type]
         made = make(self.database, request, self.tmp_path)
-        return made.run_id, made.was_there
+        return made.run_id, made.existing
 
 
 def test_a_run_is_made_anew_only_when_what_decides_it_changed(prepared: Database, tmp_path: Path) -> None:
@@ -192,8 +199,8 @@ def test_indexing_again_adds_nothing(prepared: Database, tmp_path: Path, toy_fol
     for system, texts in (("bm25", 4), ("tfidf", 4), (toy_folder, 2)):
         first = index(prepared, "scifact", system, options=options(prepared, tmp_path))
         again = index(prepared, "scifact", system, options=options(prepared, tmp_path))
-        assert (first.added, first.already_there) == (texts, 0)
-        assert (again.added, again.already_there) == (0, texts)
+        assert (first.added, first.existing) == (texts, 0)
+        assert (again.added, again.existing) == (0, texts)
 
 
 class Broken:

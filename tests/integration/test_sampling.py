@@ -8,9 +8,9 @@ import pytest
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError
-from pinakes.pipeline.load import LoadRequest, load
-from pinakes.pipeline.sampling import SampleRequest, SampleSummary, sample
-from pinakes.pipeline.status import find_orphans
+from pinakes.load.load import LoadRequest, load
+from pinakes.report.status import find_orphans
+from pinakes.sample.sample import SampleRequest, SampleSummary, sample
 from pinakes.schema import create_schema
 
 SIZES = (150, 400, 900)
@@ -55,7 +55,7 @@ WHERE sampled_citations.benchmark = '{}'
 ORDER BY sampled_citations.query_id, papers.source_id
 """
 POOLS = """
-SELECT pool, sample, asked_size, size, repeat, field, fold FROM pools WHERE benchmark = '{}' ORDER BY pool
+SELECT pool, sample, requested_size, size, repeat, field, fold FROM pools WHERE benchmark = '{}' ORDER BY pool
 """
 
 
@@ -104,7 +104,7 @@ def test_pools_of_a_repeat_are_nested_and_hold_what_is_cited(database: Database)
 
 def test_what_fills_a_pool_passes_the_pre_filter_and_is_not_younger(database: Database) -> None:
     load_world(database)
-    sample_world(database, year=2010, least_citations=6, least_abstract=500)
+    sample_world(database, year=2010, min_citations=6, min_abstract=500)
     drawn = """
     SELECT papers.year, LENGTH(papers.abstract), COUNT(DISTINCT citation_links.cited_paper_id)
     FROM pool_members
@@ -156,8 +156,8 @@ def test_a_field_is_filled_with_what_its_papers_cite(database: Database) -> None
     )
     """
     assert ask(database, strangers) == [(0,)]
-    asked = ask(database, "SELECT DISTINCT field FROM pools WHERE benchmark = 'field_level'")
-    assert len(asked) == 19
+    requested = ask(database, "SELECT DISTINCT field FROM pools WHERE benchmark = 'field_level'")
+    assert len(requested) == 19
     own = """
     SELECT COUNT(*) FROM sampled_queries WHERE benchmark = 'field_level' AND NOT EXISTS (
         SELECT 1 FROM paper_fields
@@ -183,7 +183,7 @@ def test_no_paper_is_a_query_of_both_folds(database: Database) -> None:
 def test_an_exhausted_pool_is_not_repeated_and_says_its_size(database: Database) -> None:
     load_world(database)
     made = sample_world(database, pool_sizes=(150, 1_000_000), validation_queries=0)
-    assert [(pool.pool, pool.size < pool.asked_size) for pool in made.pools] == [
+    assert [(pool.pool, pool.size < pool.requested_size) for pool in made.pools] == [
         ("150/1", False),
         ("150/2", False),
         ("150/3", False),
@@ -296,14 +296,14 @@ def test_the_command_prints_the_funnel_and_every_pool(
     with connect(database_url) as database:
         create_schema(database)
         load_world(database, 600)
-    asked = (
+    requested = (
         "sample large_scale --corpus synthetic --year 2015 --queries 3 --validation-queries 2 --pool-size 100"
     )
     chosen = (
-        "--pool-size 100000 --validation-pool-size 90 --repeats 2 --seed x --counted received --least-cited 2"
+        "--pool-size 100000 --validation-pool-size 90 --repeats 2 --seed x --counted received --min-cited 2"
     )
-    filtered = ["--least-abstract", "10", "--least-citations", "1", "--exclude", str(excluded)]
-    assert run_command([*asked.split(), *chosen.split(), *filtered, "--db", database_url, "-q"]) == 0
+    filtered = ["--min-abstract", "10", "--min-citations", "1", "--exclude", str(excluded)]
+    assert run_command([*requested.split(), *chosen.split(), *filtered, "--db", database_url, "-q"]) == 0
     told = capsys.readouterr()
     assert "with_citations_until_year" in told.out
     pools = [line.split()[0] for line in told.out.splitlines() if "/" in line.split(" ")[0]]

@@ -7,11 +7,11 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError, UnknownNameError
-from pinakes.indexers.exact_scores import score_pairs
-from pinakes.pipeline.index import index_corpus
-from pinakes.pipeline.paper_filter import PaperFilter
-from pinakes.pipeline.search import Found, SearchRequest, search
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.index.index import index_corpus
+from pinakes.indexers.exact.scores import score_pairs
+from pinakes.search.filter import PaperFilter
+from pinakes.search.search import Found, SearchRequest, search
+from pinakes.systems.base import SystemOptions
 from tests.benching import change
 
 SYSTEMS = ["bm25", "tfidf", "toy"]
@@ -94,8 +94,8 @@ def test_a_dense_search_gives_the_cosines_of_the_stored_vectors(
             )
             for text in ("graph models", "Graphs citation graph retrieval")
         }
-    asked, document = vectors.values()
-    expected = score_pairs(asked, document, np.array([[0, 0]]), "cosine")
+    requested, document = vectors.values()
+    expected = score_pairs(requested, document, np.array([[0, 0]]), "cosine")
     assert [(hit.source_id, hit.score) for hit in hits[2:]] == [("p1", float(expected[0]))]
 
 
@@ -110,7 +110,7 @@ def test_every_part_of_a_filter_counts(prepared: Database, tmp_path: Path) -> No
 
     assert which() == ["p2", "p10"]
     assert which(year_from=2001, year_to=2001) == which(venue="V") == which(year_to=2002) == ["p2"]
-    assert which(least_citations=6) == which(year_from=2002) == ["p10"]
+    assert which(min_citations=6) == which(year_from=2002) == ["p10"]
     with pytest.raises(InputError, match="no paper of scifact passes the filter"):
         which(venue="V", year_from=2002)
     with pytest.raises(InputError, match="no paper of scifact passes"):

@@ -6,9 +6,9 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.pipeline.asked_paper import read_asked_paper
-from pinakes.pipeline.search import Found, SearchRequest, search
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.search.query_paper import read_requested_paper
+from pinakes.search.search import Found, SearchRequest, search
+from pinakes.systems.base import SystemOptions
 from tests.integration.test_search import named, prepare
 
 
@@ -20,7 +20,7 @@ def ask(database: Database, tmp_path: Path, system: str, **given: object) -> lis
 
 def test_a_paper_asks_with_title_and_abstract_or_with_chosen_sentences_in_order(untouched: Database) -> None:
     texts = {
-        positions: read_asked_paper(untouched, "csfcube", "1", positions).text
+        positions: read_requested_paper(untouched, "csfcube", "1", positions).text
         for positions in ((), (2,), (2, 1), (1, 1))
     }
     assert texts == {
@@ -65,7 +65,7 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
-def test_what_cannot_be_asked_is_refused(untouched: Database, tmp_path: Path, case: str) -> None:
+def test_what_cannot_be_requested_is_refused(untouched: Database, tmp_path: Path, case: str) -> None:
     given, message = REFUSED[case]
     with pytest.raises(InputError, match=message):
         ask(untouched, tmp_path, "bm25", **given)

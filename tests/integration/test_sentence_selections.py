@@ -9,9 +9,9 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import UnknownNameError
+from pinakes.load.load import LoadRequest, LoadSummary, load
 from pinakes.loaders import staging
-from pinakes.pipeline.load import LoadRequest, LoadSummary, load
-from pinakes.pipeline.status import find_orphans
+from pinakes.report.status import find_orphans
 from tests.benching import change
 from tests.loading import DATA
 

@@ -7,12 +7,12 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError
-from pinakes.indexers.exact_scores import Vectors
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import resolve_model
-from pinakes.indexers.sentences import SentenceBatch, encode_sentences
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.systems import contextual
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.encoder.sentences import SentenceBatch, encode_sentences
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.progress import Silent
+from pinakes.vectors import contextual
 from tests.benching import ABSTRACTS, change, count
 from tests.integration.sentence_systems import (
     encode_alone,
@@ -44,9 +44,9 @@ def test_sentences_encoded_alone_rank_by_their_best_pair(
     workload, system = read(prepared), make(bare_folder, tmp_path)
     distinct = {text for sentences in ABSTRACTS.values() for _, text in sentences}
     first = system.index(prepared, workload, Silent())
-    assert (first.added, first.already_there) == (len(distinct), 0)
+    assert (first.added, first.existing) == (len(distinct), 0)
     again = system.index(prepared, workload, Silent())
-    assert (again.added, again.already_there) == (0, first.added)
+    assert (again.added, again.existing) == (0, first.added)
     expected = expect(encode_alone(bare_folder), score_best_pair, of_facet=False)
     require_close(rank(system, prepared, workload), expected)
     assert system.name == "sentences:bare"
@@ -59,7 +59,7 @@ def test_sentences_encoded_in_context_rank_by_their_best_pair(
     # Eight papers have sentences, and 5 and 6 differ by their titles.
     assert system.index(prepared, workload, Silent()).added == 8
     again = system.index(prepared, workload, Silent())
-    assert (again.added, again.already_there) == (0, 8)
+    assert (again.added, again.existing) == (0, 8)
     expected = expect(encode_in_context(bare_folder), score_best_pair, of_facet=False)
     require_close(rank(system, prepared, workload), expected)
 
@@ -119,7 +119,7 @@ def test_a_kill_between_batches_is_made_good_by_the_next_start(
     assert count(prepared, table) > 0
     monkeypatch.undo()
     resumed = system.index(prepared, workload, Silent())
-    assert (resumed.added, resumed.already_there) == (5, 3)
+    assert (resumed.added, resumed.existing) == (5, 3)
     assert count(prepared, table) == sum(map(len, ABSTRACTS.values()))
 
 

@@ -11,15 +11,15 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
-from pinakes.pipeline.benchmarking import open_benchmark
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.tune import TuneSummary, tune_bm25
-from pinakes.pipeline.validation import find_validation
-from pinakes.pipeline.workload import read_workload
+from pinakes.index.index import index
+from pinakes.run.run import RunRequest, run
+from pinakes.run.tune import TuneSummary, tune_bm25
+from pinakes.run.validation import find_validation
 from pinakes.schema import runs
 from pinakes.schema.tuning import tuned_parameters
+from pinakes.systems.base import SystemOptions
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits
 
 SYSTEM = "sparse_bm25"

@@ -7,7 +7,7 @@ import pytest
 
 from pinakes.database import Database, connect, connect_read_only
 from pinakes.errors import DatabaseError, InputError
-from pinakes.pipeline.status import ask
+from pinakes.report.status import ask
 from tests.benching import count
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import SchemaVersionError
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.index import index
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.status import find_orphans, read_status
-from pinakes.pipeline.systems.base import SystemOptions
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.report.status import find_orphans, read_status
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from tests.benching import change
 
 ORPHANS = {

@@ -8,15 +8,15 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError, UnknownNameError
-from pinakes.indexers import presets
-from pinakes.indexers.exact_scores import Vectors
-from pinakes.indexers.preset_table import PRESETS
-from pinakes.indexers.transport import TransportSettings, measure_transport
-from pinakes.pipeline.evaluate import evaluate
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.run import RunRequest, run
-from pinakes.pipeline.systems.base import SystemOptions
-from pinakes.pipeline.systems.registry import find_system, list_systems
+from pinakes.evaluate.evaluate import evaluate
+from pinakes.indexers.encoder import presets
+from pinakes.indexers.encoder.preset_table import PRESETS
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.transport.plans import TransportSettings, measure_transport
+from pinakes.progress import Silent
+from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import find_system, list_systems
 from tests.benching import ABSTRACTS, POOLS, change
 from tests.integration.sentence_systems import (
     encode_alone,
@@ -73,7 +73,7 @@ def test_indexing_one_kind_of_match_serves_both(
     other = make(bare_folder, tmp_path, second, context=context)
     found = rank(other, prepared, workload)
     again = other.index(prepared, workload, Silent())
-    assert (again.added, again.already_there) == (0, added)
+    assert (again.added, again.existing) == (0, added)
     by_first = rank(make(bare_folder, tmp_path, first, context=context), prepared, workload)
     # One rule for what has no sentence: paper 8, and the query 2_method, are in no ranking of either.
     assert {query: set(scores) for query, scores in found.items()} == {
@@ -277,10 +277,10 @@ def test_a_preset_is_matched_as_it_was_published_unless_the_name_says_how(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, system: str, score: str
 ) -> None:
     folder = build_toy_encoder(tmp_path / "bare", sentence_transformers_layout=False)
-    asked: list[tuple[str, str | None]] = []
+    requested: list[tuple[str, str | None]] = []
 
     def download(hub_id: str, *, revision: str | None, **_: object) -> str:
-        asked.append((hub_id, revision))
+        requested.append((hub_id, revision))
         return str(folder)
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
@@ -289,7 +289,7 @@ def test_a_preset_is_matched_as_it_was_published_unless_the_name_says_how(
     made, workload = find_system(name, options), read(prepared)
     assert made.name == system
     preset = PRESETS[name.rpartition(":")[2]]
-    assert asked == [(preset.hub_id, preset.revision)]
+    assert requested == [(preset.hub_id, preset.revision)]
     made.index(prepared, workload, Silent())
     described = made.describe(prepared, workload).parameters
     assert (described["score"], described["distance"]) == (score, "l2")

@@ -13,11 +13,10 @@ import sqlalchemy as sa
 from pinakes.database import Database, connect, connect_read_only, vector_sql
 from pinakes.database.pgvector_index import HnswSpec, create_hnsw, find_hnsw
 from pinakes.errors import IndexingError, RunError
-from pinakes.indexers.exact import search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
-from pinakes.pipeline.scope import CorpusScope
-from pinakes.pipeline.systems.vectors import StoredEncoder
-from pinakes.pipeline.vector_indexes import (
+from pinakes.schema import vectors_table
+from pinakes.vectors.indexes import (
     build_faiss_index,
     build_pgvector,
     describe_pgvector,
@@ -25,9 +24,10 @@ from pinakes.pipeline.vector_indexes import (
     search_by_sql,
     search_faiss,
 )
-from pinakes.pipeline.vector_indexes import pgvector as pgvector_module
-from pinakes.pipeline.vector_indexes.base import select_text_digests
-from pinakes.schema import vectors_table
+from pinakes.vectors.indexes import pgvector as pgvector_module
+from pinakes.vectors.indexes.base import select_text_digests
+from pinakes.vectors.stored import StoredEncoder
+from pinakes.workload.scope import CorpusScope
 from tests.benching import change, count
 from tests.planting import NAME, make_queries, plant_vectors
 
@@ -162,7 +162,7 @@ def test_a_walk_that_ends_too_early_is_done_again_exactly(
     encoder = plant_vectors(database, SCOPE)
     build_pgvector(database, encoder)
     monkeypatch.setattr(
-        "pinakes.pipeline.vector_indexes.sql_search.nearest_hnsw",
+        "pinakes.vectors.indexes.sql_search.nearest_hnsw",
         lambda *_: ([], np.empty((0, 16), np.float32)),
     )
     queries = make_queries(3)

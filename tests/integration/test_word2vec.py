@@ -7,11 +7,11 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError
-from pinakes.pipeline.progress import Silent
-from pinakes.pipeline.systems import find_system, word2vec
-from pinakes.pipeline.systems.base import Ranking, System, SystemOptions
-from pinakes.pipeline.workload import Workload, read_workload
+from pinakes.progress import Silent
 from pinakes.queries.definition import read_benchmark
+from pinakes.systems import find_system, word2vec
+from pinakes.systems.base import Ranking, System, SystemOptions
+from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count
 
 
@@ -38,7 +38,7 @@ def test_both_weightings_share_one_index_and_rank_alike_on_both_databases(
     for number, database in enumerate(both_prepared):
         workload, folder = read(database), tmp_path / str(number)
         assert make(folder).index(database, workload, Silent()).added == 300
-        assert make(folder, "word2vec_tfidf").index(database, workload, Silent()).already_there == 300
+        assert make(folder, "word2vec_tfidf").index(database, workload, Silent()).existing == 300
         for name in ("word2vec", "word2vec_tfidf"):
             system = make(folder, name)
             rankings = rank(system, database, workload)
@@ -116,7 +116,7 @@ def test_dimensions_that_are_none_are_refused(tmp_path: Path) -> None:
         make(tmp_path, dimensions="0")
 
 
-def test_the_published_distance_is_the_default_and_another_can_be_asked_for(
+def test_the_published_distance_is_the_default_and_another_can_be_requested_for(
     prepared: Database, tmp_path: Path
 ) -> None:
     workload = read(prepared)

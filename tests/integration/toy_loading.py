@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pinakes.database import Database
+from pinakes.load import load as load_module
+from pinakes.load.load import FileSummary, LoadRequest, load
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.staging import Accepted, Chunk, Rows
-from pinakes.pipeline import load as load_module
-from pinakes.pipeline.load import FileSummary, LoadRequest, load
 
 Files = dict[str, list[Rows]]
 """role -> records"""

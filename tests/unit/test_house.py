@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pinakes.cli.steps import _HOMES
 from pinakes.evaluators.registry import FAMILIES
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
-from pinakes.pipeline.steps import _HOMES
-from pinakes.pipeline.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.schema.batches import REJECTION_REASONS
+from pinakes.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("schema", "loaders", "indexers", "queries", "evaluators")

@@ -1,7 +1,6 @@
 """Connections: the only package that knows Postgres from DuckDB.
 
 `connect(url)` gives a `Database`; `begin` and `read` give a `Session` with bulk insert and Arrow results.
-Leaves out: the tables (`pinakes.schema`).
 """
 
 from pinakes.database.connect import connect, connect_read_only

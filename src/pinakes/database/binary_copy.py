@@ -1,7 +1,7 @@
 """Arrow tables in the format of Postgres' binary COPY, a column at a time.
 
 A tuple is the number of its fields, then each field's length and bytes, in network byte order; a null has the
-length -1. (PostgreSQL documentation, COPY, binary format.) Leaves out: talking to the server, and reading.
+length -1. (PostgreSQL documentation, COPY, binary format.)
 """
 
 from collections.abc import Callable, Sequence

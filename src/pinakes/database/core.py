@@ -1,8 +1,4 @@
-"""`Database` and `Session`: transactions, staging and Arrow results, the same for both databases.
-
-Leaves out: what only one database can say; that stands in `duckdb_backend` and `postgres_backend`,
-side by side, behind the `Backend` protocol.
-"""
+"""`Database` and `Session`: transactions, staging and Arrow results, the same for both databases."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,8 +1,4 @@
-"""The one place where the drivers' errors become ours.
-
-Leaves out: errors that a user cannot cause (broken SQL of ours, violated constraints): those pass through
-with their traceback, since they are our defects.
-"""
+"""The one place where the drivers' errors become ours."""
 
 import re
 from collections.abc import Iterator

@@ -3,7 +3,6 @@
 A plain CREATE INDEX, not CONCURRENTLY: killed at any moment, it leaves nothing behind, while CONCURRENTLY
 leaves an invalid index and waits for every older snapshot. The price: nothing is written into that one table
 of vectors during the build; searches go on. What an index was built with is its comment.
-Leaves out: searching (`vector_sql`), recall, and the row of `side_indexes`.
 """
 
 import json

@@ -1,5 +1,5 @@
 """Scores and rankings as people read them: terminal tables, Markdown, one HTML page, plots, progress.
 
-`data` has the records that `pinakes.pipeline.report` fills from the database, `tables` makes of them what the
-terminal, Markdown and HTML show alike. Leaves out: the database, and any arithmetic but differences.
+`data` has the records that `pinakes.report.gather` fills from the database, `tables` makes of them what the
+terminal, Markdown and HTML show alike.
 """

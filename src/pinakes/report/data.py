@@ -1,7 +1,4 @@
-"""What a report is made of, unrounded, as `pinakes.pipeline.report` gathers it from the database.
-
-Leaves out: how any of it looks (`formatting`, `tables`, `plots`).
-"""
+"""What a report is made of, unrounded, as `pinakes.report.gather` gathers it from the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,9 +42,9 @@ class RunRow:
     depth: int | None
     started_at: datetime
     elapsed_s: float
-    queries_owed: int
+    queries_expected: int
     queries_answered: int
-    candidates_owed: int
+    candidates_expected: int
     candidates_without_text: int
     hit_count: int
     imported_from: str | None
@@ -58,7 +55,7 @@ class RunRow:
     @property
     def queries_missing(self) -> int:
         """Queries of the benchmark that have no hit."""
-        return self.queries_owed - self.queries_answered
+        return self.queries_expected - self.queries_answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +66,13 @@ class SubsetScore:
     subset: str
     measure: str
     value: float
-    queries_owed: int
+    queries_expected: int
     queries_answered: int
 
     @property
     def queries_missing(self) -> int:
         """Owed queries that the run did not answer."""
-        return self.queries_owed - self.queries_answered
+        return self.queries_expected - self.queries_answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""What an error analysis is made of, as `pinakes.pipeline.error_analysis` gathers it from the database.
-
-Leaves out: how it looks (`error_page`).
-"""
+"""What an error analysis is made of, as `pinakes.report.errors` gathers it from the database."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +54,7 @@ class QuerySentence:
     """A sentence of a query paper's abstract, and whether the query asks with it."""
 
     text: str
-    is_asked: bool
+    is_requested: bool
 
 
 @dataclass(frozen=True, slots=True)

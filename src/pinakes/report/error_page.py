@@ -1,7 +1,4 @@
-"""An error analysis as one HTML page that needs nothing else, as lines of JSON, and as a short table.
-
-Leaves out: the selection (`pinakes.pipeline.error_selects`).
-"""
+"""An error analysis as one HTML page that needs nothing else, as lines of JSON, and as a short table."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""What a benchmark's exhibits show, as `pinakes.pipeline.exhibits` gathers it from the database.
-
-Leaves out: how they look (`exhibit_tables`, `exhibit_plots`).
-"""
+"""What a benchmark's exhibits show, as `pinakes.report.exhibits` gathers it from the database."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,4 @@
-"""The plots of a benchmark's exhibits as SVG text: heat maps of counts, and papers under two groups.
-
-Leaves out: their tables (`exhibit_tables`), how SVG is written (`drawing`).
-"""
+"""The plots of a benchmark's exhibits as SVG text: heat maps of counts, and papers under two groups."""
 
 import math
 from collections.abc import Sequence

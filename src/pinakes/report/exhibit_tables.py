@@ -1,7 +1,4 @@
-"""A benchmark's exhibits as tables: heat maps as counts, papers under two groups.
-
-Leaves out: rows of views beside what was printed of them (`printed_tables`), and plots (`exhibit_plots`).
-"""
+"""A benchmark's exhibits as tables: heat maps as counts, papers under two groups."""
 
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.exhibit_data import (

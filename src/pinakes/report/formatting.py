@@ -1,7 +1,4 @@
-"""Numbers and names as a report prints them: the one place where anything is rounded.
-
-Leaves out: tables (`tables`).
-"""
+"""Numbers and names as a report prints them: the one place where anything is rounded."""
 
 import math
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""The plots of pool sizes and of many groups as SVG text: a line a system, a dot a system.
-
-Leaves out: few subsets, which `plots` draws as bars, and how SVG is written (`drawing`).
-"""
+"""The plots of pool sizes and of many groups as SVG text: a line a system, a dot a system."""
 
 from collections.abc import Sequence
 from typing import Any, Final, Literal

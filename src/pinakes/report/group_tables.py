@@ -1,7 +1,6 @@
 """Tables of one measure over the groups of a benchmark: systems by pool sizes and by candidate types.
 
-Fields stand in `tables.subset_table`, since they are too many for columns. Leaves out: the plots of the same
-(`group_plots`).
+Fields stand in `tables.subset_table`, since they are too many for columns.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""A report as one HTML page that needs nothing else: no script, no font, no picture from anywhere.
-
-Leaves out: what the tables say (`tables`) and what the plots show (`plots`).
-"""
+"""A report as one HTML page that needs nothing else: no script, no font, no picture from anywhere."""
 
 from dataclasses import dataclass
 from typing import Final

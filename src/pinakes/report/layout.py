@@ -1,7 +1,4 @@
-"""A table as text in cells, before anybody decides how it looks; terminal, Markdown and HTML draw the same.
-
-Leaves out: which tables a report has (`tables`, `run_tables`).
-"""
+"""A table as text in cells, which terminal, Markdown and HTML draw each in their way."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

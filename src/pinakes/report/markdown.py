@@ -1,7 +1,4 @@
-"""A report as GitHub Markdown.
-
-Leaves out: plots (`html` has them) and what the tables say (`tables`).
-"""
+"""A report as GitHub Markdown."""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""Jinja as our pages use it: templates of this package, every text escaped, numbers as print has them.
-
-Leaves out: what the pages say (`html`, `error_page`).
-"""
+"""Jinja as our pages use it: templates of this package, every text escaped, numbers as print has them."""
 
 import re
 from importlib.resources import files

@@ -1,7 +1,4 @@
-"""The plots of a report as SVG text: subsets, single queries, differences between two systems.
-
-Leaves out: pool sizes, candidate types and many subsets (`group_plots`), how SVG is written (`drawing`).
-"""
+"""The plots of a report as SVG text: subsets, single queries, differences between two systems."""
 
 from collections.abc import Sequence
 from typing import Any, Final

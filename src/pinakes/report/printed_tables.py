@@ -1,7 +1,4 @@
-"""The rows of a view as a table, what is counted here beside what a paper printed.
-
-Leaves out: the other exhibits (`exhibit_tables`).
-"""
+"""The rows of a view as a table, what is counted here beside what a paper printed."""
 
 from collections.abc import Sequence
 from dataclasses import replace

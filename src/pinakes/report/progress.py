@@ -1,6 +1,6 @@
 """How far long work is, on standard error: a bar on a terminal, plain lines in a log.
 
-Both satisfy `pinakes.pipeline.progress.Progress`. Leaves out: the silent one, which stands there.
+Both satisfy `pinakes.progress.Progress`.
 """
 
 import sys
@@ -65,8 +65,8 @@ class LineProgress:
     def finish(self) -> None:
         """Say how much was done in what time; where less was done than owed, say that too."""
         elapsed_s = self._clock() - self._started
-        owed = "" if self._total in (None, self._done) else f" of {self._total:,}"
-        self._say(f"ended, {self._done:,}{owed} in {format_seconds(elapsed_s)}")
+        expected = "" if self._total in (None, self._done) else f" of {self._total:,}"
+        self._say(f"ended, {self._done:,}{expected} in {format_seconds(elapsed_s)}")
 
     def _say(self, text: str) -> None:
         print(f"{self._task}: {text}", file=self._stream, flush=True)

@@ -1,7 +1,4 @@
-"""Our runs against what papers reported: the same system again, and the distance to every published one.
-
-Leaves out: the published rows among ours (`tables.result_table`), and below ours (`side_by_side`).
-"""
+"""Our runs against what papers reported: the same system again, and the distance to every published one."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""The tables that say what was made: coverage and origin of runs, and what became of a load.
-
-Leaves out: scores (`tables`).
-"""
+"""The tables that say what was made: coverage and origin of runs, and what became of a load."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,8 +18,8 @@ def coverage_table(report: BenchmarkReport) -> Table:
         make_row(
             run.label,
             f"run {run.run_id}",
-            coverage_cell(run.queries_answered, run.queries_owed),
-            f"{run.candidates_owed:,}",
+            coverage_cell(run.queries_answered, run.queries_expected),
+            f"{run.candidates_expected:,}",
             Cell(f"{run.candidates_without_text:,}", "warning" if run.candidates_without_text else "plain"),
             f"{run.hit_count:,}",
             "whole pool" if run.depth is None else f"{run.depth:,}",

@@ -1,7 +1,6 @@
 """Our runs and the published rows side by side, in the layout of the papers: subsets in groups of measures.
 
-A run that has a published row is three lines: ours, published, ours minus published. Leaves out: benchmarks
-of many published subsets, whose columns would be too many (`published.reproduction_table`).
+A run that has a published row is three lines: ours, published, ours minus published.
 """
 
 from collections.abc import Mapping, Sequence

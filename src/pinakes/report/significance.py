@@ -1,7 +1,4 @@
-"""Whether the systems differ: pairs of runs over all queries and in each group, as a table and in words.
-
-Leaves out: the tests (`pinakes.evaluators.significance`).
-"""
+"""Whether the systems differ: pairs of runs over all queries and in each group, as a table and in words."""
 
 from dataclasses import replace
 from typing import Final

@@ -2,7 +2,7 @@
 
 `all`, `field=Art` and `mean(field)` are shown with what follows them (`all/test`); `pool_size=200000` and
 `type=graph` have tables of their own; of `field=Art/repeat=1` only the spread is shown, and
-`type=graph/field=Art` is for those who ask the database. Leaves out: values.
+`type=graph/field=Art` is for those who ask the database.
 """
 
 import re
@@ -84,13 +84,13 @@ def measure_spreads(scores: Iterable[SubsetScore]) -> list[Spread]:
     [('all', 2, 0.1414)]
     """
     repeats = sorted(
-        (score.run_id, found[1], score.measure, score.value, score.queries_owed)
+        (score.run_id, found[1], score.measure, score.value, score.queries_expected)
         for score in scores
         if (found := _REPEAT.fullmatch(score.subset))
     )
     spreads = []
     for (run_id, subset, measure), rows in groupby(repeats, key=lambda row: row[:3]):
-        values, owed = zip(*(row[3:] for row in rows), strict=True)
-        deviation = stdev(values) if len(values) > 1 and len(set(owed)) == 1 else None
+        values, expected = zip(*(row[3:] for row in rows), strict=True)
+        deviation = stdev(values) if len(values) > 1 and len(set(expected)) == 1 else None
         spreads.append(Spread(run_id, subset, measure, len(values), deviation))
     return spreads

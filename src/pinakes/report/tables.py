@@ -1,9 +1,4 @@
-"""The tables of scores: systems by measures, measures and subsets by systems.
-
-Leaves out: pairs of systems (`significance`), published figures beside ours (`published`, `side_by_side`),
-pool sizes and candidate types (`group_tables`), what a run was made of (`run_tables`), how a table is drawn
-(`terminal`, `markdown`, `html`).
-"""
+"""The tables of scores: systems by measures, measures and subsets by systems."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,18 +91,18 @@ def _coverage_cell(report: BenchmarkReport, run: RunRow, subset: str) -> Cell:
     if not found:
         return Cell("not evaluated", "warning")
     worst = max(found, key=lambda score: score.queries_missing)
-    return coverage_cell(worst.queries_answered, worst.queries_owed)
+    return coverage_cell(worst.queries_answered, worst.queries_expected)
 
 
-def coverage_cell(answered: int, owed: int) -> Cell:
+def coverage_cell(answered: int, expected: int) -> Cell:
     """How many of the owed queries were answered, flagged where some are missing.
 
     >>> coverage_cell(50, 50).text, coverage_cell(47, 50).text
     ('50/50', '47/50, 3 missing')
     """
-    if answered >= owed:
-        return Cell(f"{answered}/{owed}")
-    return Cell(f"{answered}/{owed}, {owed - answered} missing", "warning")
+    if answered >= expected:
+        return Cell(f"{answered}/{expected}")
+    return Cell(f"{answered}/{expected}, {expected - answered} missing", "warning")
 
 
 def _published_rows(report: BenchmarkReport, subset: str, measures: Sequence[str]) -> list[tuple[float, Row]]:
@@ -167,8 +162,8 @@ def subset_table(report: BenchmarkReport, measure: str | None = None) -> Table:
     rows = []
     for subset in report.subsets:
         found = [scores.get((run.run_id, subset, measure)) for run in runs]
-        owed = max((score.queries_owed for score in found if score), default=None)
-        count = absent_cell() if owed is None else Cell(str(owed))
+        expected = max((score.queries_expected for score in found if score), default=None)
+        count = absent_cell() if expected is None else Cell(str(expected))
         cells = [_flag(cell, score) for cell, score in zip(mark_scores(report, found)[1], found, strict=True)]
         best = [_best_published(report, subset, measure)] if shows_published else []
         rows.append(make_row(format_subset(subset), count, *cells, *best))

@@ -1,7 +1,7 @@
 """Tables and rows on standard output: drawn by rich on a terminal and in a pipe, or as CSV or JSON.
 
 Where the output is no terminal nothing is cut or folded, however wide. Control characters in the data are
-written out, so that no title of a paper can steer a terminal. Leaves out: what the tables say (`tables`).
+written out, so that no title of a paper can steer a terminal.
 """
 
 import csv

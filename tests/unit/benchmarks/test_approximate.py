@@ -22,15 +22,15 @@ def approximate(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_each_kind_stands_beside_exact_search(
     approximate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = "--rows 400 --dims 16 --queries 7 --threads 1 --no-postgres --kinds flat,hnsw"
+    requested = "--rows 400 --dims 16 --queries 7 --threads 1 --no-postgres --kinds flat,hnsw"
     files = ["--json", str(tmp_path / "out.json"), "--plot", str(tmp_path / "out.svg")]
-    monkeypatch.setattr(sys, "argv", ["approximate.py", *asked.split(), *files])
+    monkeypatch.setattr(sys, "argv", ["approximate.py", *requested.split(), *files])
     approximate.main()
     written = json.loads((tmp_path / "out.json").read_text())
     assert [row["system"] for row in written["rows"]] == ["exact", "faiss flat", *["faiss hnsw"] * 4]
     assert [row["recall@10"] for row in written["rows"]][:2] == [1.0, 1.0]
     assert written["rows"][0]["ratio exact"] == 1.0
-    assert (written["rows_asked"], written["dimensions"], written["queries"]) == (400, 16, 7)
+    assert (written["rows_requested"], written["dimensions"], written["queries"]) == (400, 16, 7)
     assert "ratio exact" in capsys.readouterr().out
     assert (tmp_path / "out.svg").read_text().startswith("<?xml")
 

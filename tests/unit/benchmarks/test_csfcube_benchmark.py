@@ -26,8 +26,8 @@ def test_rankings_and_scores_are_compared_between_databases(
     monkeypatch.setattr(csfcube, "WITHOUT_ENCODERS", ("fabs_tfidf", "fabs_bm25"))
     target = tmp_path / "out.json"
     release = write_csfcube(tmp_path / "release")
-    asked = ["--quick", "--release", str(release), "--postgres", postgres_url, "--json", str(target)]
-    monkeypatch.setattr(sys, "argv", ["csfcube.py", *asked])
+    requested = ["--quick", "--release", str(release), "--postgres", postgres_url, "--json", str(target)]
+    monkeypatch.setattr(sys, "argv", ["csfcube.py", *requested])
     csfcube.main()
     written = json.loads(target.read_text())
     assert written["baselines"] == {"fabs_tfidf": "run 1", "fabs_bm25": "run 2"}

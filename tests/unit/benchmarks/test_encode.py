@@ -38,7 +38,7 @@ def test_ndcg_is_gain_over_the_ideal_gain() -> None:
     assert _ndcg(found, {"x": 1}) == 0
 
 
-def test_texts_are_as_many_as_were_asked_for() -> None:
+def test_texts_are_as_many_as_were_requested_for() -> None:
     from _encode_data import make_texts, read_texts
 
     assert len(read_texts(7000)[1]) == 7000

@@ -22,8 +22,8 @@ def test_every_step_is_a_row_and_the_shares_add_up(
     mdcr: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "out.json"
-    asked = ["--papers", "1500", "--encoder", "none", "--threads", "1", "--json", str(target)]
-    monkeypatch.setattr(sys, "argv", ["mdcr.py", *asked, "--folder", str(tmp_path / "work")])
+    requested = ["--papers", "1500", "--encoder", "none", "--threads", "1", "--json", str(target)]
+    monkeypatch.setattr(sys, "argv", ["mdcr.py", *requested, "--folder", str(tmp_path / "work")])
     mdcr.main()
     written = json.loads(target.read_text())
     steps = [row["step"] for row in written["rows"]]

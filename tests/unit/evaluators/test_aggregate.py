@@ -221,7 +221,7 @@ def test_a_missing_query_never_raises_the_mean(
     whole = aggregate(evaluate(rankings, judged, measures))
     for before, after in zip(whole, aggregate(evaluate(fewer, judged, measures)), strict=True):
         assert after.value <= before.value
-        assert (after.queries_owed, after.queries_missing) == (
-            before.queries_owed,
+        assert (after.queries_expected, after.queries_missing) == (
+            before.queries_expected,
             before.queries_missing + 1,
         )

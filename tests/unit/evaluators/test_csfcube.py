@@ -126,7 +126,7 @@ def test_a_paper_outside_the_pool_is_refused(measure: str) -> None:
 @pytest.mark.parametrize("measure", OWN)
 def test_a_missing_query_is_worth_zero(measure: str) -> None:
     (score,) = evaluate({}, {"q": {"a": 2}}, [measure])
-    assert (score.value, score.queries_owed, score.queries_answered) == (0.0, 1, 0)
+    assert (score.value, score.queries_expected, score.queries_answered) == (0.0, 1, 0)
 
 
 SAME = {

@@ -113,10 +113,10 @@ def test_query_kept_in_its_own_pool_and_ranked_first_raises_the_figures_as_known
 
 @needs_real_data
 @pytest.mark.parametrize(
-    ("subset", "owed"), [("all", 50), ("all/dev", 24), ("all/test", 50), ("facet=method", 17)]
+    ("subset", "expected"), [("all", 50), ("all/dev", 24), ("all/test", 50), ("facet=method", 17)]
 )
-def test_every_query_is_owed_and_answered(subset: str, owed: int) -> None:
+def test_every_query_is_expected_and_answered(subset: str, expected: int) -> None:
     judgments = read_judgments()
     scores = aggregate(evaluate(read_rankings(), judgments, ["CSFCube.RR"]), read_attributes(), RULE)
     (score,) = [score for score in scores if score.subset == subset]
-    assert (score.queries_owed, score.queries_answered) == (owed, owed)
+    assert (score.queries_expected, score.queries_answered) == (expected, expected)

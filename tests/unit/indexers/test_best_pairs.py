@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.best_pairs import (
+from pinakes.indexers.exact.scores import Distance, Vectors
+from pinakes.indexers.transport.best_pairs import (
     VectorGroups,
     group_vectors,
     rank_pool,
     score_best_pairs,
     search_best_pairs,
 )
-from pinakes.indexers.exact_scores import Distance, Vectors
 
 
 def floats(values: object) -> Vectors:

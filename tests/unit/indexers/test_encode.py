@@ -13,11 +13,11 @@ import transformers
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encode import encode_texts, gather_batches, plan_batches, text_digest
-from pinakes.indexers.encoder import Encoder
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.model_settings import Pooling
-from pinakes.indexers.presets import resolve_model
+from pinakes.indexers.encoder.encode import encode_texts, gather_batches, plan_batches, text_digest
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.model_settings import Pooling
+from pinakes.indexers.encoder.presets import resolve_model
 from tests.toy_encoder import build_toy_encoder
 
 TEXTS = [
@@ -125,11 +125,11 @@ def test_reading_ahead_gives_the_same_batches(encoder: Encoder) -> None:
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "max", "layers_cls", "layers_mean"])
 def test_every_pooling_gives_the_same_packed_and_padded(encoder: Encoder, pooling: Pooling) -> None:
-    asked = replace(encoder, pooling=pooling, normalize=False)
-    padded = replace(asked)
+    requested = replace(encoder, pooling=pooling, normalize=False)
+    padded = replace(requested)
     padded.__dict__["packed"] = None
-    assert asked.packed is not None
-    np.testing.assert_allclose(encode_all(asked, TEXTS), encode_all(padded, TEXTS), atol=1e-5)
+    assert requested.packed is not None
+    np.testing.assert_allclose(encode_all(requested, TEXTS), encode_all(padded, TEXTS), atol=1e-5)
 
 
 def test_pooling_over_layers_is_the_mean_of_all_hidden_states_the_embeddings_among_them(
@@ -145,8 +145,8 @@ def test_pooling_over_layers_is_the_mean_of_all_hidden_states_the_embeddings_amo
         ("layers_mean", [state.mean(axis=0) for state in states]),
     ]
     for pooling, pooled in cases:
-        asked = replace(encoder, pooling=pooling, normalize=False)
-        np.testing.assert_allclose(asked.embed(tokens)[0], np.mean(pooled, axis=0), atol=2e-6)
+        requested = replace(encoder, pooling=pooling, normalize=False)
+        np.testing.assert_allclose(requested.embed(tokens)[0], np.mean(pooled, axis=0), atol=2e-6)
 
 
 def test_a_model_that_cannot_be_packed_is_padded(encoder: Encoder) -> None:

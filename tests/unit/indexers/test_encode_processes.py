@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encode import encode_texts
-from pinakes.indexers.encode_processes import EncoderProcesses, _work, choose_shard
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import ModelSource, resolve_model
+from pinakes.indexers.encoder.encode import encode_texts
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import ModelSource, resolve_model
+from pinakes.indexers.encoder.processes import EncoderProcesses, _work, choose_shard
 from tests.toy_encoder import build_toy_encoder
 
 TEXTS = [
@@ -31,15 +31,15 @@ def processes(source: ModelSource) -> Iterator[EncoderProcesses[int]]:
         yield started
 
 
-def test_every_text_is_encoded_once_and_again_when_asked_again(
+def test_every_text_is_encoded_once_and_again_when_requested_again(
     source: ModelSource, processes: EncoderProcesses[int]
 ) -> None:
     expected: dict[int, np.ndarray] = {}
     for batch in encode_texts(load_encoder(source, "fp32"), enumerate(TEXTS)):
         expected.update(zip(batch.keys, batch.vectors, strict=True))
-    for asked in (TEXTS, TEXTS[:7], []):
-        found = list(processes.encode(enumerate(asked)))
-        assert sorted(key for batch in found for key in batch.keys) == list(range(len(asked)))
+    for requested in (TEXTS, TEXTS[:7], []):
+        found = list(processes.encode(enumerate(requested)))
+        assert sorted(key for batch in found for key in batch.keys) == list(range(len(requested)))
         for batch in found:
             np.testing.assert_allclose(batch.vectors, [expected[key] for key in batch.keys], atol=2e-6)
 
@@ -65,7 +65,7 @@ def test_texts_are_shared_out_by_their_digests() -> None:
     ]
 
 
-def test_an_error_of_the_reader_is_raised_where_the_vectors_are_asked_for(source: ModelSource) -> None:
+def test_an_error_of_the_reader_is_raised_where_the_vectors_are_requested_for(source: ModelSource) -> None:
     def read() -> Iterator[tuple[int, str]]:
         yield 0, "paper"
         raise RuntimeError("the database is gone")

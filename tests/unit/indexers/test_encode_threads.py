@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from pinakes.indexers.model import CPU_INFO, INTEL
+from pinakes.indexers.encoder.model import CPU_INFO, INTEL
 
 SCRIPT = """
 import hashlib, sys, torch
-from pinakes.indexers.encode import encode_texts
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import resolve_model
+from pinakes.indexers.encoder.encode import encode_texts
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
 
 torch.set_num_threads(int(sys.argv[1]))
 encoder = load_encoder(resolve_model("minilm"), precision="fp32")

@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact import Block, score_pool, search_exact
-from pinakes.indexers.exact_scores import Distance, score_pairs
+from pinakes.indexers.exact.scores import Distance, score_pairs
+from pinakes.indexers.exact.search import Block, score_pool, search_exact
 
 Vectors = NDArray[np.float32]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]
@@ -82,7 +82,7 @@ def test_many_queries_are_searched_in_parts_with_the_same_result(
 ) -> None:
     queries, documents, tie_order = tied
     whole = search_exact(queries, documents, 12, "cosine", tie_order)
-    monkeypatch.setattr("pinakes.indexers.exact_product.SCORES_AT_ONCE", 300)
+    monkeypatch.setattr("pinakes.indexers.exact.product.SCORES_AT_ONCE", 300)
     parts = search_exact(queries, documents, 12, "cosine", tie_order, block_rows=100)
     assert parts[0].tolist() == whole[0].tolist()
     assert parts[1].tobytes() == whole[1].tobytes()

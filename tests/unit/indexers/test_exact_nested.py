@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact import search_exact
-from pinakes.indexers.exact_kernel import has_kernel
-from pinakes.indexers.exact_nested import search_nested
-from pinakes.indexers.exact_scores import Distance
+from pinakes.indexers.exact.kernel import has_kernel
+from pinakes.indexers.exact.nested import search_nested
+from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.search import search_exact
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]

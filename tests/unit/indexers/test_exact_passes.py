@@ -8,13 +8,14 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers import exact_int8, exact_scores
-from pinakes.indexers.exact import Pass, score_pool, score_pools, search_exact
-from pinakes.indexers.exact_amx import has_amx
-from pinakes.indexers.exact_kernel import CHUNK, has_kernel
-from pinakes.indexers.exact_panels import AMX, AVX2, Kernel
-from pinakes.indexers.exact_scores import Distance, check_vectors, score_pairs
-from pinakes.indexers.exact_sieve import sieve_pairs
+from pinakes.indexers.exact import int8 as exact_int8
+from pinakes.indexers.exact import scores as exact_scores
+from pinakes.indexers.exact.amx import has_amx
+from pinakes.indexers.exact.filter import filter_pairs
+from pinakes.indexers.exact.kernel import CHUNK, has_kernel
+from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
+from pinakes.indexers.exact.scores import Distance, check_vectors, score_pairs
+from pinakes.indexers.exact.search import Pass, score_pool, score_pools, search_exact
 
 Vectors = NDArray[np.float32]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]
@@ -112,7 +113,7 @@ def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.Monkey
         return original(queries, block, query, *rest)  # type: ignore[arg-type]
 
     original = exact_scores.score_rows
-    monkeypatch.setattr("pinakes.indexers.exact.score_rows", count)
+    monkeypatch.setattr("pinakes.indexers.exact.search.score_rows", count)
     random = np.random.default_rng(4)
     queries = random.standard_normal((60, 384)).astype(np.float32)
     documents = random.standard_normal((40_000, 384)).astype(np.float32)
@@ -218,7 +219,7 @@ def test_an_unknown_pass_is_refused_with_the_known_ones() -> None:
 @needs_kernel
 @pytest.mark.parametrize("distance", ["cosine", "inner_product"])
 @pytest.mark.parametrize("width", [1, 31, 32, 70])
-def test_the_sieve_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
+def test_the_filter_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
     distance: Distance, width: int
 ) -> None:
     random = np.random.default_rng(width)
@@ -229,11 +230,11 @@ def test_the_sieve_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
     lowest = scores.reshape(5, 300)[:, 7].astype(np.float64)
     lowest[4] = -np.inf
     query, document = pairs[:, 0].copy(), pairs[:, 1].copy()
-    kept = sieve_pairs(
+    kept = filter_pairs(
         queries, block, block.lengths.astype(np.float32), slice(0, 5), lowest, distance, query, document
     )
     found = set(zip(query[:kept].tolist(), document[:kept].tolist(), strict=True))
-    owed = {
+    expected = {
         tuple(pair) for pair, score in zip(pairs.tolist(), scores, strict=True) if score >= lowest[pair[0]]
     }
     near = {
@@ -241,7 +242,7 @@ def test_the_sieve_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
         for pair, score in zip(pairs.tolist(), scores, strict=True)
         if score >= lowest[pair[0]] - 1e-2
     }
-    assert owed <= found <= near
+    assert expected <= found <= near
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

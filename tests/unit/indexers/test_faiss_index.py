@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers import faiss_index
-from pinakes.indexers.exact import search_exact
-from pinakes.indexers.faiss_build import build_faiss
-from pinakes.indexers.faiss_index import FaissIndex
-from pinakes.indexers.faiss_kinds import KINDS, settle_options
+from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.faiss import index as faiss_index
+from pinakes.indexers.faiss.build import build_faiss
+from pinakes.indexers.faiss.index import FaissIndex
+from pinakes.indexers.faiss.kinds import KINDS, settle_options
 from pinakes.indexers.recall import mean_recall
 
 ROWS, DIMENSIONS = 600, 16
@@ -92,7 +92,7 @@ def test_the_same_vectors_give_the_same_bytes(kind: str, tmp_path: Path, folders
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from pinakes.indexers.faiss_build import build_faiss
+from pinakes.indexers.faiss.build import build_faiss
 from tests.unit.indexers.test_faiss_index import blocks
 
 def tell(phase, done, total):

@@ -44,6 +44,6 @@ def test_a_product_is_rounded_before_it_is_added() -> None:
 
 
 def test_importing_the_kernels_does_not_import_numba() -> None:
-    program = "import sys, pinakes.indexers.sparse_bm25_kernels; print('numba' in sys.modules)"
+    program = "import sys, pinakes.indexers.sparse_bm25.kernels; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers import presets
-from pinakes.indexers.encode import encode_texts
-from pinakes.indexers.encoder import pool
-from pinakes.indexers.model import choose_precision, device_name, load_encoder
-from pinakes.indexers.model_settings import read_model_settings
-from pinakes.indexers.presets import PRESETS, ModelSource, encoder_name, resolve_model
+from pinakes.indexers.encoder import presets
+from pinakes.indexers.encoder.encode import encode_texts
+from pinakes.indexers.encoder.encoder import pool
+from pinakes.indexers.encoder.model import choose_precision, device_name, load_encoder
+from pinakes.indexers.encoder.model_settings import read_model_settings
+from pinakes.indexers.encoder.presets import PRESETS, ModelSource, encoder_name, resolve_model
 from tests.toy_encoder import build_toy_encoder, write_json
 
 
@@ -55,13 +55,13 @@ def test_a_preset_comes_from_its_package_where_that_is_installed(
 def test_a_preset_without_its_package_comes_from_the_hub_at_its_pinned_revision(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, str | None]] = []
+    requested: list[tuple[str, str | None]] = []
     revision = str(PRESETS["minilm"].revision)
     snapshot = toy.rename(toy.parent / revision)
 
     def download(hub_id: str, *, revision: str | None, allow_patterns: list[str], **_: object) -> str:
         assert not any("bin" in pattern or pattern == "*" for pattern in allow_patterns)
-        asked.append((hub_id, revision))
+        requested.append((hub_id, revision))
         return str(snapshot)
 
     monkeypatch.setattr(presets, "_package_folder", lambda preset: None)
@@ -70,7 +70,7 @@ def test_a_preset_without_its_package_comes_from_the_hub_at_its_pinned_revision(
     assert resolve_model("minilm") == ModelSource("minilm", snapshot, revision, hub_id)
     assert resolve_model("a/b@v1") == ModelSource("a_b", snapshot, revision, "a/b")
     assert resolve_model("a/b", revision="v2").name == "a_b"
-    assert asked == [(hub_id, revision), ("a/b", "v1"), ("a/b", "v2")]
+    assert requested == [(hub_id, revision), ("a/b", "v1"), ("a/b", "v2")]
 
 
 def test_a_hub_model_that_cannot_be_had_is_an_error_of_ours() -> None:
@@ -180,7 +180,7 @@ def test_a_broken_folder_is_an_error_of_ours(toy: Path) -> None:
 
 def test_precision_follows_what_the_processor_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cpu_info = tmp_path / "cpuinfo"
-    monkeypatch.setattr("pinakes.indexers.model.CPU_INFO", cpu_info)
+    monkeypatch.setattr("pinakes.indexers.encoder.model.CPU_INFO", cpu_info)
     assert choose_precision("cpu") == "fp32"
     cpu_info.write_text("processor : 0\nflags\t\t: fpu avx512_bf16\n")
     assert choose_precision("cpu") == "bf16"
@@ -190,7 +190,7 @@ def test_precision_follows_what_the_processor_says(monkeypatch: pytest.MonkeyPat
 
 def test_a_device_is_named_as_its_maker_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cpu_info = tmp_path / "cpuinfo"
-    monkeypatch.setattr("pinakes.indexers.model.CPU_INFO", cpu_info)
+    monkeypatch.setattr("pinakes.indexers.encoder.model.CPU_INFO", cpu_info)
     assert device_name("cpu") == "cpu"
     cpu_info.write_text("processor\t: 0\nmodel name\t: Some Maker 9000\n")
     assert device_name("cpu") == "Some Maker 9000"

@@ -8,9 +8,9 @@ import torch
 import transformers
 from torch import nn
 
-from pinakes.indexers.linear import laid_out_linear, plain_linear
-from pinakes.indexers.packed import PackedModel
-from pinakes.indexers.packed_families import pack_model
+from pinakes.indexers.encoder.linear import laid_out_linear, plain_linear
+from pinakes.indexers.encoder.packed import PackedModel
+from pinakes.indexers.encoder.packed_families import pack_model
 
 SIZES: dict[str, Any] = {
     "vocab_size": 50,
@@ -115,7 +115,7 @@ def test_query_key_and_value_are_held_once() -> None:
     assert [start - starts[0] for start in starts] == [0, 16 * 16 * 4, 2 * 16 * 16 * 4]
 
 
-def test_the_last_layer_is_computed_for_first_tokens_alone_where_they_are_asked_for() -> None:
+def test_the_last_layer_is_computed_for_first_tokens_alone_where_they_are_requested_for() -> None:
     packed = pack(make_model("roberta"))
     with torch.inference_mode():
         batch = packed.pack(make_tokens(), "cpu")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encode import EncodedBatch, encode_texts
-from pinakes.indexers.encoder import Encoder
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.precision import check_precision, choose_sample, cosine_error
-from pinakes.indexers.presets import resolve_model
+from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.precision import check_precision, choose_sample, cosine_error
+from pinakes.indexers.encoder.presets import resolve_model
 from tests.toy_encoder import build_toy_encoder
 
 TEXTS = ["paper", "the graph of x1", "query", "paper"]

@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file
 
 from pinakes.errors import IndexingError
-from pinakes.indexers import presets
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.preset_table import PRESETS
-from pinakes.indexers.presets import encoder_name, find_preset, resolve_model
+from pinakes.indexers.encoder import presets
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.preset_table import PRESETS
+from pinakes.indexers.encoder.presets import encoder_name, find_preset, resolve_model
 from pinakes.queries.relations import list_templates
 from tests.toy_encoder import build_toy_encoder
 

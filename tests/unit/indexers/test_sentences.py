@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder import Encoder
-from pinakes.indexers.model import load_encoder
-from pinakes.indexers.presets import resolve_model
-from pinakes.indexers.sentences import SENTENCE_MARK, encode_sentences
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.encoder.sentences import SENTENCE_MARK, encode_sentences
 from tests.toy_encoder import build_toy_encoder
 
 TEXT = f"Graph [SEP] the paper of the model{SENTENCE_MARK}query retrieval"
@@ -47,7 +47,7 @@ def test_each_sentence_is_the_mean_of_its_tokens_in_context(folder: Path) -> Non
     )
 
 
-def test_all_layers_count_alike_where_that_is_asked_for(folder: Path) -> None:
+def test_all_layers_count_alike_where_that_is_requested_for(folder: Path) -> None:
     encoder = load(folder, "layers_mean")
     (batch,) = encode_sentences(encoder, [("p", TEXT)])
     states = read_states(encoder, "Graph [SEP] the paper of the model query retrieval")

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.analysis import WHOLE_RUNS, english_analysis, named_analysis
 from pinakes.indexers.lexical import Ranked, trec_tie_order
-from pinakes.indexers.sparse_bm25 import SparseBm25Index, build_from_term_ids, build_sparse_bm25
-from pinakes.indexers.sparse_bm25_build import TermIds, invert_block
-from pinakes.indexers.sparse_bm25_kernels import keep_best
+from pinakes.indexers.sparse_bm25.build import TermIds, invert_block
+from pinakes.indexers.sparse_bm25.index import SparseBm25Index, build_from_term_ids, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.kernels import keep_best
 from tests.real_data import REAL_DATA, needs_real_data
 
 CORPUS = {
@@ -304,12 +304,12 @@ def test_scifact_gives_the_figures_that_others_measured(tmp_path: Path) -> None:
         line.split("\t") for line in (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()
     ]
     qrels = [ir_measures.Qrel(query, paper, int(grade)) for query, paper, grade in judged[1:]]
-    asked = sorted({qrel.query_id for qrel in qrels})
+    requested = sorted({qrel.query_id for qrel in qrels})
     index = build(tmp_path, [(row, f"{paper['title']} {paper['text']}") for row, paper in enumerate(papers)])
-    found = index.search_many([queries[query] for query in asked], 100)
+    found = index.search_many([queries[query] for query in requested], 100)
     run = [
         ir_measures.ScoredDoc(query, papers[row]["_id"], score)
-        for query, ranked in zip(asked, found, strict=True)
+        for query, ranked in zip(requested, found, strict=True)
         for row, score in pairs(ranked)
     ]
     measures = [ir_measures.nDCG @ 10, ir_measures.R @ 100]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinakes.indexers import sparse_bm25_analyse
 from pinakes.indexers.analysis import named_analysis, well_formed
-from pinakes.indexers.sparse_bm25_analyse import GrowingVocabulary, analyse_documents
+from pinakes.indexers.sparse_bm25 import analyse as sparse_bm25_analyse
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents
 
 Read = tuple[list[int], list[list[int]], list[str]]
 

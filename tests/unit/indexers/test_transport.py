@@ -15,17 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers import transport, transport_entropic
-from pinakes.indexers.best_pairs import VectorGroups, group_vectors, score_best_pairs
-from pinakes.indexers.exact_scores import Vectors
-from pinakes.indexers.transport import (
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.transport import entropic as transport_entropic
+from pinakes.indexers.transport import plans as transport
+from pinakes.indexers.transport.best_pairs import VectorGroups, group_vectors, score_best_pairs
+from pinakes.indexers.transport.entropic import plan_entropic
+from pinakes.indexers.transport.plans import (
     TransportSettings,
     measure_transport,
     score_transports,
     search_transports,
     weigh_sentences,
 )
-from pinakes.indexers.transport_entropic import plan_entropic
 
 UNIFORM = TransportSettings("uniform")
 EVERY = [
@@ -194,10 +195,11 @@ def test_the_same_bits_alone_in_a_pool_in_a_search_and_at_any_thread_count(
     sizes = [(number * 7) % 5 for number in range(40)]  # some papers have no sentence
     documents, queries = make_groups(10, sizes), make_groups(11, [3, 0, 1])
     pool, ties = np.flatnonzero(sizes), np.random.default_rng(12).permutation(40)
-    asked = queries.vectors[:3]
-    whole = score_transports(asked, documents, pool, distance, settings)
+    requested = queries.vectors[:3]
+    whole = score_transports(requested, documents, pool, distance, settings)
     alone = [
-        score_transports(asked, documents, pool[[place]], distance, settings)[0] for place in range(len(pool))
+        score_transports(requested, documents, pool[[place]], distance, settings)[0]
+        for place in range(len(pool))
     ]
     assert whole.tolist() == [float(score) for score in alone]
     order = np.lexsort((ties[pool], -whole))
@@ -288,5 +290,5 @@ def test_a_solver_that_gives_up_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_library_of_transport_is_not_read_at_import() -> None:
-    read = "import sys, pinakes.indexers.transport; sys.exit('ot' in sys.modules)"
+    read = "import sys, pinakes.indexers.transport.plans; sys.exit('ot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", read], check=False).returncode == 0

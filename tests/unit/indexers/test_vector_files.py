@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact import search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.vector_files import open_vectors, write_vectors
 
 Block = tuple[NDArray[np.int64], NDArray[np.float32]]

@@ -58,7 +58,7 @@ def test_collection_is_staged_whole() -> None:
     assert rejected == [(2, "2020.acl.xml: collection/volume/paper[2]", "missing_field")]
 
 
-def test_front_matter_is_a_paper_of_the_editors_when_asked_for() -> None:
+def test_front_matter_is_a_paper_of_the_editors_when_requested_for() -> None:
     tables, _ = _stage(COLLECTION, front_matter="yes")
     front = {"row_number": 1, "source_id": "2020.acl-main.0"}
     title = "Proceedings of the 58th Annual Meeting"
@@ -126,7 +126,7 @@ def test_bibliography_is_staged_whole() -> None:
     assert rejected == [(2, "line 24", "malformed_line"), (4, "line 35", "invalid_value")]
 
 
-def test_bibliography_has_front_matter_when_asked_for() -> None:
+def test_bibliography_has_front_matter_when_requested_for() -> None:
     tables, _ = _stage(BIBLIOGRAPHY, front_matter="yes")
     assert tables["papers"][0]["source_id"] == "2020.acl-main.0"
     assert [row["author_name"] for row in tables["authorships"][:2]] == ["Dan Jurafsky", "Jun Li"]

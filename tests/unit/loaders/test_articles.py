@@ -1,6 +1,6 @@
 """Rows of whole articles: bibliographies and their mentions."""
 
-from pinakes.loaders.articles import Bibliography, CitedWork, list_fields, list_sections
+from pinakes.loaders.reading.articles import Bibliography, CitedWork, list_fields, list_sections
 
 
 def test_work_is_keyed_by_the_corpus_own_id_then_the_best_identifier_then_the_title() -> None:

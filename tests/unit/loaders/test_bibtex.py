@@ -2,8 +2,8 @@
 
 import pytest
 
-from pinakes.loaders.bibtex import MAX_ENTRY_BYTES, Entry, parse_entry, split_entries, split_names
-from pinakes.loaders.latex import decode_latex
+from pinakes.loaders.reading.bibtex import MAX_ENTRY_BYTES, Entry, parse_entry, split_entries, split_names
+from pinakes.loaders.reading.latex import decode_latex
 from pinakes.loaders.staging import RecordError
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pinakes.loaders.cite_spans import group_sections, list_citations, parse_paragraph
+from pinakes.loaders.reading.cite_spans import group_sections, list_citations, parse_paragraph
 from pinakes.loaders.staging import RecordError
 
 

@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import beir, blocks, columnar, staging
+from pinakes.loaders import beir, staging
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.columnar import read_columnar
-from pinakes.loaders.gathering import gather_chunks
-from pinakes.loaders.reading import read_lines
+from pinakes.loaders.reading import blocks, columnar
+from pinakes.loaders.reading.columnar import read_columnar
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import read_lines
 from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata_2020
 from pinakes.loaders.staging import STAGED, Chunk, Origin, take_record
 
@@ -56,9 +57,9 @@ ANY_YEARS = _rarely(st.sampled_from([-1, 10_001, "1999", " 2001 ", "", "x", 2001
 def _record(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Records with each field, or without it, or with junk in it; and sometimes with a field beyond."""
     held = {name: _rarely(JUNK, values) for name, values in fields.items()}
-    owed = {name: held.pop(name) for name in list(held) if name.endswith("id")}
-    owing = st.fixed_dictionaries(owed, optional={**held, "beyond": JUNK})
-    return _rarely(st.fixed_dictionaries({}, optional={**owed, **held}), owing)
+    expected = {name: held.pop(name) for name in list(held) if name.endswith("id")}
+    owing = st.fixed_dictionaries(expected, optional={**held, "beyond": JUNK})
+    return _rarely(st.fixed_dictionaries({}, optional={**expected, **held}), owing)
 
 
 def _texts(**more: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
@@ -242,7 +243,7 @@ def test_one_bad_line_sends_few_others_the_slow_way(tmp_path: Path, monkeypatch:
     assert len(slow) < 10
 
 
-def test_a_line_is_shown_where_it_stands_when_asked_for(tmp_path: Path) -> None:
+def test_a_line_is_shown_where_it_stands_when_requested_for(tmp_path: Path) -> None:
     file = _write(tmp_path / "x.jsonl", _papers(range(5)))
     first, second, *_ = read_columnar(file, 1, BEIR, block_bytes=80)
     assert (first.last_row, second.origins[3]) == (2, Origin("line 3", b'{"_id":"p2","title":"Title 2"}'))

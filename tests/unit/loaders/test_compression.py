@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import compression
-from pinakes.loaders.compression import COMPRESSIONS, BrokenStreamError, decompress
+from pinakes.loaders.reading import compression
+from pinakes.loaders.reading.compression import COMPRESSIONS, BrokenStreamError, decompress
 from tests.fuzzing import mutations
 
 

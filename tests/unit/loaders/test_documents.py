@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import documents
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.documents import find_documents, read_documents
+from pinakes.loaders.reading import documents
+from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 
@@ -107,7 +107,7 @@ def test_archives_in_a_folder_come_after_its_documents(tmp_path: Path) -> None:
     assert [text for file in files for text in _read(file)] == ["z.xml=1", "x.xml=2"]
 
 
-def test_other_suffixes_may_be_asked_for(tmp_path: Path) -> None:
+def test_other_suffixes_may_be_requested_for(tmp_path: Path) -> None:
     _write(tmp_path, a_nxml=b"1", b_xml=b"2", c_json=b"3")
     (file,) = find_documents(tmp_path, (".nxml", ".json"), "texts")
     assert (file.documents, file.role) == (("a.nxml", "c.json"), "texts")

@@ -10,9 +10,9 @@ import orjson
 import pytest
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import streams
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.line_files import find_line_files, read_json_line_files
+from pinakes.loaders.reading import streams
+from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
 from pinakes.loaders.staging import Accepted, Rejected, Rows
 
 

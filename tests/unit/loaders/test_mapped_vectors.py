@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from pinakes.loaders import mapped
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.gathering import gather_chunks
 from pinakes.loaders.mapped.json_schema import infer_schema
 from pinakes.loaders.mapped.mapping_file import read_mapping
 from pinakes.loaders.mapped.rows import make_parser
 from pinakes.loaders.mapped.tabular import read_parquet
 from pinakes.loaders.mapped.vectors import make_project
-from pinakes.loaders.reading import read_json_lines
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.records import read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, Rejected
 from tests.fuzzing import mutations
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pinakes.loaders.mentions import MAX_CONTEXT, find_context, split_sentences
+from pinakes.loaders.reading.mentions import MAX_CONTEXT, find_context, split_sentences
 
 
 def split(text: str) -> list[str]:

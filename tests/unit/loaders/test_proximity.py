@@ -6,7 +6,7 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.proximity import (
+from pinakes.loaders.reading.proximity import (
     describe_paper,
     list_authorships,
     list_identifiers,
@@ -15,8 +15,8 @@ from pinakes.loaders.proximity import (
     take_id,
     take_ids,
 )
+from pinakes.loaders.reading.task_files import find_roles, list_files, name_split
 from pinakes.loaders.staging import Accepted, RecordError
-from pinakes.loaders.task_files import find_roles, list_files, name_split
 
 
 def test_files_come_in_the_order_of_their_names_without_hidden_ones(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_id_is_the_first_that_is_there_and_never_a_broken_number() -> None:
         take_id({"a": ["x"]}, "a")
 
 
-def test_a_grade_is_a_whole_number_that_is_owed() -> None:
+def test_a_grade_is_a_whole_number_that_is_expected() -> None:
     assert [take_grade(value) for value in (2, "1", 3.0)] == [2, 1, 3]
     with pytest.raises(RecordError, match="no grade"):
         take_grade(None)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import streams
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import (
+from pinakes.loaders.reading import streams
+from pinakes.loaders.reading.records import (
     digest_file,
     find_file,
     read_json,
@@ -23,8 +23,8 @@ from pinakes.loaders.reading import (
     read_lines_at,
     read_text,
 )
+from pinakes.loaders.reading.streams import CutLine
 from pinakes.loaders.staging import Accepted, Rejected
-from pinakes.loaders.streams import CutLine
 from tests.fuzzing import mutations
 
 
@@ -217,5 +217,5 @@ def test_every_line_of_a_damaged_file_is_accepted_or_rejected(
 ) -> None:
     file = _file(tmp_path_factory.mktemp("damaged") / "a", data)
     records = list(read_json_lines(file, lambda record: {"papers": [record]}))
-    owed = [n for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    assert [record.row_number for record in records] == owed
+    expected = [n for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    assert [record.row_number for record in records] == expected

@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from pinakes.loaders.running_text import (
+from pinakes.loaders.reading.running_text import (
     Markup,
     find_descendant,
     find_mentions,

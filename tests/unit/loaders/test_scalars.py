@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from pinakes.loaders.scalars import take_int, take_list, take_number, take_object, take_text, take_year
+from pinakes.loaders.reading.scalars import (
+    take_int,
+    take_list,
+    take_number,
+    take_object,
+    take_text,
+    take_year,
+)
 from pinakes.loaders.staging import RecordError
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pinakes.loaders import seen_ids
-from pinakes.loaders.seen_ids import SeenIds
+from pinakes.loaders.reading import seen_ids
+from pinakes.loaders.reading.seen_ids import SeenIds
 
 IDS = ["0", "7", "10" * 9, "07", "-7", "W7", "", "7 ", "1" * 19, "é", "\u0661"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pinakes.loaders import staging
-from pinakes.loaders.gathering import gather_chunks
+from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.staging import (
     REASONS,
     STAGED,
@@ -177,7 +177,7 @@ def test_where_the_last_record_counts_a_repeated_id_begins_a_new_chunk() -> None
     assert [chunk.rejected for chunk in chunks] == [[], [], []]
 
 
-def test_a_null_where_a_value_is_owed_is_rejected() -> None:
+def test_a_null_where_a_value_is_expected_is_rejected() -> None:
     (chunk,) = gather_chunks([Accepted(1, {"papers": [{"source_id": None}]})])
     (row,) = chunk.rejected
     assert (row.reason, row.message) == ("invalid_value", "source_id is missing")

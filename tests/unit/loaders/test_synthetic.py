@@ -176,8 +176,8 @@ def test_queries_and_judgments_have_the_known_first_tenth_and_last_record() -> N
     (queries,) = read_rows("queries", THOUSAND).values()
     (judgments,) = read_rows("judgments", THOUSAND).values()
     assert (len(queries), len(judgments)) == N_QUERIES
-    asked = ("query_id", "text", "facet", "field", "fold")
-    assert [tuple(queries[place][name] for name in asked) for place in (0, 9, -1)] == QUERIES
+    requested = ("query_id", "text", "facet", "field", "fold")
+    assert [tuple(queries[place][name] for name in requested) for place in (0, 9, -1)] == QUERIES
     assert queries[0]["narrative"] == (
         "Grade 2: creative thinking in bilingual speakers with regard to empathy, and of that "
         "priming tasks. Grade 1: the same topic without that. Grade 0: other topics of "

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
-from pinakes.loaders import streams, tables
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading import streams, tables
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Rows
-from pinakes.loaders.tables import read_table
 from tests.fuzzing import mutations
 
 
@@ -172,6 +172,6 @@ def test_no_line_of_a_damaged_table_is_lost(
     file = _file(tmp_path_factory.mktemp("damaged") / "a", data)
     records = list(read_table(file, _keep, delimiter=",", columns=["id", "t"], quoted=quoted))
     shown = [record.raw if isinstance(record.raw, bytes) else record.raw.encode() for record in records]
-    owed = sum(1 for line in data.split(b"\n") if line.strip())
+    expected = sum(1 for line in data.split(b"\n") if line.strip())
     held = sum(1 for raw in shown for line in raw.split(b"\n") if line.strip())
-    assert held == owed
+    assert held == expected

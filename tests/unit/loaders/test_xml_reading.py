@@ -9,8 +9,8 @@ from lxml import etree
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.xml_reading import element_text, parse_xml, read_elements
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
-from pinakes.loaders.xml_reading import element_text, parse_xml, read_elements
 from tests.fuzzing import mutations
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import InputError
-from pinakes.pipeline.run_files import FORMATS, FileHit, read_mdcr_scores, read_trec_run, write_lines
+from pinakes.run.files import FORMATS, FileHit, read_mdcr_scores, read_trec_run, write_lines
 from tests.real_data import REAL_DATA, needs_real_data
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pinakes.pipeline.workload_digest import digest_workload, order_ties, rank_anew
+from pinakes.workload.digest import digest_workload, order_ties, rank_anew
 
 
 def digest(

@@ -131,7 +131,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", list(WRONG))
-def test_a_description_that_is_not_as_owed_is_refused(tmp_path: Path, case: str) -> None:
+def test_a_description_that_is_not_as_expected_is_refused(tmp_path: Path, case: str) -> None:
     toml, message = WRONG[case]
     with pytest.raises(BenchmarkError) as raised:
         read_benchmark("own", [write_benchmark(tmp_path, toml=toml)])

@@ -5,8 +5,8 @@ from statistics import fmean
 
 import pytest
 
-from pinakes.pipeline.export_pools import FIELDS
 from pinakes.queries.definition import PublishedScore, read_benchmark
+from pinakes.sample.export_pools import FIELDS
 
 MODELS = ["ASPIRE-BM", "ASPIRE-CS", "BM25", "SPECTER", "SciBERT", "SciNCL"]
 TYPE_MEANS = {

@@ -70,7 +70,7 @@ def test_page_shows_what_is_too_high_and_too_low_with_ranks_of_both_runs(errors:
     assert '<p class="absent">Nothing is relevant.</p>' in text
 
 
-def test_asked_sentences_are_marked_and_a_text_stands_as_it_is(errors: ErrorReport) -> None:
+def test_requested_sentences_are_marked_and_a_text_stands_as_it_is(errors: ErrorReport) -> None:
     text = render_error_page(errors)
     assert "<p>One. <mark>Two.</mark></p>" in text
     assert '<p class="title">A query paper</p>' in text

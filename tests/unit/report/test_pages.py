@@ -79,7 +79,7 @@ def test_missing_answers_are_flagged_and_warned_of(report: BenchmarkReport) -> N
     whole = replace(
         report,
         runs=[replace(run, queries_answered=4, candidates_without_text=0) for run in report.runs],
-        scores=[replace(score, queries_answered=score.queries_owed) for score in report.scores],
+        scores=[replace(score, queries_answered=score.queries_expected) for score in report.scores],
         warnings=(),
     )
     assert 'class="flag"' not in render_html(whole)

@@ -2,7 +2,7 @@ import io
 
 from rich.console import Console
 
-from pinakes.pipeline.progress import Progress
+from pinakes.progress import Progress
 from pinakes.report.progress import BarProgress, LineProgress, make_progress
 
 

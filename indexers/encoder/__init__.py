@@ -1,0 +1,1 @@
+"""Texts into vectors: models, presets, packed batches."""

@@ -1,0 +1,181 @@
+"""A loaded transformer: token ids in, one vector a text out, with the record of what made it."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
+from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
+from pinakes.indexers.encoder.packed_families import pack_model
+from pinakes.indexers.encoder.tokenizing import make_tokenize
+
+Precision = Literal["fp32", "bf16", "fp16"]
+
+WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
+    "fp32": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+}
+
+PendingVectors = Callable[[], NDArray[np.float32]]
+"""waits for a batch that was started and gives its vectors (n, dimensions)"""
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A loaded model with all that decides its vectors.
+
+    Attributes:
+        revision: the hub's commit, or the weights' digest for a local folder.
+        digest: sha256 of the safetensors file in hex (of all of them in the order of their names).
+        max_tokens: longer texts are cut here, special tokens included.
+        precision: of weights and activations; pooling and vectors are float32 either way.
+    """
+
+    name: str
+    origin: str
+    revision: str
+    digest: str
+    dimensions: int
+    pooling: Pooling
+    normalize: bool
+    max_tokens: int
+    lower_case: bool
+    precision: Precision
+    device: str
+    model: Any = field(repr=False, compare=False)
+    tokenizer: Any = field(repr=False, compare=False)
+
+    @cached_property
+    def packed(self) -> PackedModel | None:
+        """The model as it runs without padding; None where it has to be padded."""
+        return pack_model(self.model)
+
+    def compile(self) -> None:
+        """Let `torch.compile` fuse what lies between the matrix products; the first batches take longer.
+
+        Pays on CUDA, where norms and activations wait for memory; a model that runs padded is left as it is.
+        """
+        if self.packed is not None:
+            self.packed.compile()
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each text, special tokens included, cut at `max_tokens`.
+
+        `[SEP]` in a text is the separator of the model's own tokenizer.
+        """
+        separator = getattr(self.tokenizer, "sep_token", None)
+        return self._tokenize([prepare_text(text, separator, self.lower_case) for text in texts])
+
+    def embed(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors (n, dimensions) of one batch; rows should be of about one length."""
+        return self.start(tokens)()
+
+    def start(self, tokens: Sequence[Sequence[int]]) -> PendingVectors:
+        """Start on one batch; the call that is returned waits for its vectors.
+
+        On a CUDA device this returns before the work is done, so that the next batch can be started.
+        """
+        packed = self.packed if all(len(row) for row in tokens) else None
+        with torch.inference_mode():
+            if packed is None:
+                return _fetch_later(self._finish(self._embed_padded(tokens)))
+            batch = packed.pack(tokens, self.device)
+            fetch = _fetch_later(self._finish(self._pool_packed(packed, batch)))
+        # Put back in the caller's order here, since an index that travelled to the device would wait for it.
+        back = np.argsort(batch.order)
+        return lambda: fetch()[back]
+
+    @cached_property
+    def _tokenize(self) -> Callable[[list[str]], list[list[int]]]:
+        return make_tokenize(self.tokenizer, self.max_tokens)
+
+    def _finish(self, vectors: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.normalize(vectors, dim=1) if self.normalize else vectors
+
+    def _pool_packed(self, packed: PackedModel, batch: PackedBatch) -> torch.Tensor:
+        states = packed.states(batch, first_tokens_only=self.pooling == "cls")
+        if self.pooling.startswith("layers_"):
+            pooled = [pool_groups(state, batch.groups, self.pooling) for state in states]
+            return torch.stack(pooled).mean(dim=0)
+        last = deque(states, maxlen=1)[0]
+        return last.float() if self.pooling == "cls" else pool_groups(last, batch.groups, self.pooling)
+
+    def _embed_padded(self, tokens: Sequence[Sequence[int]]) -> torch.Tensor:
+        lengths = torch.tensor([len(row) for row in tokens])
+        ids = torch.full((len(tokens), int(lengths.max())), self.tokenizer.pad_token_id or 0)
+        for row, row_ids in enumerate(tokens):
+            ids[row, : len(row_ids)] = torch.tensor(row_ids)
+        mask = (torch.arange(ids.shape[1]) < lengths[:, None]).to(self.device)
+        # Without padding the mask says nothing, and attention without one has a faster kernel.
+        padded = bool((lengths < ids.shape[1]).any())
+        every_layer = self.pooling.startswith("layers_")
+        output = self.model(
+            input_ids=ids.to(self.device),
+            attention_mask=mask.long() if padded else None,
+            **({"output_hidden_states": True} if every_layer else {}),
+        )
+        states = output.hidden_states if every_layer else [output.last_hidden_state]
+        return torch.stack([pool(state.float(), mask, self.pooling) for state in states]).mean(dim=0)
+
+
+def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
+    """The vectors (n, d) of token vectors (n, length, d) whose real tokens `mask` (n, length) marks.
+
+    `layers_mean` and `layers_cls` pool one layer here as `mean` and `cls` do; their mean over the layers is
+    the caller's.
+
+    >>> hidden = torch.tensor([[[1.0], [3.0], [50.0]]])
+    >>> mask = torch.tensor([[True, True, False]])
+    >>> [pool(hidden, mask, how).item() for how in ("cls", "mean", "max")]
+    [1.0, 2.0, 3.0]
+    """
+    if pooling in ("cls", "layers_cls"):
+        return hidden[:, 0]
+    if pooling == "max":
+        return hidden.masked_fill(~mask[:, :, None], float("-inf")).amax(dim=1)
+    weights = mask[:, :, None].to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def pool_groups(
+    hidden: torch.Tensor, groups: Sequence[tuple[int, int, int]], pooling: Pooling
+) -> torch.Tensor:
+    """The float32 vectors (n, d) of packed states (tokens, d): groups are (first token, end, length).
+
+    >>> hidden = torch.tensor([[1.0], [3.0], [5.0], [7.0], [50.0]])
+    >>> pool_groups(hidden, [(0, 4, 2), (4, 5, 1)], "mean").tolist()
+    [[2.0], [6.0], [50.0]]
+    """
+    parts = []
+    for start, end, length in groups:
+        states = hidden[start:end].view(-1, length, hidden.shape[1])
+        if pooling in ("cls", "layers_cls"):
+            parts.append(states[:, 0].float())
+        elif pooling == "max":
+            parts.append(states.amax(dim=1).float())
+        else:
+            parts.append(states.mean(dim=1, dtype=torch.float32))
+    return torch.cat(parts)
+
+
+def _fetch_later(vectors: torch.Tensor) -> PendingVectors:
+    if vectors.device.type != "cuda":
+        found: NDArray[np.float32] = vectors.cpu().numpy()
+        return lambda: found
+    fetched = torch.empty(vectors.shape, dtype=vectors.dtype, pin_memory=True)
+    fetched.copy_(vectors, non_blocking=True)
+    done = torch.cuda.Event()  # type: ignore[no-untyped-call]
+    done.record(torch.cuda.current_stream(vectors.device))
+
+    def wait() -> NDArray[np.float32]:
+        done.synchronize()
+        return np.array(fetched.numpy())
+
+    return wait

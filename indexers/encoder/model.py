@@ -1,0 +1,196 @@
+"""Loads an encoder from a folder: its weights, its tokenizer and what the folder says about both.
+
+Weights are read from safetensors alone, and code of the model's author never runs.
+"""
+
+import hashlib
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder, Precision
+from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
+from pinakes.indexers.encoder.presets import ModelSource
+
+__all__ = ["Encoder", "choose_device", "choose_precision", "device_name", "has_fast_bf16", "load_encoder"]
+
+CPU_INFO = Path("/proc/cpuinfo")
+INTEL = "GenuineIntel"
+FAST_BF16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})
+UNKNOWN_LENGTH = 512
+UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
+
+
+def load_encoder(
+    source: ModelSource,
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto",
+    device: str = "cpu",
+    max_tokens: int | None = None,
+    pooling: Pooling | None = None,
+    normalize: bool | None = None,
+) -> Encoder:
+    """The model in `source`, ready to encode; what is None is as its preset says, or else as the folder says.
+
+    `auto` is bf16 where the device multiplies it faster than fp32 (a CUDA device that has it, a CPU with
+    AMX or AVX-512 bf16), else fp32. Raises `IndexingError` for a model that cannot be used as it is.
+
+    On one processor of Intel's, vectors are the same to the bit at any number of threads.
+    """
+    _fix_order_of_sums()
+    settings = _read_settings(source)
+    chosen = choose_precision(device) if precision == "auto" else precision
+    model, tokenizer = _read_model(settings, chosen, device)
+    digest = digest_weights(settings.transformer)
+    return Encoder(
+        name=source.name,
+        origin=source.origin,
+        revision=source.revision or digest,
+        digest=digest,
+        dimensions=int(model.config.hidden_size),
+        pooling=pooling or settings.pooling,
+        normalize=settings.normalize if normalize is None else normalize,
+        max_tokens=_choose_length(source, settings, model.config, tokenizer, max_tokens),
+        lower_case=settings.lower_case,
+        precision=chosen,
+        device=device,
+        model=model,
+        tokenizer=tokenizer,
+    )
+
+
+def _fix_order_of_sums() -> None:
+    # MKL, which multiplies fp32 matrices for torch, else adds up in an order that depends on the number of
+    # threads. It reads this once, before its first product; other makers' processors have no such mode.
+    if INTEL in _read_cpu_info():
+        os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+
+
+def _read_settings(source: ModelSource) -> ModelSettings:
+    """What the folder says, where the preset says nothing else."""
+    settings = read_model_settings(source.folder)
+    known = source.preset
+    if known is None:
+        return settings
+    return replace(
+        settings,
+        pooling=known.pooling or settings.pooling,
+        normalize=settings.normalize if known.normalize is None else known.normalize,
+        max_tokens=known.max_tokens or settings.max_tokens,
+    )
+
+
+def choose_precision(device: str) -> Precision:
+    """`bf16` where the device multiplies it faster than float32, else `fp32`."""
+    if torch.device(device).type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
+    return "bf16" if torch.device(device).type == "cpu" and has_fast_bf16(_read_cpu_info()) else "fp32"
+
+
+def choose_device() -> str:
+    """`cuda` where there is a CUDA device that can be used, else `cpu`."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def device_name(device: str) -> str:
+    """The device in the words of its maker, such as `AMD EPYC`; the device itself where it has none."""
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    lines = _read_cpu_info().splitlines() if kind == "cpu" else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), device)
+
+
+def has_fast_bf16(cpu_info: str) -> bool:
+    """Whether the first processor that the kernel describes has bf16 matrix instructions.
+
+    >>> has_fast_bf16("flags : fpu sse avx2 avx512_bf16 amx_bf16"), has_fast_bf16("flags : fpu sse avx2")
+    (True, False)
+    """
+    flags = next((line for line in cpu_info.splitlines() if line.startswith("flags")), "")
+    return not FAST_BF16_FLAGS.isdisjoint(flags.split())
+
+
+def digest_weights(folder: Path) -> str:
+    """The sha256, in hex, of the folder's safetensors files in the order of their names."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _read_cpu_info() -> str:
+    return CPU_INFO.read_text(encoding="utf-8", errors="replace") if CPU_INFO.is_file() else ""
+
+
+def _read_model(settings: ModelSettings, precision: Precision, device: str) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
+
+    folder = settings.transformer
+    showed_progress = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        model, report = AutoModel.from_pretrained(
+            folder,
+            dtype=WEIGHT_TYPES[precision],
+            attn_implementation="sdpa",
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, ImportError) as error:
+        raise IndexingError(
+            f"the model in {folder} cannot be loaded ({error}); expected a transformer with its tokenizer "
+            "and safetensors weights that needs no code of its own"
+        ) from error
+    finally:
+        if showed_progress:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+    _require_usable(folder, model, report["missing_keys"])
+    return model.eval().to(device), tokenizer
+
+
+def _require_usable(folder: Path, model: Any, missing_weights: set[str]) -> None:
+    missing = sorted(name for name in missing_weights if not name.startswith("pooler."))
+    if missing:
+        raise IndexingError(
+            f"the weights in {folder} lack {len(missing)} of the model's tensors "
+            f"({', '.join(missing[:3])}, …), which would be random; expected all but the pooler's. Save or "
+            "download the model again"
+        )
+    if model.config.is_encoder_decoder:
+        raise IndexingError(
+            f"the model in {folder} is an encoder-decoder ({model.config.model_type}); expected an encoder. "
+            "Save its encoder alone, or import vectors made elsewhere"
+        )
+
+
+def _choose_length(
+    source: ModelSource, settings: ModelSettings, config: Any, tokenizer: Any, requested: int | None
+) -> int:
+    limits = [limit for limit in (_position_limit(config), tokenizer.model_max_length) if limit < UNLIMITED]
+    limit = min(limits, default=UNLIMITED)
+    if requested is None:
+        return min(settings.max_tokens or min(limit, UNKNOWN_LENGTH), limit)
+    special = int(tokenizer.num_special_tokens_to_add())
+    if not special < requested <= limit:
+        raise IndexingError(
+            f"max_tokens is {requested}; expected {special + 1} to {limit}, the special tokens and the "
+            f"positions that {source.name} has. Give a length between them, or none"
+        )
+    return requested
+
+
+def _position_limit(config: Any) -> int:
+    positions = int(getattr(config, "max_position_embeddings", UNLIMITED))
+    # RoBERTa and its kin count positions from behind the padding token's id.
+    offset = (config.pad_token_id or 0) + 1 if "roberta" in config.model_type else 0
+    return positions - offset

@@ -1,0 +1,196 @@
+"""Forward passes without padding: the tokens of all texts of a batch end to end, one row each.
+
+Embeddings, linear layers and norms see one matrix (tokens, width); attention alone sees texts, by groups of
+one length, or by one kernel for all lengths on a CUDA device.
+"""
+
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from pinakes.indexers.encoder.linear import Linear
+
+_FLASH_HEAD_WIDTHS: Final = range(8, 257, 8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedBatch:
+    """Texts end to end, the longest first.
+
+    Attributes:
+        ids, positions: (1, tokens) on the model's device.
+        order: which of the caller's texts each text here is.
+        groups: runs of texts of one length, as (first token, end, length).
+        ends: (texts + 1,) int32 on the device, where each text ends, from 0.
+    """
+
+    ids: Tensor
+    positions: Tensor
+    order: NDArray[np.intp]
+    groups: list[tuple[int, int, int]]
+    ends: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedLayer:
+    """The parts of one layer; what comes after attention is done token by token."""
+
+    query_key_value: Linear
+    output: Linear
+    attention_norm: nn.LayerNorm
+    up: Linear
+    down: Linear
+    output_norm: nn.LayerNorm
+
+    def finish(self, attended: Tensor, hidden: Tensor, add_normalized: "AddNormalized") -> Tensor:
+        """The layer's output (tokens, width) from its attention's output and its input."""
+        first, last = self.attention_norm, self.output_norm
+        middle = add_normalized(self.output(attended), hidden, first.weight, first.bias, first.eps)
+        return add_normalized(self.down(self.up(middle)), middle, last.weight, last.bias, last.eps)
+
+
+AddNormalized = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
+"""the layer norm of a sum; the first summand may be overwritten"""
+
+
+class PackedModel:
+    """A transformer that runs over packed batches; made by `packed_families.pack_model`."""
+
+    def __init__(
+        self,
+        embeddings: nn.Module,
+        layers: Sequence[PackedLayer],
+        heads: int,
+        padding_id: int | None = None,
+        attention_bias: Callable[[int], Tensor] | None = None,
+    ) -> None:
+        self._embeddings = embeddings
+        self._layers = layers
+        self._heads = heads
+        self._padding_id = padding_id
+        self._attention_bias = attention_bias
+        self._add_normalized: AddNormalized = _add_normalized
+
+    def compile(self) -> None:
+        """Let `torch.compile` make one kernel of sums and norms; the first batch takes longer.
+
+        Compiled is what takes its weights as arguments: else each layer would be compiled anew.
+        """
+        self._add_normalized = torch.compile(_add_normalized, dynamic=True)
+
+    def pack(self, tokens: Sequence[Sequence[int]], device: str) -> PackedBatch:
+        """The texts' token ids as a batch on the device."""
+        lengths = np.array([len(row) for row in tokens])
+        order = np.argsort(-lengths, kind="stable")
+        ids = np.concatenate([np.asarray(tokens[row], dtype=np.int64) for row in order])
+        lengths = lengths[order]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        return PackedBatch(
+            ids=_move(ids[None], device),
+            positions=_move(count_positions(ids, ends, self._padding_id)[None], device),
+            order=order,
+            groups=_group(lengths, ends),
+            ends=_move(ends.astype(np.int32), device),
+        )
+
+    def states(self, batch: PackedBatch, first_tokens_only: bool = False) -> Iterator[Tensor]:
+        """Yield the states (tokens, width): the embeddings' output, then that of each layer.
+
+        With `first_tokens_only` the last one has a row for the first token of each text alone.
+        """
+        hidden = self._embeddings(input_ids=batch.ids, position_ids=batch.positions)[0]
+        yield hidden
+        attend = self._choose_attention(batch, hidden)
+        for number, layer in enumerate(self._layers):
+            attended = attend(layer.query_key_value(hidden))
+            if first_tokens_only and number == len(self._layers) - 1:
+                firsts = batch.ends[:-1].long()
+                attended, hidden = attended[firsts], hidden[firsts]
+            hidden = layer.finish(attended, hidden, self._add_normalized)
+            yield hidden
+
+    def _choose_attention(self, batch: PackedBatch, hidden: Tensor) -> Callable[[Tensor], Tensor]:
+        if self._attention_bias is None and _has_varlen_kernel(hidden, hidden.shape[1] // self._heads):
+            return lambda projected: self._attend_at_once(projected, batch)
+        bias = self._attention_bias
+        biases = [bias(length) if bias else None for _, _, length in batch.groups]
+        return lambda projected: self._attend_by_length(projected, batch, biases)
+
+    def _attend_by_length(
+        self, projected: Tensor, batch: PackedBatch, biases: Sequence[Tensor | None]
+    ) -> Tensor:
+        parts = []
+        for (start, end, length), bias in zip(batch.groups, biases, strict=True):
+            split = projected[start:end].view(
+                -1, length, 3, self._heads, projected.shape[1] // 3 // self._heads
+            )
+            # No mask: that is what lets the fast kernel run.
+            query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
+            attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+            parts.append(attended.transpose(1, 2).reshape(end - start, -1))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _attend_at_once(self, projected: Tensor, batch: PackedBatch) -> Tensor:
+        from torch.nn.attention.varlen import varlen_attn
+
+        split = projected.view(projected.shape[0], 3, self._heads, -1)
+        longest = batch.groups[0][2]
+        query, key, value = split.unbind(1)
+        attended: Any = varlen_attn(query, key, value, batch.ends, batch.ends, longest, longest)
+        return attended.reshape(projected.shape[0], -1)  # type: ignore[no-any-return]
+
+
+def count_positions(
+    ids: NDArray[np.int64], ends: NDArray[np.intp], padding_id: int | None
+) -> NDArray[np.int64]:
+    """Each token's position within its text: from 0, or RoBERTa's way with a `padding_id`.
+
+    RoBERTa and its kin count from behind the padding token's id and do not count padding tokens, not even
+    those that a text spells out.
+
+    >>> ids, ends = np.array([7, 8, 9, 7, 1, 8]), np.array([0, 3, 6])
+    >>> count_positions(ids, ends, None).tolist(), count_positions(ids, ends, 1).tolist()
+    ([0, 1, 2, 0, 1, 2], [2, 3, 4, 2, 1, 3])
+    """
+    lengths = np.diff(ends)
+    if padding_id is None:
+        return np.arange(len(ids)) - np.repeat(ends[:-1], lengths)
+    counted = ids != padding_id
+    totals = np.concatenate([[0], np.cumsum(counted)])
+    positions: NDArray[np.int64] = (totals[1:] - np.repeat(totals[ends[:-1]], lengths)) * counted
+    positions += padding_id
+    return positions
+
+
+def _move(values: NDArray[Any], device: str) -> Tensor:
+    tensor = torch.from_numpy(values)
+    if torch.device(device).type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def _group(lengths: NDArray[np.intp], ends: NDArray[np.intp]) -> list[tuple[int, int, int]]:
+    firsts = np.flatnonzero(np.diff(lengths, prepend=-1))
+    stops = [*firsts[1:], len(lengths)]
+    return [
+        (int(ends[first]), int(ends[stop]), int(lengths[first]))
+        for first, stop in zip(firsts, stops, strict=True)
+    ]
+
+
+def _add_normalized(summand: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    return nn.functional.layer_norm(summand.add_(hidden), weight.shape, weight, bias, eps)
+
+
+def _has_varlen_kernel(hidden: Tensor, head_width: int) -> bool:
+    if hidden.device.type != "cuda" or hidden.dtype not in (torch.bfloat16, torch.float16):
+        return False
+    if importlib.util.find_spec("torch.nn.attention.varlen") is None:  # torch has it from 2.10 on
+        return False
+    return head_width in _FLASH_HEAD_WIDTHS and torch.cuda.get_device_capability(hidden.device) >= (8, 0)

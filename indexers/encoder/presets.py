@@ -1,0 +1,179 @@
+"""Which model an encoder's name means: a preset, a local folder, or an id on the model hub.
+
+No model library is imported here, and a model whose weights are not in safetensors files is refused, so that
+nothing is ever unpickled.
+"""
+
+import importlib.util
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pinakes.errors import IndexingError, PinakesError, UnknownNameError
+from pinakes.indexers.encoder.preset_table import PRESETS, Preset
+
+__all__ = [
+    "PRESETS",
+    "ModelSource",
+    "Preset",
+    "encoder_name",
+    "explain_absence",
+    "find_preset",
+    "resolve_model",
+]
+
+HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
+NAME_LENGTH = 41
+CONVERT = (
+    '`python -c "from transformers import AutoModel; '
+    "AutoModel.from_pretrained('{folder}').save_pretrained('{folder}')\"`"
+)
+FETCH_AND_CONVERT = (
+    '`python -c "from huggingface_hub import snapshot_download; from transformers import AutoModel; '
+    "snapshot_download('{hub_id}', local_dir='converted'); "
+    "AutoModel.from_pretrained('converted').save_pretrained('converted')\"`"
+)
+DOWNLOADED_FILES = ["*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model"]
+OTHER_RUNTIMES = ["onnx/*", "openvino/*"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """Where a model lies and what it is called.
+
+    Attributes:
+        name: the encoder's name, fit for identifiers: `^[a-z][a-z0-9_]{0,40}$`.
+        folder: the local folder that holds the model's files.
+        revision: the hub's commit; None for a folder, whose weights' digest then stands for it.
+        origin: the package, the folder or the hub id that it was found by.
+        preset: what is known of a model that was asked for by its short name.
+    """
+
+    name: str
+    folder: Path
+    revision: str | None
+    origin: str
+    preset: Preset | None = field(default=None, compare=False)
+
+
+def resolve_model(model: str | Path, revision: str | None = None, *, download: bool = True) -> ModelSource:
+    """The source of a preset, of a local folder, or of a hub id, which may carry `@revision`.
+
+    A preset is taken from its package where that is installed; anything on the hub that is not in the
+    local cache is downloaded, unless `download` is false. Raises `UnknownNameError` for a name that is none
+    of the three and `IndexingError` for a preset that needs code of its own, for a model without safetensors
+    files, and for a download that fails.
+    """
+    text = str(model)
+    preset = find_preset(text)
+    if preset is not None:
+        _, _, given = text.partition("@")
+        return _resolve_preset(preset, given or revision, download)
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        _require_safetensors(folder, "the model folder", "")
+        return ModelSource(encoder_name(folder.resolve().name), folder, None, text)
+    hub_id, _, given = text.partition("@")
+    if not HUB_ID.match(hub_id):
+        hint = "Or give a local folder that exists, or a hub id such as 'organisation/model@revision'."
+        raise UnknownNameError("encoder model", text, list(PRESETS), hint)
+    return _fetch(encoder_name(hub_id), hub_id, given or revision, None, download)
+
+
+def explain_absence(model: str) -> str:
+    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing."""
+    try:
+        resolve_model(model, download=False)
+    except PinakesError as error:
+        return str(error)
+    return ""
+
+
+def find_preset(text: str) -> Preset | None:
+    """The preset of a short name, which may carry `@revision`; None where it names none.
+
+    >>> find_preset("specter@main").hub_id, find_preset("allenai/specter")
+    ('allenai/specter', None)
+    """
+    return PRESETS.get(text.partition("@")[0])
+
+
+def encoder_name(text: str) -> str:
+    """A name fit for identifiers, from whatever a folder or a model is called.
+
+    >>> encoder_name("sentence-transformers/all-MiniLM-L6-v2")
+    'sentence_transformers_all_minilm_l6_v2'
+    >>> encoder_name("2024_run"), encoder_name("…")
+    ('m_2024_run', 'encoder')
+    """
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    if name[:1].isdigit():
+        name = f"m_{name}"
+    return name[:NAME_LENGTH].rstrip("_") or "encoder"
+
+
+def _resolve_preset(preset: Preset, revision: str | None, download: bool) -> ModelSource:
+    if preset.refusal:
+        raise IndexingError(f"the encoder {preset.name} cannot be loaded: {preset.refusal}")
+    folder = _package_folder(preset)
+    if folder is not None and revision in (None, preset.revision):
+        _require_safetensors(folder, "the model folder", "")
+        return ModelSource(preset.name, folder, None, preset.package, preset)
+    return _fetch(preset.name, preset.hub_id, revision or preset.revision, preset, download)
+
+
+def _package_folder(preset: Preset) -> Path | None:
+    if not preset.package:
+        return None
+    # Found, not imported: the package may load libraries that an encoder does not need.
+    spec = importlib.util.find_spec(preset.package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / preset.package_folder
+
+
+def _require_safetensors(folder: Path, what: str, hub_id: str) -> None:
+    if any(folder.rglob("*.safetensors")):
+        return
+    found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"
+    command = FETCH_AND_CONVERT.format(hub_id=hub_id) if hub_id else CONVERT.format(folder=folder)
+    ways = f"Convert it once, on a machine whose owner trusts its makers, by {command}"
+    if hub_id:
+        ways = (
+            f"The hub's page of {hub_id} may have a pull request that adds a safetensors variant: then give "
+            f"{hub_id}@refs/pr/N. Or c{ways[1:]}, and give the folder `converted`"
+        )
+    raise IndexingError(
+        f"{what} {folder} holds no *.safetensors file (it holds {found}); expected a model saved with its "
+        "configuration, tokenizer and weights in safetensors: weights in pickle files, which can run code, "
+        f"are never read. {ways}"
+    )
+
+
+def _fetch(
+    name: str, hub_id: str, revision: str | None, preset: Preset | None, download: bool
+) -> ModelSource:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    try:
+        path = snapshot_download(
+            hub_id,
+            revision=revision,
+            allow_patterns=DOWNLOADED_FILES,
+            ignore_patterns=OTHER_RUNTIMES,
+            local_files_only=not download,
+        )
+    except (HfHubHTTPError, HFValidationError, OSError) as error:
+        if not download:
+            raise IndexingError(
+                f"the model {hub_id} at revision {revision or 'main'} is not on this machine"
+            ) from error
+        raise IndexingError(
+            f"the model {hub_id} at revision {revision or 'main'} is neither in the local cache nor to be "
+            f"had from the hub ({str(error).splitlines()[0]}); check the id and the revision, or give a "
+            "local folder that holds the model"
+        ) from error
+    folder = Path(path)
+    _require_safetensors(folder, f"{hub_id} at revision {revision or 'main'}, in", hub_id)
+    return ModelSource(name, folder, folder.name, hub_id, preset)

@@ -1,0 +1,188 @@
+"""Vectors in a folder of Parquet files: id, text_digest and embedding, each file whole or not there.
+
+The files are numbered, hold as many rows each, and know in their metadata what made them.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+
+MANIFEST_FILE: Final = "manifest.json"
+_SETTINGS_KEY: Final = b"pinakes_encoder"
+_REPLACED: Final = ".replaced-"
+
+
+class VectorShards:
+    """The shards of one folder, which only one process may hold; made by `hold_shards`."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any], dimensions: int) -> None:
+        self.folder = folder
+        self._dimensions = dimensions
+        self._settings = json.dumps(settings, sort_keys=True)
+        self._places: dict[bytes, tuple[Path, int]] = {}
+        for path in sorted([*folder.glob("shard-*.parquet"), *folder.glob(f"{_REPLACED}*")]):
+            digests = self._read(path, ["text_digest"])["text_digest"].to_pylist()
+            self._places |= {_pack(digest): (path, row) for row, digest in enumerate(digests)}
+
+    def holds(self, number: int, ids: Sequence[Any], digests: Sequence[str]) -> bool:
+        """Whether shard `number` is there with exactly these rows."""
+        path = self._path(number)
+        if not path.exists():
+            return False
+        stored = self._read(path, ["id", "text_digest"])
+        found = [stored["id"].to_pylist(), stored["text_digest"].to_pylist()]
+        return found == [list(ids), list(digests)]
+
+    def find(self, digests: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of those of the texts that are in any shard."""
+        wanted: dict[Path, list[tuple[str, int]]] = {}
+        for digest in dict.fromkeys(digests):
+            place = self._places.get(_pack(digest))
+            if place is not None:
+                wanted.setdefault(place[0], []).append((digest, place[1]))
+        found: dict[str, NDArray[np.float32]] = {}
+        for path, rows in wanted.items():
+            column = self._read(path, ["embedding"])["embedding"].combine_chunks()
+            vectors = column.flatten().to_numpy().reshape(-1, self._dimensions)
+            found |= {digest: vectors[row].copy() for digest, row in rows}
+        return found
+
+    def write(self, number: int, ids: pa.Array, digests: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Write shard `number`; one that has other rows is kept aside until `finish`, for its vectors."""
+        rows = pa.table(
+            {
+                "id": ids,
+                "text_digest": pa.array(digests, pa.string()),
+                "embedding": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), self._dimensions),
+            }
+        ).replace_schema_metadata({_SETTINGS_KEY: self._settings})
+        path = self._path(number)
+        writing = self.folder / f".{path.name}.writing"
+        # Vectors do not compress; checksums let a reader notice a damaged page.
+        pq.write_table(rows, writing, compression="none", use_dictionary=False, write_page_checksum=True)
+        _sync(writing)
+        (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
+        self._set_aside(path)
+        writing.rename(path)
+        self._places |= {_pack(digest): (path, row) for row, digest in enumerate(digests)}
+
+    def finish(self, shards: int, facts: Mapping[str, Any]) -> None:
+        """Remove what is no part of the first `shards` shards, and write the manifest."""
+        files = [self._path(number) for number in range(shards)]
+        manifest = {
+            **json.loads(self._settings),
+            **facts,
+            "files": {path.name: _describe(path) for path in files},
+        }
+        writing = self.folder / f".{MANIFEST_FILE}.writing"
+        writing.write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        _sync(writing)
+        writing.rename(self.folder / MANIFEST_FILE)
+        for path in [*self.folder.glob("shard-*.parquet"), *self.folder.glob(".*.parquet*")]:
+            if path not in files:
+                path.unlink()
+
+    def read_finished(self) -> dict[str, Any] | None:
+        """The manifest, if the folder was finished and nothing was written since."""
+        path = self.folder / MANIFEST_FILE
+        if not path.exists():
+            return None
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"shard-{number:05}.parquet"
+
+    def _read(self, path: Path, columns: list[str]) -> pa.Table:
+        try:
+            rows = pq.read_table(path, columns=columns, page_checksum_verification=True)
+        except (OSError, ValueError) as error:
+            raise IndexingError(
+                f"{path} is damaged ({error}); expected a shard as it was written. Delete it and start "
+                "again: its texts alone are encoded anew"
+            ) from error
+        made_by = (rows.schema.metadata or {}).get(_SETTINGS_KEY, b"null").decode()
+        if made_by != self._settings:
+            raise IndexingError(
+                f"{path} holds vectors that were made by {made_by}; expected {self._settings}. Encode into "
+                "another folder, or delete this one"
+            )
+        return rows
+
+    def _set_aside(self, path: Path) -> None:
+        if not path.exists():
+            return
+        aside = path.with_name(f"{_REPLACED}{_describe(path)['sha256'][:16]}.parquet")
+        path.rename(aside)
+        for digest, (place, row) in self._places.items():
+            if place == path:
+                self._places[digest] = (aside, row)
+
+
+@contextmanager
+def hold_shards(folder: Path, settings: Mapping[str, Any], dimensions: int) -> Iterator[VectorShards]:
+    """The shards of `folder`, which is made where it is not there; `settings` say what makes the vectors.
+
+    Raises IndexingError for a folder that another process holds, for shards of other settings and for
+    damaged ones.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            raise IndexingError(
+                f"{folder} is being written by another process; wait for it to end, then start again"
+            ) from problem
+        for path in folder.glob(".*.writing"):
+            path.unlink()
+        yield VectorShards(folder, settings, dimensions)
+    finally:
+        os.close(lock)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a finished folder, after every shard was compared with its digest.
+
+    Raises IndexingError for a folder that is not finished or has a file that changed.
+    """
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
+        damaged = [name for name, seal in manifest["files"].items() if _describe(folder / name) != seal]
+    except (OSError, ValueError, KeyError) as problem:
+        raise IndexingError(
+            f"{folder} holds no finished vectors ({problem}); start the encoding again"
+        ) from problem
+    if damaged:
+        raise IndexingError(
+            f"{', '.join(damaged)} in {folder} changed after the encoding; delete it and start again"
+        )
+    return manifest
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": digest}
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _pack(digest: str) -> bytes:
+    return bytes.fromhex(digest.replace("-", ""))

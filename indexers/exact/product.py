@@ -1,0 +1,157 @@
+"""The pass of a matrix product, float32, bf16 or fp16, on any device of torch, with a bound on its error.
+
+With rounded vectors q' and x' the product is off by |q.x - q'.x'| <= |q - q'| |x| + |q'| |x - x'|, lengths
+that are computed for each row, by the rounding of sums in float32 (Higham, Accuracy and Stability of
+Numerical Algorithms, section 3.1: d u / (1 - d u) |q| |x| in any order; four times that where a matrix unit
+cuts instead of rounding) and by the rounding of the result to the type of the product.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.exact.scores import CheckedVectors, Distance, Rows
+
+ProductType = Literal["fp32", "bf16", "fp16"]
+Doubles = NDArray[np.float64]
+
+TYPES: Final = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+RESULT_ROUNDOFF: Final = {"fp32": 0.0, "bf16": 2.0**-8, "fp16": 2.0**-10}
+SMALLEST: Final = {"fp32": 2.0**-126, "fp16": 2.0**-14}
+UNIT_ROUNDOFF: Final = 2.0**-24
+SCORES_AT_ONCE = 1 << 24  # float32: 64 MiB of a product's result
+
+
+def scale_vectors(vectors: CheckedVectors, distance: Distance, kind: ProductType) -> CheckedVectors:
+    """What the product takes: directions (or 0) for the cosine, and for fp16, else the vectors themselves."""
+    if distance != "cosine" and kind != "fp16":
+        return vectors
+    scaled = vectors.values / np.where(vectors.lengths > 0, vectors.lengths, 1.0)[:, None]
+    return CheckedVectors(scaled.astype(np.float32), (vectors.lengths > 0).astype(np.float64))
+
+
+def find_pairs(
+    queries: CheckedVectors,
+    block: CheckedVectors,
+    k: int,
+    distance: Distance,
+    kind: ProductType,
+    device: str,
+    lowest: Callable[[slice], Doubles],
+    take: Callable[[Rows, Rows], None],
+) -> None:
+    """Give `take` every pair of a query and a document that could be among the query's `k` best.
+
+    `lowest` tells the k-th best exact scores so far, minus infinity for a query that has fewer.
+    """
+    right = _Side(block, distance, kind, device)
+    step = max(1, SCORES_AT_ONCE // len(block.values))
+    for start in range(0, len(queries.values), step):
+        part = slice(start, min(start + step, len(queries.values)))
+        left = _Side(CheckedVectors(queries.values[part], queries.lengths[part]), distance, kind, device)
+        with _plain_float32():
+            product = (left.rounded @ right.rounded.T).float()
+        query, document = _choose(product, left, right, k, lowest(part))
+        take(query.cpu().numpy() + start, document.cpu().numpy())
+
+
+class _Side:
+    """Vectors as the product takes them, with the lengths of what is lost."""
+
+    def __init__(self, vectors: CheckedVectors, distance: Distance, kind: ProductType, device: str) -> None:
+        scaled = scale_vectors(vectors, distance, kind)
+        self.distance, self.kind = distance, kind
+        self.true = torch.from_numpy(vectors.lengths).to(device)
+        self.factor = self.true.where(self.true > 0, 1.0) if scaled is not vectors else None
+        values = torch.from_numpy(scaled.values).to(device)
+        self.rounded = values.to(TYPES[kind])
+        self.dimensions = values.shape[1]
+        self.length = torch.from_numpy(scaled.lengths).to(device)
+        # Float32 is enough for lengths that are rounded up.
+        lost = (values - self.rounded.float()).norm(dim=1).double() if kind != "fp32" else 0 * self.length
+        self.lost = lost * (1 + (self.dimensions + 8) * 2.0**-23)
+
+
+def _choose(
+    product: torch.Tensor, left: _Side, right: _Side, k: int, lowest: Doubles
+) -> tuple[torch.Tensor, torch.Tensor]:
+    # Everything below is about the product of the scaled vectors: wanted >= threshold, by row or by pair.
+    known = torch.from_numpy(lowest).to(product.device)
+    if left.factor is not None and left.distance != "cosine":
+        product = product * left.factor[:, None].float() * right.factor[None].float()  # type: ignore[index]
+        size_left, size_right = left.true, right.true
+    else:
+        size_left, size_right = left.length, right.length
+    longest = size_right.max()
+    bound = _bound(left, right, size_left, longest)
+    if left.distance == "l2":  # minus the squared distance: the same order
+        squares = (size_left**2)[:, None].float() + (size_right**2)[None].float()
+        product = 2 * product - squares
+    floor = _min_product(known, left.distance)
+    unknown = ~torch.isfinite(known)
+    if bool(unknown.any()):
+        kth = torch.topk(product, min(k, product.shape[1]), dim=1, sorted=True).values[:, -1].double()
+        enough = product.shape[1] >= k
+        floor = torch.where(unknown, kth - bound if enough else -torch.inf, floor)
+    # Rounded down, because the comparison is one of float32 numbers.
+    threshold = (floor - bound).float()
+    threshold = torch.nextafter(threshold, torch.full_like(threshold, -torch.inf))
+    # What is no number (an overflow) is not less, and so is a candidate.
+    query, document = torch.nonzero(~(product < threshold[:, None]), as_tuple=True)
+    return query, document
+
+
+def _bound(left: _Side, right: _Side, size: torch.Tensor, longest: torch.Tensor) -> torch.Tensor:
+    # 32 more roundings cover scaling, squared lengths and the float32 of the final score.
+    roundings = 1.1 * (left.dimensions + 32) * UNIT_ROUNDOFF * (1 if left.kind == "fp32" else 4)
+    if left.kind == "fp32" and left.rounded.device.type != "cpu":
+        roundings *= 4
+    result = RESULT_ROUNDOFF[left.kind]
+    lost = (left.lost * right.length.max() + (left.length + left.lost) * right.lost.max()) * (1 + result)
+    if left.factor is not None and left.distance != "cosine":
+        lost = lost * size * longest
+    spread = (size + longest) ** 2 if left.distance == "l2" else size * longest
+    bound = roundings * spread + lost + result * size * longest
+    bound = bound + left.dimensions * SMALLEST["fp32"] + _underflow(left, size * longest)
+    return 2 * bound if left.distance == "l2" else bound
+
+
+def _underflow(left: _Side, scale: torch.Tensor) -> torch.Tensor:
+    # A float16 result below its smallest normal number may have become 0.
+    lost = SMALLEST[left.kind] if left.kind == "fp16" else 0.0
+    return lost * (scale if left.distance != "cosine" else torch.ones_like(scale))
+
+
+def _min_product(scores: torch.Tensor, distance: Distance) -> torch.Tensor:
+    # The least product that may still round to a float32 score as good as the k-th.
+    values = -(scores**2) if distance == "l2" else scores
+    return values - 8 * UNIT_ROUNDOFF * values.abs()
+
+
+@contextmanager
+def _plain_float32() -> Iterator[None]:
+    # No TF32 and no sums in fewer than 24 bits, whatever the process has set: the bound assumes neither.
+    chosen = torch.backends.cuda.matmul
+    names = ("allow_tf32", "allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
+    before = [getattr(chosen, name) for name in names]
+    for name in names:
+        setattr(chosen, name, False)
+    cpu = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(cpu)
+        for name, value in zip(names, before, strict=True):
+            setattr(chosen, name, value)
+
+
+def require_lengths(vectors: CheckedVectors, distance: Distance, largest: float) -> None:
+    """Raise `IndexingError` for vectors whose products would leave float32; the cosine has none."""
+    if distance != "cosine" and vectors.lengths.max(initial=0.0) > largest:
+        raise IndexingError(f"a vector is longer than {largest:g}; scale all of them down")

@@ -1,0 +1,205 @@
+"""Scores of (query, document) pairs in an order of operations that never changes.
+
+A matrix product rounds differently with the shape of its blocks and the number of threads. What is ranked
+is therefore scored here: products in float64, added up in one fixed tree, rounded to float32 at the end.
+The same two vectors give the same bits in any block, beside any neighbours.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.indexers.jit import jit
+
+Distance = Literal["cosine", "l2", "inner_product"]
+Vectors = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+MIN_SHARE: Final = 4096  # rows that are worth a thread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedVectors:
+    """Vectors (n, d) that are finite, and their lengths (n,) from the same fixed order of operations."""
+
+    values: Vectors
+    lengths: NDArray[np.float64]
+
+
+def score_pairs(queries: Vectors, documents: Vectors, pairs: Rows, distance: Distance) -> Vectors:
+    """The exact scores (m,) of `pairs` (m, 2): a row of `queries` (q, d) and one of `documents` (n, d).
+
+    Higher is better: the cosine, the inner product, or minus the Euclidean distance. The cosine with a
+    vector of zeros is 0. Raises `IndexingError` for numbers that are not finite and for shapes that differ.
+    """
+    require_distance(distance)
+    left, right = check_vectors(queries, "query"), check_vectors(documents, "document")
+    require_width(left, right)
+    return score_rows(left, right, pairs[:, 0], pairs[:, 1], distance)
+
+
+def score_rows(
+    queries: CheckedVectors, documents: CheckedVectors, query: Rows, document: Rows, distance: Distance
+) -> Vectors:
+    """As `score_pairs`, for vectors that have been checked; score i is of `query[i]` with `document[i]`."""
+    scores = np.empty(len(query), dtype=np.float32)
+    score_into(
+        queries.values,
+        documents.values,
+        queries.lengths,
+        documents.lengths,
+        np.ascontiguousarray(query, dtype=np.int64),
+        np.ascontiguousarray(document, dtype=np.int64),
+        get_args(Distance).index(distance),
+        scores,
+    )
+    return scores
+
+
+@jit
+def fold(sums: NDArray[np.float64], width: int) -> float:
+    """The sum of the first `width` numbers in the order of `sum_tree`; they are overwritten."""
+    while width > 1:
+        half = width // 2
+        for i in range(half):
+            sums[i] = sums[i] + sums[half + i]
+        if width % 2:
+            sums[0] = sums[0] + sums[width - 1]
+        width = half
+    return float(sums[0])
+
+
+@jit
+def score_into(
+    queries: Vectors,
+    documents: Vectors,
+    query_lengths: NDArray[np.float64],
+    document_lengths: NDArray[np.float64],
+    query: Rows,
+    document: Rows,
+    distance: int,
+    scores: Vectors,
+) -> None:
+    """Write the score of each pair; `distance` counts the names of `Distance`."""
+    width = queries.shape[1]
+    half = width // 2
+    sums = np.zeros(max(half, 1), dtype=np.float64)
+    for number in range(len(query)):
+        left, right = queries[query[number]], documents[document[number]]
+        if width == 0:
+            scores[number] = 0.0
+            continue
+        if distance == 1:
+            for i in range(half):
+                low = np.float64(left[i]) - np.float64(right[i])
+                high = np.float64(left[half + i]) - np.float64(right[half + i])
+                sums[i] = low * low + high * high
+            if width % 2:
+                low = np.float64(left[width - 1]) - np.float64(right[width - 1])
+                sums[0] = sums[0] + low * low if width > 1 else low * low
+            # Adding zero turns -0.0, also one that a float32 was rounded to, into 0.0.
+            scores[number] = np.float32(-np.sqrt(fold(sums, max(half, 1)))) + np.float32(0.0)
+            continue
+        for i in range(half):
+            low = np.float64(left[i]) * np.float64(right[i])
+            sums[i] = low + np.float64(left[half + i]) * np.float64(right[half + i])
+        if width % 2:
+            low = np.float64(left[width - 1]) * np.float64(right[width - 1])
+            sums[0] = sums[0] + low if width > 1 else low
+        product = fold(sums, max(half, 1))
+        if distance == 0:
+            lengths = query_lengths[query[number]] * document_lengths[document[number]]
+            if lengths > 0:
+                product = product / lengths
+        scores[number] = np.float32(product) + np.float32(0.0)
+
+
+@jit
+def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: NDArray[np.float64]) -> None:
+    """Write the lengths of the rows `first` to `stop`; not finite where a number is not."""
+    width = vectors.shape[1]
+    half = width // 2
+    sums = np.zeros(max(half, 1), dtype=np.float64)
+    for row in range(first, stop):
+        vector = vectors[row]
+        for i in range(half):
+            low, high = np.float64(vector[i]), np.float64(vector[half + i])
+            sums[i] = low * low + high * high
+        if width % 2:
+            low = np.float64(vector[width - 1])
+            sums[0] = sums[0] + low * low if width > 1 else low * low
+        lengths[row] = np.sqrt(fold(sums, max(half, 1))) if width > 0 else 0.0
+
+
+def check_vectors(vectors: Vectors, kind: str, first_row: int = 0) -> CheckedVectors:
+    """The array (n, d) with its lengths; `IndexingError` names the first row that is not finite."""
+    array = np.ascontiguousarray(vectors, dtype=np.float32).view(np.ndarray)
+    if array.ndim != 2:
+        raise IndexingError(f"{kind} vectors have the shape {array.shape}; expected (rows, dimensions)")
+    lengths = np.empty(len(array), dtype=np.float64)
+    share(lambda first, stop: measure_lengths(array, first, stop, lengths), len(array), MIN_SHARE)
+    finite = np.isfinite(lengths)  # a square of a float32 number cannot overflow a float64
+    if not finite.all():
+        raise IndexingError(
+            f"{kind} vector {first_row + int(np.argmin(finite))} is not finite; expected float32 numbers. "
+            "Encode or import it again"
+        )
+    return CheckedVectors(array, lengths)
+
+
+def share(work: Callable[[int, int], object], count: int, least: int, step: int = 1) -> None:
+    """Call `work(first, stop)` for parts of `range(count)` in torch's number of threads, and wait.
+
+    A part has `least` or more, and begins at a multiple of `step`.
+    """
+    threads = max(1, min(torch.get_num_threads(), count // max(1, least)))
+    bounds = [count * number // threads // step * step for number in range(threads)] + [count]
+    if threads == 1:
+        work(0, count)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        # Each result is asked for, so that an error in a thread is raised here.
+        for done in [pool.submit(work, first, stop) for first, stop in pairwise(bounds)]:
+            done.result()
+
+
+def require_width(queries: CheckedVectors, documents: CheckedVectors) -> None:
+    """Raise `IndexingError` unless both have the same number of dimensions."""
+    if queries.values.shape[1] != documents.values.shape[1]:
+        raise IndexingError(
+            f"queries have {queries.values.shape[1]} dimensions and documents {documents.values.shape[1]}; "
+            "expected vectors of one encoder"
+        )
+
+
+def require_distance(distance: str) -> None:
+    """Raise `UnknownNameError` unless `distance` is one that can be searched."""
+    if distance not in get_args(Distance):
+        raise UnknownNameError("distance", distance, list(get_args(Distance)))
+
+
+def sum_tree(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums over the first axis, halved again and again, so that each column adds up in one order.
+
+    Unlike `np.sum`, whose order depends on the array's layout, and so on the columns beside it.
+
+    >>> sum_tree(np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])).tolist()
+    [6.0, 60.0]
+    """
+    if len(columns) == 0:
+        return np.zeros(columns.shape[1:])
+    while (width := len(columns)) > 1:
+        half = width // 2
+        folded = columns[:half] + columns[half : 2 * half]
+        if width % 2:
+            folded[0] += columns[-1]
+        columns = folded
+    total: NDArray[np.float64] = columns[0]
+    return total

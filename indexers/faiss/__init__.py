@@ -1,0 +1,1 @@
+"""Faiss side indexes."""

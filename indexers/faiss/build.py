@@ -1,0 +1,177 @@
+"""Faiss indexes from a stream of vectors: whole under their folder's name, or not there at all.
+
+The folder holds the ids, the vectors as they came (what is found is scored anew with them), and Faiss' own
+file. Only a block, the training sample and Faiss' index are in memory. The same vectors give the same bytes,
+at any number of threads the graph of `hnsw` apart: it is built by one thread unless more are asked for.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import faiss
+import numpy as np
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.exact.scores import Distance, Vectors, check_vectors, require_distance
+from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.faiss.files import (
+    ADDED_AT_ONCE,
+    IDS_FILE,
+    INDEX_FILE,
+    KIND,
+    VECTORS_FILE,
+    faiss_threads,
+    open_vectors,
+    prepare,
+    read_blocks,
+)
+from pinakes.indexers.faiss.index import FaissIndex
+from pinakes.indexers.faiss.kinds import (
+    TRAINED_PER_CELL,
+    describe_factory,
+    find_kind,
+    make_index,
+    settle_options,
+)
+from pinakes.indexers.lexical import Ids, distinct_ids
+from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall, sample_rows
+from pinakes.indexers.side_folder import whole_folder, write_parameters
+
+MIN_TRAINED: Final = 1 << 15
+RECALL_QUERIES: Final = 200
+
+Report = Callable[[str, int, int], None]
+"""called with the phase (write, train, add, measure), the vectors done, and those in all (0: unknown)"""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFaiss:
+    """What was built; `recall` is depth -> the share of the exact hits that a search finds."""
+
+    row_count: int
+    parameters: dict[str, Any]
+    recall: dict[int, float]
+    index_bytes: int
+
+
+def build_faiss(
+    folder: Path,
+    blocks: Iterable[tuple[Ids, Vectors]],
+    kind: str,
+    *,
+    distance: Distance = "cosine",
+    options: Mapping[str, int] | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    graph_threads: int = 1,
+    progress: Report | None = None,
+) -> BuiltFaiss:
+    """A Faiss index in `folder` of the ids (b,) and vectors (b, d) of each block; a folder of that name goes.
+
+    Recall@10 and @100 against exact search are measured with up to 200 of the vectors as queries, each
+    without itself. `graph_threads` above 1 makes `hnsw` faster to build, and different from build to build.
+    Raises IndexingError for an id given twice, a number that is not finite, no vector at all, or an option
+    that does not fit.
+    """
+    find_kind(kind)
+    require_distance(distance)
+    tell = progress or _say_nothing
+    with whole_folder(folder) as building, faiss_threads(graph_threads if kind == "hnsw" else threads):
+        ids, dimensions = _write_vectors(building, blocks, tell)
+        vectors = open_vectors(building, len(ids), dimensions)
+        settled = settle_options(kind, options or {}, len(ids), dimensions)
+        index = make_index(kind, dimensions, distance, settled, seed)
+        _train(index, vectors, distance, settled, seed, tell)
+        _add(index, vectors, distance, tell)
+        faiss.write_index(index, str(building / INDEX_FILE))
+        saved = {
+            "kind": KIND,
+            "faiss_kind": kind,
+            "factory": describe_factory(kind, settled),
+            "distance": distance,
+            "options": settled,
+            "seed": seed,
+            "graph_threads": graph_threads,
+            "row_count": len(ids),
+            "dimensions": dimensions,
+            "library": f"faiss {faiss.__version__}",
+        }
+        recall = _measure_recall(index, kind, ids, vectors, distance, seed, threads, tell)
+        write_parameters(building, saved)
+        index_bytes = (building / INDEX_FILE).stat().st_size
+    searched = dict(find_kind(kind).search)
+    parameters = {**saved, "search": searched, "recall_queries": min(RECALL_QUERIES, len(ids))}
+    del parameters["kind"]
+    return BuiltFaiss(len(ids), parameters, recall, index_bytes)
+
+
+def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], tell: Report) -> tuple[Ids, int]:
+    ids = array("q")
+    dimensions = 0
+    with (building / VECTORS_FILE).open("wb") as file:
+        for block_ids, block in blocks:
+            checked = check_vectors(block, "vector", len(ids))
+            dimensions = dimensions or checked.values.shape[1]
+            if checked.values.shape != (len(block_ids), dimensions):
+                raise IndexingError(
+                    f"a block of {len(block_ids)} ids has vectors of the shape {checked.values.shape}; "
+                    f"expected ({len(block_ids)}, {dimensions})"
+                )
+            ids.frombytes(np.ascontiguousarray(block_ids, dtype=np.int64).tobytes())
+            checked.values.astype("<f4", copy=False).tofile(file)
+            tell("write", len(ids), 0)
+    if not ids:
+        raise IndexingError("there is no vector to index; encode the corpus first")
+    found = distinct_ids(ids)
+    np.save(building / IDS_FILE, found, allow_pickle=False)
+    return found, dimensions
+
+
+def _train(
+    index: Any, vectors: Vectors, distance: Distance, options: Mapping[str, int], seed: int, tell: Report
+) -> None:
+    if index.is_trained:
+        return
+    wanted = max(MIN_TRAINED, TRAINED_PER_CELL * options.get("nlist", 0))
+    sample = sample_rows(len(vectors), wanted, seed)
+    tell("train", 0, len(sample))
+    index.train(prepare(np.asarray(vectors[sample]), distance))
+    tell("train", len(sample), len(sample))
+
+
+def _add(index: Any, vectors: Vectors, distance: Distance, tell: Report) -> None:
+    # The graph grows slowly: say more often how far it is.
+    step = 4096 if hasattr(index, "hnsw") else ADDED_AT_ONCE
+    for start in range(0, len(vectors), step):
+        index.add(prepare(np.asarray(vectors[start : start + step]), distance))
+        tell("add", index.ntotal, len(vectors))
+
+
+def _measure_recall(
+    index: Any,
+    kind: str,
+    ids: Ids,
+    vectors: Vectors,
+    distance: Distance,
+    seed: int,
+    threads: int,
+    tell: Report,
+) -> dict[int, float]:
+    """depth -> mean share of the exact best that a search finds; equal scores are equally right."""
+    chosen = sample_rows(len(vectors), RECALL_QUERIES, seed + 1)
+    tell("measure", 0, len(chosen))
+    queries = np.ascontiguousarray(vectors[chosen])
+    depth = min(len(vectors), max(RECALL_DEPTHS) + 1)
+    # Read block by block: the vectors may be larger than the memory.
+    truth = search_exact(queries, read_blocks(vectors), depth, distance)
+    opened = FaissIndex(index, kind, ids, vectors, distance)
+    found = opened.search_rows(queries, depth, threads=threads, fill=False)
+    tell("measure", len(chosen), len(chosen))
+    return {limit: mean_recall(chosen, truth, found, limit) for limit in RECALL_DEPTHS}
+
+
+def _say_nothing(_phase: str, _done: int, _total: int) -> None:
+    """Progress for callers who want none."""

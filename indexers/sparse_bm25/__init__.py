@@ -1,0 +1,1 @@
+"""Lucene's BM25, exact, for thousands of queries at once."""

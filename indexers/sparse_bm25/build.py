@@ -1,0 +1,207 @@
+"""Building a sparse BM25 index: documents or term ids in, the files of `sparse_bm25_files` out.
+
+One pass, block by block: memory holds the vocabulary, a few numbers a document and one block a thread, at
+any corpus size. Neither k1, b nor a formula is part of an index; the statistics of another collection, which
+its terms are to be weighed by, are.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.analysis import Analysis, named_analysis
+from pinakes.indexers.lexical import BuiltIndex, Progress, distinct_ids
+from pinakes.indexers.side_folder import whole_folder, write_parameters
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds, analyse_documents
+from pinakes.indexers.sparse_bm25.files import GrowingArray, write_vocabulary
+from pinakes.indexers.sparse_bm25.kernels import count_postings
+from pinakes.indexers.sparse_bm25.weights import write_collection
+from pinakes.indexers.term_statistics import TermStatistics
+
+__all__ = ["KIND", "TermIds", "build_from_term_ids", "build_sparse_bm25", "invert_block"]
+
+KIND: Final = "sparse_bm25"
+DEFAULT_ANALYSIS: Final = "lucene"
+BLOCK_ROWS: Final = 2048
+MOST_BLOCK_ROWS: Final = 1 << 16  # a document's number in its block is a uint16
+LARGEST_COUNT: Final = (1 << 16) - 1  # so is a term's frequency
+
+FILES: Final = {
+    "run_terms": np.int32,
+    "run_starts": np.uint32,
+    "documents": np.uint16,
+    "counts": np.uint16,
+    "lengths": np.int32,
+    "paper_ids": np.int64,
+}
+"""the arrays that grow with every block"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A block's postings, as they go into the files."""
+
+    arrays: dict[str, NDArray[Any]]
+    frequencies: NDArray[np.int32]  # documents of the block that hold the term, up to the last term it has
+
+
+def build_sparse_bm25(
+    folder: Path,
+    documents: Iterable[tuple[int, str | None]],
+    *,
+    analysis: Analysis | None = None,
+    statistics: TermStatistics | None = None,
+    block_rows: int = BLOCK_ROWS,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> BuiltIndex:
+    """A BM25 index of (paper id, text) in `folder`, whole or not there at all; a folder there is replaced.
+
+    A text of None or without a term is a document of length 0. `statistics` are another collection's N, df
+    and mean length, counted with the same analysis, to weigh terms by; None: the documents' own. The index
+    is the same at any number of threads. Raises IndexingError for a paper id given twice, or a term that one
+    document has more than 65,535 times.
+    """
+    analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
+    vocabulary = GrowingVocabulary()
+    parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress)
+    return _build(folder, parts, vocabulary, analysis, block_rows, threads, statistics)
+
+
+def build_from_term_ids(
+    folder: Path,
+    parts: Iterable[TermIds],
+    terms: Sequence[str],
+    *,
+    analysis: Analysis | None = None,
+    block_rows: int = BLOCK_ROWS,
+    threads: int = 1,
+) -> BuiltIndex:
+    """The same index from documents that are term ids already; `terms` says what each id is.
+
+    `analysis` is what a query's text will be read by, and should be what made the ids.
+    """
+    vocabulary = GrowingVocabulary((term, number) for number, term in enumerate(terms))
+    blocks = _cut(parts, block_rows)
+    return _build(
+        folder, blocks, vocabulary, analysis or named_analysis(DEFAULT_ANALYSIS), block_rows, threads
+    )
+
+
+def _cut(parts: Iterable[TermIds], block_rows: int) -> Iterator[TermIds]:
+    """The documents of the parts, in blocks of `block_rows`."""
+    rest = TermIds(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
+    for part in parts:
+        joined = TermIds(
+            np.concatenate((rest.paper_ids, part.paper_ids)),
+            np.concatenate((rest.lengths, part.lengths)),
+            np.concatenate((rest.term_ids, part.term_ids)),
+        )
+        ends = np.concatenate(([0], np.cumsum(joined.lengths)))
+        whole = len(joined.lengths) // block_rows * block_rows
+        for start in range(0, whole, block_rows):
+            yield _take(joined, ends, start, start + block_rows)
+        rest = _take(joined, ends, whole, len(joined.lengths))
+    if len(rest.lengths):
+        yield rest
+
+
+def _take(part: TermIds, ends: NDArray[np.int64], start: int, stop: int) -> TermIds:
+    chosen = slice(start, stop)
+    return TermIds(part.paper_ids[chosen], part.lengths[chosen], part.term_ids[ends[start] : ends[stop]])
+
+
+def _build(
+    folder: Path,
+    blocks: Iterable[TermIds],
+    vocabulary: GrowingVocabulary,
+    analysis: Analysis,
+    block_rows: int,
+    threads: int,
+    statistics: TermStatistics | None = None,
+) -> BuiltIndex:
+    if not 1 <= block_rows <= MOST_BLOCK_ROWS:
+        raise IndexingError(f"blocks of {block_rows} documents; expected 1 to {MOST_BLOCK_ROWS}")
+    with whole_folder(folder) as building:
+        row_count = _write(building, _invert_all(blocks, threads), vocabulary)
+        write_vocabulary(building, list(vocabulary))
+        saved = {
+            "kind": KIND,
+            "row_count": row_count,
+            "block_rows": block_rows,
+            "analysis": analysis.to_json(),
+        }
+        if statistics is not None:
+            saved["statistics"] = write_collection(building, statistics, list(vocabulary))
+        write_parameters(building, saved)
+    parameters = {"document_length": "exact", "analysis": analysis.parameters()}
+    return BuiltIndex(row_count, parameters)
+
+
+def _invert_all(blocks: Iterable[TermIds], threads: int) -> Iterator[Block]:
+    """`invert_block` of each, in their order, a few of them ahead of what is being written."""
+    waiting: list[Future[Block]] = []
+    with ThreadPoolExecutor(threads) as pool:
+        for block in blocks:
+            waiting.append(pool.submit(invert_block, block))
+            if len(waiting) > 2 * threads:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()
+
+
+def invert_block(block: TermIds) -> Block:
+    """A block's postings, by term and then by document."""
+    owners = np.repeat(np.arange(len(block.lengths), dtype=np.int64), block.lengths)
+    keys = np.sort(block.term_ids.astype(np.int64) << 16 | owners)
+    terms, starts = np.empty(len(keys), np.int32), np.empty(len(keys), np.uint32)
+    documents, counts = np.empty(len(keys), np.uint16), np.empty(len(keys), np.int32)
+    frequencies = np.zeros(int(keys[-1] >> 16) + 1 if len(keys) else 0, np.int32)
+    runs, postings, largest = count_postings(keys, terms, starts, documents, counts, frequencies)
+    if largest > LARGEST_COUNT:
+        raise IndexingError(
+            f"a document has a term {largest} times; expected at most {LARGEST_COUNT}. Cut the text"
+        )
+    arrays: dict[str, NDArray[Any]] = {
+        "run_terms": terms[:runs],
+        "run_starts": starts[:runs],
+        "documents": documents[:postings],
+        "counts": counts[:postings],
+        "lengths": block.lengths,
+        "paper_ids": block.paper_ids,
+    }
+    return Block(arrays, frequencies)
+
+
+def _write(folder: Path, blocks: Iterable[Block], vocabulary: GrowingVocabulary) -> int:
+    """Write the blocks; how many documents there were."""
+    frequencies = np.zeros(0, np.int32)
+    paper_ids, runs, postings = array("q"), array("q", [0]), array("q", [0])
+    with ExitStack() as stack:
+        files = {
+            name: stack.enter_context(GrowingArray(folder / f"{name}.npy", dtype))
+            for name, dtype in FILES.items()
+        }
+        for block in blocks:
+            for name, values in block.arrays.items():
+                files[name].append(values)
+            if len(block.frequencies) > len(frequencies):
+                frequencies = np.pad(frequencies, (0, 2 * len(block.frequencies) - len(frequencies)))
+            frequencies[: len(block.frequencies)] += block.frequencies
+            paper_ids.frombytes(block.arrays["paper_ids"].tobytes())
+            runs.append(files["run_terms"].length)
+            postings.append(files["documents"].length)
+    distinct_ids(paper_ids)
+    whole = np.pad(frequencies, (0, max(0, len(vocabulary) - len(frequencies))))[: len(vocabulary)]
+    np.save(folder / "frequencies.npy", whole)
+    np.save(folder / "block_runs.npy", np.array(runs, np.int64))
+    np.save(folder / "block_postings.npy", np.array(postings, np.int64))
+    return len(paper_ids)

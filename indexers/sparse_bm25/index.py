@@ -1,0 +1,191 @@
+"""BM25 with k1 and b as arguments, over a frozen collection: batches of long queries, scored exactly.
+
+The score is the sum over the query's terms (a repeated term counts each time) of
+idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), with the exact dl; idf is Lucene's
+ln(1 + (N - df + 0.5) / (df + 0.5)), or Okapi's (`sparse_bm25_weights`). N, df and avgdl are of the whole
+index, whatever the pool, or of another collection that the index was built with; `restrict` gives an index
+with the statistics of a pool.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.analysis import Analysis, well_formed
+from pinakes.indexers.lexical import (
+    Ids,
+    Ranked,
+    Scores,
+    TieOrder,
+    by_paper_id,
+    check_k,
+    positions_of,
+)
+from pinakes.indexers.side_folder import read_parameters
+from pinakes.indexers.sparse_bm25.build import KIND, build_from_term_ids, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
+from pinakes.indexers.sparse_bm25.restrict import restrict_postings
+from pinakes.indexers.sparse_bm25.search import QueryTerms, Tuning, compile_queries, find_best, score_rows
+from pinakes.indexers.sparse_bm25.weights import Collection, collect_postings, read_collection
+
+__all__ = ["KIND", "LARGEST_K1", "SparseBm25Index", "Tuning", "build_from_term_ids", "build_sparse_bm25"]
+
+TermIdArray = NDArray[np.int32]
+
+LARGEST_K1 = 1_000_000  # beyond, nothing changes but the danger of an overflow
+HOLDER = "the sparse BM25 index"
+
+
+class SparseBm25Index:
+    """A sparse BM25 index that was built; its files are memory-mapped.
+
+    The work of a search is a pass over all postings, shared by all its queries: ask many at once.
+    """
+
+    def __init__(
+        self,
+        postings: Postings,
+        vocabulary: Vocabulary,
+        analysis: Analysis,
+        another: Collection | None = None,
+        formula: str = "lucene",
+    ) -> None:
+        self._postings = postings
+        self._another = another
+        self._collection = another or collect_postings(postings)
+        self._formula = formula
+        self._vocabulary = vocabulary
+        self._analysis = analysis
+        self._analyser = analysis.build()
+        ids = np.asarray(postings.paper_ids)
+        self._row_order = None if (np.diff(ids) > 0).all() else np.argsort(ids)
+
+    @classmethod
+    def open(cls, folder: Path, formula: str = "lucene") -> "SparseBm25Index":
+        """The index in `folder`; IndexingError if there is none that is whole and as it was built.
+
+        `formula` says what a term weighs: `lucene` or `okapi`, as `sparse_bm25_weights` has them.
+        """
+        saved = read_parameters(folder, KIND)
+        postings = Postings.open(folder, saved["block_rows"])
+        another = read_collection(folder, saved["statistics"]) if "statistics" in saved else None
+        analysis = Analysis.from_json(saved["analysis"])
+        return cls(postings, Vocabulary.open(folder), analysis, another, formula)
+
+    @property
+    def row_count(self) -> int:
+        """How many documents the index holds, those without a term included."""
+        return len(self._postings.lengths)
+
+    @property
+    def paper_ids(self) -> Ids:
+        """The id of each document, in the order in which they were indexed."""
+        return self._postings.paper_ids
+
+    def restrict(self, paper_ids: Ids, *, threads: int = 1) -> "SparseBm25Index":
+        """The index of these papers alone, with their own N, df and avgdl, in memory.
+
+        Every score is, to the bit, that of an index built over their texts; where the index was built with
+        another collection's statistics, they stay. Costs a pass over all postings,
+        and about 5 bytes for each posting of theirs. A paper that is given twice counts once. Raises
+        IndexingError for a paper that is not in the index.
+        """
+        restricted = restrict_postings(self._postings, np.flatnonzero(self._mark(paper_ids)), threads)
+        return SparseBm25Index(restricted, self._vocabulary, self._analysis, self._another, self._formula)
+
+    def search_many(
+        self,
+        query_texts: Sequence[str],
+        k: int,
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        pool: Ids | None = None,
+        tie_order: TieOrder = by_paper_id,
+        threads: int = 1,
+    ) -> list[Ranked]:
+        """The best `k` papers for each free text, score descending, ties by `tie_order`.
+
+        Without a pool only papers that share a term are found. With a pool (paper ids) exactly
+        min(k, papers of the pool) are: those that share no term have score 0 and come last. The same bits
+        at any number of threads. Raises IndexingError for a pool that names a paper the index lacks.
+        """
+        terms = self.read_queries(query_texts)
+        return self.search_terms(terms, k, k1, b, pool=pool, tie_order=tie_order, threads=threads)
+
+    def search_terms(
+        self,
+        queries: Sequence[TermIdArray],
+        k: int,
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        pool: Ids | None = None,
+        tie_order: TieOrder = by_paper_id,
+        threads: int = 1,
+    ) -> list[Ranked]:
+        """`search_many` for queries that are term ids already (`read_queries`)."""
+        check_k(k)
+        tuning = _check_tuning(k1, b)
+        chosen = None if pool is None else self._mark(pool)
+        by_rank, ranks = self._rank_ties(tie_order, chosen)
+        terms = self._compile(queries)
+        best = find_best(
+            self._postings, terms, min(k, max(1, self.row_count)), tuning, ranks, chosen, threads
+        )
+        ids = np.asarray(self._postings.paper_ids)
+        return [Ranked(ids[by_rank[found]], scores) for found, scores in best]
+
+    def score_pool(self, query_text: str, paper_ids: Ids, k1: float = 1.2, b: float = 0.75) -> Scores:
+        """The score of each given paper, float32, in their order; 0 for a paper that shares no term.
+
+        The same bits as a search gives. Raises IndexingError for a paper that is not in the index.
+        """
+        return self.score_pools([query_text], [paper_ids], k1, b)[0]
+
+    def score_pools(
+        self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
+    ) -> list[Scores]:
+        """`score_pool` for each text and its own pool, in one pass."""
+        tuning = _check_tuning(k1, b)
+        rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
+        return score_rows(self._postings, self._compile(self.read_queries(query_texts)), rows, tuning)
+
+    def read_queries(self, query_texts: Sequence[str]) -> list[TermIdArray]:
+        """The term ids of each text, in its order; -1 for a term that no document has."""
+        analysed = [self._analyser.analyze(well_formed(text)) for text in query_texts]
+        known = self._vocabulary.find({term for terms in analysed for term in terms})
+        return [np.array([known[term] for term in terms], dtype=np.int32) for terms in analysed]
+
+    def _compile(self, queries: Sequence[TermIdArray]) -> QueryTerms:
+        return compile_queries(self._postings, self._vocabulary, queries, self._collection, self._formula)
+
+    def _rank_ties(
+        self, tie_order: TieOrder, chosen: NDArray[np.bool_] | None
+    ) -> tuple[Ids, NDArray[np.uint32]]:
+        """The documents (of the pool) in tie order, and each document's place in it."""
+        rows = np.arange(self.row_count) if chosen is None else np.flatnonzero(chosen)
+        by_rank = rows[np.argsort(tie_order(np.asarray(self._postings.paper_ids)[rows]), kind="stable")]
+        ranks = np.zeros(self.row_count, np.uint32)
+        ranks[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
+        return by_rank, ranks
+
+    def _mark(self, pool: Ids) -> NDArray[np.bool_]:
+        chosen = np.zeros(self.row_count, dtype=bool)
+        chosen[self._find_rows(np.asarray(pool, dtype=np.int64))] = True
+        return chosen
+
+    def _find_rows(self, paper_ids: Ids) -> Ids:
+        ids = np.asarray(self._postings.paper_ids)
+        if self._row_order is None:
+            return positions_of(paper_ids, ids, HOLDER)
+        return self._row_order[positions_of(paper_ids, ids[self._row_order], HOLDER)]
+
+
+def _check_tuning(k1: float, b: float) -> Tuning:
+    if not (0 <= k1 <= LARGEST_K1 and 0 <= b <= 1):
+        raise IndexingError(f"k1 {k1} and b {b}; expected k1 from 0 to {LARGEST_K1:,}, and b from 0 to 1")
+    return Tuning(float(k1), float(b))

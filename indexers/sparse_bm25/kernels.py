@@ -1,0 +1,259 @@
+"""The loops of sparse BM25 as machine code: postings of a block, scores of a block, the best so far.
+
+The order in which a document's score is summed is fixed: terms of the dense rows in fours, then the other
+terms one by one, each in float32. It depends on the query and the index alone, so that no block size, pool
+or number of threads changes a bit.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.indexers.jit import jit
+
+Array = NDArray[Any]
+
+ROWS_AT_ONCE = 4  # rows of one pass over the accumulator; `score_block` spells them out
+
+
+@jit
+def count_postings(
+    keys: Array, terms: Array, starts: Array, documents: Array, counts: Array, frequencies: Array
+) -> tuple[int, int, int]:
+    """Runs, postings and the largest term frequency of a block, written into the arrays given.
+
+    `keys` are (term << 16 | document) of every token, ascending. `frequencies` (terms,) is added to.
+    """
+    runs, postings, largest = 0, 0, 0
+    before = -1
+    term = -1
+    for position in range(keys.shape[0]):
+        key = keys[position]
+        if key == before:
+            counts[postings - 1] += 1
+            largest = max(largest, counts[postings - 1])
+            continue
+        before = key
+        if key >> 16 != term:
+            term = key >> 16
+            terms[runs] = term
+            starts[runs] = postings
+            runs += 1
+        documents[postings] = key & 0xFFFF
+        counts[postings] = 1
+        largest = max(largest, 1)
+        frequencies[term] += 1
+        postings += 1
+    return runs, postings, largest
+
+
+@jit
+def prepare_block(
+    terms: Array,
+    starts: Array,
+    documents: Array,
+    counts: Array,
+    lengths: Array,
+    slots: Array,
+    weights: Array,
+    k1: float,
+    b: float,
+    average: float,
+    rows: Array,
+    spans: Array,
+    impacts: Array,
+    places: Array,
+    norms: Array,
+) -> None:
+    """What the terms of the queries add to the score of the block's documents, before a term's repetition.
+
+    `slots` (vocabulary,) is 1 + the span of a term, minus (1 + the row) of one with a dense row, or 0;
+    `weights` are idf * (k1 + 1), spans first and then rows. Writes `rows` (rows, block), `spans` (spans, 2)
+    and `impacts`.
+    """
+    for document in range(lengths.shape[0]):
+        norms[document] = k1 * (1.0 - b + b * lengths[document] / average)
+    rows[:] = 0
+    spans[:] = 0
+    run_count = terms.shape[0]
+    for run in range(run_count):
+        slot = slots[terms[run]]
+        if slot == 0:
+            continue
+        first = starts[run]
+        last = starts[run + 1] if run + 1 < run_count else documents.shape[0]
+        if slot > 0:
+            weight = weights[slot - 1]
+            spans[slot - 1, 0] = first
+            spans[slot - 1, 1] = last
+            for posting in range(first, last):
+                count = np.float64(counts[posting])
+                document = documents[posting]
+                impacts[posting, 0] = weight * count / (count + norms[document])
+                places[posting, 1] = document
+        else:
+            row = -slot - 1
+            weight = weights[spans.shape[0] + row]
+            for posting in range(first, last):
+                count = np.float64(counts[posting])
+                document = documents[posting]
+                rows[row, document] = weight * count / (count + norms[document])
+
+
+@jit
+def score_block(
+    dense: Array,
+    dense_factors: Array,
+    sparse: Array,
+    sparse_factors: Array,
+    rows: Array,
+    spans: Array,
+    impacts: Array,
+    places: Array,
+    visits: Array,
+    scores: Array,
+) -> None:
+    """The score of every document of a prepared block, for one query.
+
+    `dense` are rows in multiples of four, `sparse` are spans; the factors say how often the query has the
+    term (0 fills up the last four).
+    """
+    size = scores.shape[0]
+    if dense.shape[0] == 0:
+        scores[:] = 0
+    for group in range(0, dense.shape[0], 4):
+        row0, row1 = rows[dense[group]], rows[dense[group + 1]]
+        row2, row3 = rows[dense[group + 2]], rows[dense[group + 3]]
+        factor0, factor1 = dense_factors[group], dense_factors[group + 1]
+        factor2, factor3 = dense_factors[group + 2], dense_factors[group + 3]
+        if group == 0:
+            for document in range(size):
+                scores[document] = (factor0 * row0[document] + factor1 * row1[document]) + (
+                    factor2 * row2[document] + factor3 * row3[document]
+                )
+        else:
+            for document in range(size):
+                scores[document] += (factor0 * row0[document] + factor1 * row1[document]) + (
+                    factor2 * row2[document] + factor3 * row3[document]
+                )
+    # First all lookups, which wait for memory side by side; then the sums, over spans that are there.
+    found = 0
+    for position in range(sparse.shape[0]):
+        span = sparse[position]
+        first, last = spans[span, 0], spans[span, 1]
+        visits[found, 0], visits[found, 1], visits[found, 2] = first, last, position
+        found += last > first
+    for visit in range(found):
+        factor = sparse_factors[visits[visit, 2]]
+        for posting in range(visits[visit, 0], visits[visit, 1]):
+            scores[places[posting, 1]] += factor * impacts[posting, 0]
+
+
+@jit
+def keep_best(keys: Array, size: int, k: int) -> int:
+    """Move the `k` largest of the first `size` keys (all distinct) to the front; the least of those.
+
+    Hoare's selection, with the median of three as the pivot.
+    """
+    low, high, last = 0, size - 1, k - 1
+    while low < high:
+        first, middle, end = keys[low], keys[(low + high) // 2], keys[high]
+        pivot = max(min(first, middle), min(max(first, middle), end))
+        left, right = low, high
+        while left <= right:
+            while keys[left] > pivot:
+                left += 1
+            while keys[right] < pivot:
+                right -= 1
+            if left <= right:
+                keys[left], keys[right] = keys[right], keys[left]
+                left += 1
+                right -= 1
+        if last <= right:
+            high = right
+        elif last >= left:
+            low = left
+        else:
+            break
+    return int(keys[last])
+
+
+@jit
+def collect_block(
+    scores: Array, bits: Array, ranks: Array, keys: Array, size: int, floor: int, k: int
+) -> tuple[int, int]:
+    """Add the block's documents that may be among the best `k`: the number of keys held, and the new floor.
+
+    `bits` is `scores` seen as int32: the order of numbers that are not negative. A key is score and tie rank
+    in one number; those at most `floor` are out.
+    """
+    count = scores.shape[0]
+    for start in range(0, count, 256):
+        stop = min(start + 256, count)
+        least = np.int32((floor + 1) >> 32)
+        any_above = np.uint32(0)
+        for document in range(start, stop):
+            any_above = np.uint32(any_above | np.uint32(bits[document] >= least))
+        if not any_above:
+            continue
+        for document in range(start, stop):
+            if bits[document] < np.int32((floor + 1) >> 32):
+                continue
+            key = (np.int64(bits[document]) << 32) | (np.int64(0xFFFFFFFF) - np.int64(ranks[document]))
+            if key <= floor:
+                continue
+            keys[size] = key
+            size += 1
+            if size == keys.shape[0]:
+                floor = keep_best(keys, size, k)
+                size = k
+    return size, floor
+
+
+@jit
+def search_block(
+    dense_ends: Array,
+    dense: Array,
+    dense_factors: Array,
+    sparse_ends: Array,
+    sparse: Array,
+    sparse_factors: Array,
+    rows: Array,
+    spans: Array,
+    impacts: Array,
+    places: Array,
+    visits: Array,
+    excluded: Array,
+    ranks: Array,
+    scores: Array,
+    bits: Array,
+    keys: Array,
+    sizes: Array,
+    floors: Array,
+    k: int,
+) -> None:
+    """Every query against one prepared block; `keys` (queries, room), `sizes` and `floors` are carried on.
+
+    `excluded` are documents that are not to be found.
+    """
+    for query in range(sizes.shape[0]):
+        dense_part = slice(dense_ends[query], dense_ends[query + 1])
+        sparse_part = slice(sparse_ends[query], sparse_ends[query + 1])
+        score_block(
+            dense[dense_part],
+            dense_factors[dense_part],
+            sparse[sparse_part],
+            sparse_factors[sparse_part],
+            rows,
+            spans,
+            impacts,
+            places,
+            visits,
+            scores,
+        )
+        for position in range(excluded.shape[0]):
+            scores[excluded[position]] = -1
+        size, floor = collect_block(scores, bits, ranks, keys[query], sizes[query], floors[query], k)
+        sizes[query] = size
+        floors[query] = floor

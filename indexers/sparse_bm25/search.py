@@ -1,0 +1,306 @@
+"""Queries against blocks: every query meets a block while its postings are in the cache.
+
+Each thread takes the next block, works out what a term adds to each document's score for this k1 and b, and
+keeps the best of every query in a buffer of its own; the buffers are merged by a total order, so that no
+thread shows through.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.indexers.lexical import Scores
+from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
+from pinakes.indexers.sparse_bm25.kernels import ROWS_AT_ONCE, prepare_block, score_block, search_block
+from pinakes.indexers.sparse_bm25.weights import Collection, weigh_terms
+
+DENSE_SHARE: Final = 16  # a term of more than a sixteenth of the documents has a dense row
+SPARE_KEYS: Final = 1024
+KEY_BYTES_AT_ONCE: Final = 1 << 28  # of one thread
+LOW_BITS: Final = 0xFFFFFFFF
+
+Rows = NDArray[np.int64]
+
+
+class Tuning(NamedTuple):
+    """The two numbers of BM25: how soon a repeated term stops counting, and how much length matters."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryTerms:
+    """A batch of queries: which rows and spans each one adds up, and how often it has the term.
+
+    Attributes:
+        slots: for each term of the vocabulary 1 + its span, minus (1 + its row), or 0: not asked for.
+        weights: the idf of each span, then of each row.
+        average_length: the mean length of the collection that they are from.
+        row_count, span_count: how many of each.
+        dense_ends, dense, dense_factors: each query's rows, in multiples of four.
+        sparse_ends, sparse, sparse_factors: each query's spans.
+    """
+
+    slots: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    average_length: float
+    row_count: int
+    span_count: int
+    dense_ends: Rows
+    dense: NDArray[np.uint32]
+    dense_factors: Scores
+    sparse_ends: Rows
+    sparse: NDArray[np.uint32]
+    sparse_factors: Scores
+
+
+def compile_queries(
+    postings: Postings,
+    vocabulary: Vocabulary,
+    queries: Sequence[NDArray[np.int32]],
+    collection: Collection,
+    formula: str,
+) -> QueryTerms:
+    """The batch of the queries, each an array of term ids; a repeated term counts each time, -1 never."""
+    owners, terms, factors = _count_terms(postings, vocabulary, queries)
+    is_dense = postings.frequencies[terms] > len(postings.lengths) // DENSE_SHARE
+    rows, dense = np.unique(terms[is_dense], return_inverse=True)
+    spans, sparse = np.unique(terms[~is_dense], return_inverse=True)
+    slots = np.zeros(len(postings.frequencies), np.int32)
+    slots[rows] = -1 - np.arange(len(rows))
+    slots[spans] = 1 + np.arange(len(spans))
+    dense_counts = np.bincount(owners[is_dense], minlength=len(queries))
+    padded = -(-dense_counts // ROWS_AT_ONCE) * ROWS_AT_ONCE
+    dense_ends = _ends(padded)
+    places = np.arange(len(dense)) + np.repeat(dense_ends[:-1] - _ends(dense_counts)[:-1], dense_counts)
+    padded_rows = np.zeros(dense_ends[-1], np.uint32)
+    padded_factors = np.zeros(dense_ends[-1], np.float32)
+    padded_rows[places], padded_factors[places] = dense, factors[is_dense]
+    return QueryTerms(
+        slots,
+        weigh_terms(np.concatenate((spans, rows)), collection, formula),
+        collection.average_length,
+        len(rows),
+        len(spans),
+        dense_ends,
+        padded_rows,
+        padded_factors,
+        _ends(np.bincount(owners[~is_dense], minlength=len(queries))),
+        sparse.astype(np.uint32),
+        factors[~is_dense],
+    )
+
+
+def _count_terms(
+    postings: Postings, vocabulary: Vocabulary, queries: Sequence[NDArray[np.int32]]
+) -> tuple[Rows, NDArray[np.int32], Scores]:
+    """(query, term, how often) of all queries, by query and then by the term as it is spelt.
+
+    An id depends on what was indexed before; the spelling gives a sum the same order in an index of a pool.
+    """
+    owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
+    terms = np.concatenate([np.empty(0, np.int32), *queries])
+    known = terms >= 0
+    known[known] = postings.frequencies[terms[known]] > 0
+    distinct, places = np.unique(terms[known], return_inverse=True)
+    ranks = vocabulary.rank(distinct)
+    by_rank = np.empty_like(distinct)
+    by_rank[ranks] = distinct
+    pairs, counts = np.unique(owners[known] * len(distinct) + ranks[places], return_counts=True)
+    found, rank = np.divmod(pairs, max(1, len(distinct)))
+    return found, by_rank[rank], counts.astype(np.float32)
+
+
+def _ends(counts: NDArray[np.int64]) -> Rows:
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def find_best(
+    postings: Postings,
+    terms: QueryTerms,
+    k: int,
+    tuning: Tuning,
+    ranks: NDArray[np.uint32],
+    pool: NDArray[np.bool_] | None,
+    threads: int,
+) -> list[tuple[NDArray[np.uint32], Scores]]:
+    """The best `k` of each query as tie ranks and scores, best first.
+
+    `ranks` (n,) are the distinct ranks of the documents among equal scores. Without a `pool` (n,) only
+    documents that share a term are found; with one exactly its documents, those that share none with score 0.
+    """
+    room = k + max(k, SPARE_KEYS)
+    step = max(1, KEY_BYTES_AT_ONCE // (8 * room))
+    found: list[tuple[NDArray[np.uint32], Scores]] = []
+    query_count = len(terms.dense_ends) - 1
+    for start in range(0, query_count, step):
+        part = slice(start, min(start + step, query_count))
+        work = partial(_search, postings, terms, part, k, room, tuning, ranks, pool)
+        parts = _in_threads(work, len(postings.block_runs) - 1, threads)
+        for position in range(part.stop - part.start):
+            keys = np.concatenate([keys[position, : sizes[position]] for keys, sizes in parts])
+            best = np.sort(np.partition(keys, len(keys) - k)[-k:] if len(keys) > k else keys)[::-1]
+            bits, low = (best >> 32).astype(np.int32), (best & LOW_BITS)
+            found.append(((LOW_BITS - low).astype(np.uint32), bits.view(np.float32)))
+    return found
+
+
+Take = Callable[[], int | None]
+"""gives the next block, None when there is none left"""
+
+
+def _in_threads(
+    work: Callable[[Take], tuple[NDArray[np.int64], NDArray[np.int64]]], blocks: int, threads: int
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    numbers, lock = iter(range(blocks)), threading.Lock()
+
+    def take() -> int | None:
+        with lock:
+            return next(numbers, None)
+
+    if threads <= 1:
+        return [work(take)]
+    with ThreadPoolExecutor(threads) as pool:
+        return [job.result() for job in [pool.submit(work, take) for _ in range(threads)]]
+
+
+def _search(
+    postings: Postings,
+    terms: QueryTerms,
+    part: slice,
+    k: int,
+    room: int,
+    tuning: Tuning,
+    ranks: NDArray[np.uint32],
+    pool: NDArray[np.bool_] | None,
+    take: Take,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One thread's share: the keys of each query of the part, and how many they are."""
+    count = part.stop - part.start
+    keys = np.empty((count, room), np.int64)
+    sizes = np.zeros(count, np.int64)
+    # A score of 0 is wanted in a pool alone; the floor itself is never kept.
+    floors = np.full(count, LOW_BITS if pool is None else -1, np.int64)
+    prepared = PreparedBlocks(postings, terms, tuning)
+    ends = slice(part.start, part.stop + 1)
+    while (number := take()) is not None:
+        first, stop = prepared.document_range(number)
+        excluded = np.empty(0, np.uint32)
+        if pool is not None:
+            excluded = np.flatnonzero(~pool[first:stop]).astype(np.uint32)
+            if len(excluded) == stop - first:
+                continue
+        prepared.prepare(number)
+        search_block(
+            terms.dense_ends[ends],
+            terms.dense,
+            terms.dense_factors,
+            terms.sparse_ends[ends],
+            terms.sparse,
+            terms.sparse_factors,
+            prepared.rows,
+            prepared.spans,
+            prepared.impacts,
+            prepared.impacts.view(np.uint32),
+            prepared.visits,
+            excluded,
+            ranks[first:stop],
+            prepared.scores,
+            prepared.scores.view(np.int32),
+            keys,
+            sizes,
+            floors,
+            k,
+        )
+    return keys, sizes
+
+
+def score_rows(postings: Postings, terms: QueryTerms, pools: Sequence[Rows], tuning: Tuning) -> list[Scores]:
+    """Each query's scores of the documents (rows) of its own pool, in their order."""
+    found = [np.empty(len(pool), np.float32) for pool in pools]
+    places = [np.argsort(pool, kind="stable") for pool in pools]
+    prepared = PreparedBlocks(postings, terms, tuning)
+    touched: dict[int, list[tuple[int, Rows]]] = {}
+    for query, (pool, order) in enumerate(zip(pools, places, strict=True)):
+        blocks, starts = np.unique(pool[order] // postings.block_rows, return_index=True)
+        for block, part in zip(blocks.tolist(), np.split(order, starts[1:]), strict=True):
+            touched.setdefault(block, []).append((query, part))
+    for block in sorted(touched):
+        first, _ = prepared.document_range(block)
+        prepared.prepare(block)
+        for query, part in touched[block]:
+            found[query][part] = prepared.score(query)[pools[query][part] - first]
+    return found
+
+
+class PreparedBlocks:
+    """What one thread works in: the impacts of one block after the other."""
+
+    def __init__(self, postings: Postings, terms: QueryTerms, tuning: Tuning) -> None:
+        self._postings, self._terms, self._tuning = postings, terms, tuning
+        self._weights = terms.weights * (tuning.k1 + 1.0)
+        self._norms = np.empty(postings.block_rows, np.float64)
+        self._all_rows = np.empty((max(1, terms.row_count), postings.block_rows), np.float32)
+        self._all_scores = np.empty(postings.block_rows, np.float32)
+        self.spans = np.empty((terms.span_count, 2), np.int32)
+        self.impacts = np.empty((int(np.diff(postings.block_postings).max(initial=0)), 2), np.float32)
+        most = int(np.diff(terms.sparse_ends).max(initial=0))
+        self.visits = np.empty((most + 1, 3), np.int64)
+        self.rows, self.scores = self._all_rows, self._all_scores
+
+    def document_range(self, block: int) -> tuple[int, int]:
+        """The first document of a block, and the first after it."""
+        first = block * self._postings.block_rows
+        return first, min(first + self._postings.block_rows, len(self._postings.lengths))
+
+    def prepare(self, block: int) -> None:
+        """Work out the impacts of the block's postings."""
+        postings = self._postings
+        runs = slice(*postings.block_runs[block : block + 2].tolist())
+        held = slice(*postings.block_postings[block : block + 2].tolist())
+        first, stop = self.document_range(block)
+        # The last block has fewer documents; its rows are the beginnings of the others'.
+        self.rows, self.scores = self._all_rows[:, : stop - first], self._all_scores[: stop - first]
+        prepare_block(
+            postings.run_terms[runs],
+            postings.run_starts[runs],
+            postings.documents[held],
+            postings.counts[held],
+            postings.lengths[first:stop],
+            self._terms.slots,
+            self._weights,
+            self._tuning.k1,
+            self._tuning.b,
+            self._terms.average_length,
+            self.rows,
+            self.spans,
+            self.impacts,
+            self.impacts.view(np.uint32),
+            self._norms,
+        )
+
+    def score(self, query: int) -> Scores:
+        """The scores of the block's documents, for one query."""
+        terms = self._terms
+        dense = slice(*terms.dense_ends[query : query + 2].tolist())
+        sparse = slice(*terms.sparse_ends[query : query + 2].tolist())
+        score_block(
+            terms.dense[dense],
+            terms.dense_factors[dense],
+            terms.sparse[sparse],
+            terms.sparse_factors[sparse],
+            self.rows,
+            self.spans,
+            self.impacts,
+            self.impacts.view(np.uint32),
+            self.visits,
+            self.scores,
+        )
+        return self.scores

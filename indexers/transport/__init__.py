@@ -1,0 +1,1 @@
+"""Sentences of two papers compared: best pairs and optimal transport."""

@@ -1,0 +1,1 @@
+"""What readers of formats share: streams, archives, tables, XML, records, fields."""

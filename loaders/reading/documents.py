@@ -1,0 +1,129 @@
+"""Documents that are a file each: one file, a folder of them, or an archive of them, as few input files.
+
+A folder's documents are read in bundles, so that millions of small files do not become millions of batches.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.archives import is_archive, iterate_members, list_members
+from pinakes.loaders.reading.compression import decompress, strip_compression
+from pinakes.loaders.reading.streams import RAW_BYTES, digest_file, open_stream
+from pinakes.loaders.staging import Accepted, Rejected, Rows, show_raw, take_record
+
+MAX_DOCUMENT_BYTES: Final = 64 << 20
+BUNDLE_DOCUMENTS: Final = 1_000
+REJECTED_BYTES: Final = 100_000
+"""How much of a rejected document is kept."""
+
+
+def find_documents(
+    source: Path | None, suffixes: Sequence[str] = (".xml",), role: str = "papers"
+) -> list[InputFile]:
+    """The documents of a file, a folder or an archive, as few input files.
+
+    One document is an input file of its own, whatever its name ends in. A folder's documents, with those of
+    the folders below it, are taken in the order of their paths, in bundles of `BUNDLE_DOCUMENTS`; an archive,
+    also one in the folder, is one input file. Names may end in a compression's suffix as well. Hidden files
+    are left out.
+
+    Raises:
+        InputError: there is no such file or folder, it holds no document, or an archive is not to be trusted.
+        LoadError: an archive is damaged or cut short.
+    """
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected documents ({', '.join(suffixes)}).")
+    if source.is_file():
+        files = [_take_archive(source, source.name, suffixes, role)] if is_archive(source) else []
+        found = [file for file in files if file is not None]
+        single = [] if is_archive(source) else [InputFile(source, source.name, role)]
+        return found + single or _refuse_empty(source, suffixes)
+    names = _list_files(source)
+    documents = [name for name in names if _is_document(name, suffixes)]
+    archives = [name for name in names if is_archive(Path(name))]
+    taken = [_take_archive(source / name, name, suffixes, role) for name in archives]
+    bundles = [
+        _bundle(source, tuple(documents[start : start + BUNDLE_DOCUMENTS]), role)
+        for start in range(0, len(documents), BUNDLE_DOCUMENTS)
+    ]
+    return bundles + [file for file in taken if file is not None] or _refuse_empty(source, suffixes)
+
+
+def _refuse_empty(source: Path, suffixes: Sequence[str]) -> list[InputFile]:
+    raise InputError(f"{source} holds no document; expected files that end in {', '.join(suffixes)}.")
+
+
+def _is_document(name: str, suffixes: Sequence[str]) -> bool:
+    lowered = name.lower()
+    return not is_archive(Path(name)) and strip_compression(lowered).endswith(tuple(suffixes))
+
+
+def _list_files(folder: Path) -> list[str]:
+    """The files below the folder, as paths within it, in the order of their bytes."""
+    found = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "__MACOSX"]
+        below = Path(parent).relative_to(folder)
+        found += [(below / name).as_posix() for name in names if not name.startswith(".")]
+    return sorted(found, key=os.fsencode)
+
+
+def _take_archive(path: Path, name: str, suffixes: Sequence[str], role: str) -> InputFile | None:
+    documents = tuple(member for member in list_members(path) if _is_document(member, suffixes))
+    return InputFile(path, name, role, documents=documents) if documents else None
+
+
+def _bundle(folder: Path, documents: tuple[str, ...], role: str) -> InputFile:
+    content = hashlib.sha256()
+    for document in documents:
+        content.update(os.fsencode(f"{document}\0{digest_file(folder / document)}\n"))
+    name = documents[0] if len(documents) == 1 else f"{documents[0]} to {documents[-1]}"
+    return InputFile(folder, show_raw(name), role, documents=documents, digest=content.hexdigest())
+
+
+def read_documents(file: InputFile, parse: Callable[[bytes, str], Rows]) -> Iterator[Accepted | Rejected]:
+    """One record a document: what `parse` makes of its bytes and name; its location is its name.
+
+    Raises:
+        InputError: a document is gone or cannot be read.
+        LoadError: a compressed document, or the archive, is damaged or cut short.
+    """
+    for number, (name, stream) in enumerate(open_documents(file), start=1):
+        with stream:
+            raw = stream.read(MAX_DOCUMENT_BYTES + 1)
+        if len(raw) > MAX_DOCUMENT_BYTES:
+            message = f"the document has more than {MAX_DOCUMENT_BYTES} bytes"
+            yield Rejected(number, name, "too_large", message, show_raw(raw[:RAW_BYTES]))
+            continue
+        record = take_record(number, name, raw[:REJECTED_BYTES], partial(parse, raw, name))
+        if isinstance(record, Accepted):
+            # A chunk holds thousands of records: of an accepted one, its head says which it was.
+            record = Accepted(number, record.rows, name, raw[:RAW_BYTES], size=len(raw))
+        yield record
+
+
+def open_documents(file: InputFile) -> Iterator[tuple[str, IO[bytes]]]:
+    """The name and the open stream of each document; one is to be read before the next is asked for.
+
+    Raises:
+        InputError: a document is gone or cannot be read.
+        LoadError: the archive is damaged or cut short.
+    """
+    if file.path is None:
+        raise InputError(f"{file.name} is not a file on disk.")
+    if not file.documents:
+        yield file.name, open_stream(file)
+    elif is_archive(file.path):
+        wanted = frozenset(file.documents)
+        for member in iterate_members(file.path):
+            if member.name in wanted:
+                yield member.name, decompress(member.stream, member.name)
+    else:
+        for name in file.documents:
+            yield name, open_stream(InputFile(file.path / name, name, file.role))

@@ -1,0 +1,1 @@
+"""Runs scored, compared and held against each other."""

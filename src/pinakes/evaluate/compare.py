@@ -1,0 +1,187 @@
+"""Runs against each other: paired tests over all queries or a group, corrected for the number of pairs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError
+from pinakes.evaluate.query_groups import read_groups
+from pinakes.evaluate.sampled_queries import average_pools, read_requested_queries
+from pinakes.evaluators.registry import parse_measure
+from pinakes.evaluators.significance import Comparison, compare, holm
+from pinakes.run.stored_runs import find_runs, select_newest
+from pinakes.schema import scores
+from pinakes.workload.benchmark import open_benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class PairComparison:
+    """Two runs compared by one measure over a subset, with the tests' p-values after Holm's correction.
+
+    Attributes:
+        subset: `all`, or a group of the queries, as `facet=background`.
+        holm_t_test, holm_wilcoxon, holm_randomisation: corrected over the pairs of the subset.
+    """
+
+    measure: str
+    subset: str
+    run_a: int
+    run_b: int
+    system_a: str
+    system_b: str
+    comparison: Comparison
+    holm_t_test: float
+    holm_wilcoxon: float
+    holm_randomisation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """The pairs that were compared, by subset, `all` first; and which subsets could not be.
+
+    Attributes:
+        not_compared: subset -> its queries, fewer than the two that a test needs.
+    """
+
+    pairs: list[PairComparison]
+    not_compared: dict[str, int]
+
+
+def read_query_values(database: Database, run_id: int, measure: str) -> dict[str, float]:
+    """A run's stored value for each query.
+
+    Raises:
+        EvaluationError: the run was not scored by that measure.
+    """
+    query = sa.select(scores.c.query_id, scores.c.value).where(
+        scores.c.run_id == run_id,
+        scores.c.measure == measure,
+        scores.c.subset == "all",  # a query has scores of single candidate types too
+        scores.c.query_id.is_not(None),
+    )
+    with database.read() as session:
+        found = {row["query_id"]: row["value"] for row in session.rows(query)}
+    if not found:
+        raise EvaluationError(
+            f"run {run_id} has no scores by {measure}; compute them with `pinakes evaluate` first."
+        )
+    return found
+
+
+def compare_runs(
+    database: Database,
+    benchmark_name: str,
+    *,
+    run_ids: Sequence[int] = (),
+    measure: str | None = None,
+    seed: int = 0,
+    all_runs: bool = False,
+    by: str | None = None,
+) -> list[PairComparison]:
+    """Every pair of runs compared over all queries, and over those of each group, as `compare_subsets` does.
+
+    Trap: groups of a single query are not in the list.
+    """
+    return compare_subsets(
+        database, benchmark_name, run_ids=run_ids, measure=measure, seed=seed, all_runs=all_runs, by=by
+    ).pairs
+
+
+def compare_subsets(
+    database: Database,
+    benchmark_name: str,
+    *,
+    run_ids: Sequence[int] = (),
+    measure: str | None = None,
+    seed: int = 0,
+    all_runs: bool = False,
+    by: str | None = None,
+) -> Comparisons:
+    """Every pair of runs compared by one measure over all queries, and over those of each group.
+
+    The p values are corrected by Holm over the pairs of a subset, each subset for itself. The subsets are
+    those of the queries, whatever their fold. A query that is asked in several pools counts once in a subset,
+    by its mean over those pools of the subset that ask it.
+
+    Args:
+        database: where the runs are.
+        benchmark_name: the benchmark that they rank.
+        run_ids: which runs; none: the newest of each system with the same settings.
+        measure: by which measure; None: the benchmark's headline.
+        seed: of the randomisation test, which starts anew for each pair.
+        all_runs: the older ones too.
+        by: the grouping column whose groups are compared too; None: all queries alone.
+
+    Raises:
+        EvaluationError: fewer than two runs, one that was not scored, or a single query in all.
+        UnknownNameError: the benchmark does not group by that column.
+    """
+    benchmark = open_benchmark(database, benchmark_name)
+    groups = read_groups(database, benchmark, by) if by is not None else {}
+    chosen = _choose_runs(database, benchmark_name, run_ids, all_runs=all_runs)
+    name = parse_measure(measure or benchmark.headline_measure).name
+    values = {row["run_id"]: read_query_values(database, row["run_id"], name) for row in chosen}
+    requested = read_requested_queries(database, benchmark_name)
+    pairs, not_compared = [], {}
+    for subset, members in _list_subsets(values, groups, by).items():
+        averaged = {
+            run_id: average_pools({query: of_run[query] for query in members & of_run.keys()}, requested)
+            for run_id, of_run in values.items()
+        }
+        queries = len(set().union(*averaged.values()))
+        if subset != "all" and queries < 2:
+            not_compared[subset] = queries
+        else:
+            pairs += _compare_pairs(name, subset, chosen, averaged, seed)
+    return Comparisons(pairs, not_compared)
+
+
+def _choose_runs(
+    database: Database, benchmark_name: str, run_ids: Sequence[int], *, all_runs: bool
+) -> list[dict[str, Any]]:
+    found = find_runs(database, benchmark_name, run_ids)
+    chosen = found if run_ids or all_runs else select_newest(found)
+    if len(chosen) < 2:
+        raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
+    return chosen
+
+
+def _list_subsets(
+    values: Mapping[int, Mapping[str, float]], groups: Mapping[str, str | None], by: str | None
+) -> dict[str, set[str]]:
+    """Subset -> its queries, of those that some run has a value of."""
+    scored: set[str] = set().union(*values.values())
+    named = sorted({group for query, group in groups.items() if group is not None and query in scored})
+    subsets = {f"{by}={group}": {query for query in scored if groups.get(query) == group} for group in named}
+    return {"all": scored, **subsets}
+
+
+def _compare_pairs(
+    measure: str,
+    subset: str,
+    chosen: Sequence[Mapping[str, Any]],
+    values: Mapping[int, Mapping[str, float]],
+    seed: int,
+) -> list[PairComparison]:
+    pairs = list(combinations(chosen, 2))
+    compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
+    corrected = [
+        holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")
+    ]
+    return [
+        PairComparison(
+            measure,
+            subset,
+            a["run_id"],
+            b["run_id"],
+            a["system"],
+            b["system"],
+            one,
+            *(float(ps[number]) for ps in corrected),
+        )
+        for number, ((a, b), one) in enumerate(zip(pairs, compared, strict=True))
+    ]

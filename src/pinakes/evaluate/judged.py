@@ -1,0 +1,128 @@
+"""What a benchmark owes scores for: its queries with their grouping columns, and its judgments as columns.
+
+Queries of folds that are for tuning alone owe nothing and are left out, with their judgments.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError
+from pinakes.evaluate.hits import read_source_id
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.relations import relation, select_judgments
+from pinakes.records import Judgments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expected:
+    """The queries that owe a score, and their judgments by query.
+
+    Attributes:
+        query_ids: the queries, by id.
+        positions: query id -> its position in `query_ids`.
+        attributes: query id -> grouping column -> value.
+        query: positions, ascending (m,).
+        paper_id: the judged papers, ours (m,).
+        grade: their grades (m,).
+    """
+
+    query_ids: list[str]
+    positions: Mapping[str, int]
+    attributes: Mapping[str, Mapping[str, str | None]]
+    query: NDArray[np.int64]
+    paper_id: NDArray[np.int64]
+    grade: NDArray[np.int64]
+
+
+def read_expected(database: Database, benchmark: Benchmark) -> Expected:
+    """The queries of a benchmark that owe a score, with their judgments.
+
+    Raises:
+        EvaluationError: a judgment is of no query, a pair is judged twice, or a grade is no whole number.
+    """
+    queries = _read_queries(database, benchmark)
+    attributes = {
+        query_id: columns
+        for query_id, columns in sorted(queries.items())
+        if not benchmark.fold_column or columns[benchmark.fold_column] not in benchmark.tuning_folds
+    }
+    view = relation(benchmark, "judgments")
+    with database.read() as session:
+        rows = session.fetch_arrow(
+            sa.select(view.c.query_id, view.c.paper_id, view.c.grade).where(view.c.paper_id.is_not(None))
+        )
+    positions = {query_id: position for position, query_id in enumerate(attributes)}
+    query = _find_queries(benchmark, rows["query_id"], positions, queries)
+    grade = _read_grades(rows)
+    paper_id = rows["paper_id"].to_numpy().astype(np.int64)
+    order = np.lexsort((paper_id, query))
+    order = order[np.searchsorted(query[order], 0) :]
+    expected = Expected(list(attributes), positions, attributes, query[order], paper_id[order], grade[order])
+    _require_once(database, benchmark, expected)
+    return expected
+
+
+def read_judgments(database: Database, benchmark: Benchmark, expected: Expected) -> Judgments:
+    """The judgments of owed queries as records, for measures that no array kernel computes."""
+    with database.read() as session:
+        rows = session.fetch_arrow(select_judgments(benchmark))
+    judgments: dict[str, dict[str, int]] = {query_id: {} for query_id in expected.query_ids}
+    for query_id, source_id, grade in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        if query_id in judgments:
+            judgments[query_id][source_id] = grade
+    return judgments
+
+
+def _read_queries(database: Database, benchmark: Benchmark) -> dict[str, dict[str, str | None]]:
+    view = relation(benchmark, "queries")
+    columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column)
+    names = list(dict.fromkeys(name for name in columns if name))
+    with database.read() as session:
+        rows = session.rows(sa.select(view.c.query_id, *(view.c[name] for name in names)))
+    return {str(row["query_id"]): {name: row[name] for name in names} for row in rows}
+
+
+def _find_queries(
+    benchmark: Benchmark, query_ids: pa.ChunkedArray, positions: Mapping[str, int], known: Mapping[str, Any]
+) -> NDArray[np.int64]:
+    """The position of each judgment's query; -1 where it owes nothing."""
+    encoded = query_ids.combine_chunks().dictionary_encode(null_encoding="encode")
+    names = encoded.dictionary.to_pylist()
+    unknown = sorted(str(name) for name in names if name not in known)
+    if unknown:
+        raise EvaluationError(
+            f"{benchmark.name}.judgments judges query {unknown[0]}, which {benchmark.name}.queries lacks."
+        )
+    places = np.array([positions.get(name, -1) for name in names], dtype=np.int64)
+    found: NDArray[np.int64] = places[encoded.indices.to_numpy()]
+    return found
+
+
+def _read_grades(rows: pa.Table) -> NDArray[np.int64]:
+    grades = rows["grade"]
+    if pa.types.is_integer(grades.type) and not grades.null_count:
+        numbers: NDArray[np.int64] = grades.to_numpy().astype(np.int64)
+        return numbers
+    pairs = zip(rows["query_id"].to_pylist(), grades.to_pylist(), strict=True)
+    query_id, grade = min((str(query_id), repr(grade)) for query_id, grade in pairs if type(grade) is not int)
+    raise EvaluationError(
+        f"query {query_id!r} has a grade that is not a whole number ({grade}); grades are integers"
+    )
+
+
+def _require_once(database: Database, benchmark: Benchmark, expected: Expected) -> None:
+    is_again = (expected.query[1:] == expected.query[:-1]) & (expected.paper_id[1:] == expected.paper_id[:-1])
+    if np.any(is_again):
+        row = int(np.flatnonzero(is_again)[0])
+        source_id = read_source_id(database, int(expected.paper_id[row]))
+        raise EvaluationError(
+            f"{benchmark.name}.judgments judges {source_id} twice for "
+            f"{expected.query_ids[expected.query[row]]}; expected one grade."
+        )

@@ -1,0 +1,1 @@
+"""Indexes and vectors made for a benchmark or a corpus."""

@@ -1,0 +1,1 @@
+"""Corpora into the database: fetched, loaded, resolved, deduplicated."""

@@ -1,0 +1,93 @@
+"""The corpus that a load fills: its row is made, or brought up to date."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import sqlalchemy as sa
+
+from pinakes.database import Session
+from pinakes.errors import InputError, UnknownNameError
+from pinakes.loaders.base import Loader
+from pinakes.loaders.registry import find_loader
+from pinakes.schema import corpora, next_id
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRequest:
+    """What to load: a loader, its source, what the user says instead of the source, and how to go about it.
+
+    Attributes:
+        dry_run: read, check and merge everything, and then take it all back.
+        limit: how many records of each file are read at most; a later load goes on behind them.
+        jobs: processes that read files ahead; 1: this process reads them.
+        on_error: what becomes of a load with a record that is not accepted: `reject` goes on, `stop` fails
+            before the batch that holds it.
+    """
+
+    loader: str
+    source: Path | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    corpus: str | None = None
+    version: str | None = None
+    licence: str | None = None
+    dry_run: bool = False
+    limit: int | None = None
+    jobs: int = 1
+    on_error: Literal["reject", "stop"] = "reject"
+
+
+def choose_loader(request: LoadRequest) -> Loader:
+    """The loader of a request, whose options it knows.
+
+    Raises:
+        UnknownNameError: no such loader or option.
+    """
+    loader = find_loader(request.loader)
+    unknown = sorted(set(request.options) - set(loader.options))
+    if unknown:
+        raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
+    return loader
+
+
+def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
+    """The id and name of the corpus; its row is made, or brought up to date with what is said of it now."""
+    described = loader.describe_corpus(request.source, request.options)
+    name = request.corpus or described.name
+    if not name:
+        raise InputError(f"the loader {loader.name} needs a corpus; name one that is loaded with --corpus.")
+    said = {"title": described.title, "version": described.version, "licence": described.licence}
+    said |= {"source": described.source}
+    given = {"version": request.version, "licence": request.licence}
+    found = session.rows(sa.select(corpora).where(corpora.c.name == name))
+    if not found:
+        if not described.name and not loader.creates_unknown(request.options):
+            _refuse_unknown_corpus(session, name)
+        corpus_id = next_id(session, corpora.c.corpus_id)
+        values = said | {key: value for key, value in given.items() if value}
+        session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
+        return corpus_id, name
+    # A loader that adds to a corpus of another loader's does not know better what the corpus is.
+    newer = {key: value for key, value in {**(said if described.name else {}), **given}.items() if value}
+    if any(found[0][key] != value for key, value in newer.items()):
+        session.execute(sa.update(corpora).where(corpora.c.name == name).values(**newer))
+    return int(found[0]["corpus_id"]), name
+
+
+def _refuse_unknown_corpus(session: Session, name: str) -> None:
+    known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
+    raise UnknownNameError("corpus", name, known, "Load its papers first.")
+
+
+def find_corpus(session: Session, name: str) -> int:
+    """The id of a corpus.
+
+    Raises:
+        UnknownNameError: there is none of that name; the message lists the known ones.
+    """
+    rows = session.rows(sa.select(corpora.c.name, corpora.c.corpus_id).order_by(corpora.c.name))
+    ids = {row["name"]: int(row["corpus_id"]) for row in rows}
+    if name not in ids:
+        raise UnknownNameError("corpus", name, list(ids))
+    return ids[name]

@@ -1,0 +1,250 @@
+"""Files into tables: chunk by chunk, each one transaction, going on where a killed load stopped."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from pinakes.clock import Clock, utc_now
+from pinakes.database import Database, Session
+from pinakes.errors import InputError, LoadError
+from pinakes.load.batches import (
+    FilePlan,
+    build_rejected,
+    identify_file,
+    plan_file,
+    refuse_second_loader,
+)
+from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
+from pinakes.load.quality import store_report
+from pinakes.load.resolve import resolve_corpus
+from pinakes.load.summary import FileSummary, LoadSummary, summarise_load
+from pinakes.loaders import staging
+from pinakes.loaders.base import InputFile, Loader
+from pinakes.loaders.merge import MergeContext, merge_chunk
+from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
+from pinakes.loaders.staging import Chunk, Rejected, cut_chunk
+from pinakes.progress import Progress, Silent
+from pinakes.schema import load_batches, next_id, rejected_rows
+
+__all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
+
+
+def load(
+    database: Database, request: LoadRequest, *, progress: Progress | None = None, clock: Clock = utc_now
+) -> LoadSummary:
+    """Bring the files of a source into the tables and say what became of every record.
+
+    Started again after a kill, it goes on with the first record that is not in; started again after the
+    end, it changes nothing. At its end, citations and papers that came in any order are joined.
+
+    Raises:
+        UnknownNameError: no such loader or option.
+        InputError: the source is not what the loader reads.
+        LoadError: a file breaks off, or a record is not accepted and `request.on_error` says to stop; the
+            chunks read before that are in.
+    """
+    if request.dry_run:
+        with database.rehearse() as rehearsal:
+            return replace(_load(rehearsal, request, progress or Silent(), clock), is_dry=True)
+    return _load(database, request, progress or Silent(), clock)
+
+
+def _load(database: Database, request: LoadRequest, progress: Progress, clock: Clock) -> LoadSummary:
+    started = time.monotonic()
+    _check(request)
+    loader = choose_loader(request)
+    files = loader.find_files(request.source, request.options)
+    with database.begin() as session:
+        corpus_id, corpus = register_corpus(session, loader, request)
+    task = _Task(database, loader, request, corpus_id, progress, clock)
+    plans = _plan(task, files)
+    summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
+    with database.begin() as session:
+        resolved = resolve_corpus(session, corpus_id)
+    summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved)
+    with database.begin() as session:
+        store_report(session, corpus_id, loader.name, [plan.identity for plan in plans], summary)
+    return summary.timed(time.monotonic() - started)
+
+
+def _check(request: LoadRequest) -> None:
+    for name, value in (("limit", request.limit), ("jobs", request.jobs)):
+        if value is not None and value < 1:
+            raise InputError(f"--{name} is {value}; expected a whole number from 1.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    database: Database
+    loader: Loader
+    request: LoadRequest
+    corpus_id: int
+    progress: Progress
+    clock: Clock
+    reasons: list[str] = field(default_factory=list)
+
+
+def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
+    plans: dict[tuple[Any, ...], FilePlan] = {}
+    planned = []
+    options = task.request.options
+    identified = [identify_file(task.corpus_id, task.loader.name, options, file) for file in files]
+    digests = {str(identity["file_digest"]) for identity in identified}
+    for file, identity in zip(files, identified, strict=True):
+        key = tuple(identity.values())
+        if key in plans:
+            planned.append(FilePlan(file, plans[key].identity, [], is_repeated=True))
+        else:
+            plans[key] = plan_file(task.database, file, identity, digests)
+            planned.append(plans[key])
+    return planned
+
+
+def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, Iterator[Chunk]]]:
+    """Every file with its chunks, one after the other; files that are in have none."""
+    request = task.request
+    wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
+    jobs = 1 if request.limit else min(request.jobs, len(wanted))
+    if jobs < 2:
+        for plan in plans:
+            if plan not in wanted:
+                yield plan, iter(())
+                continue
+            chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)
+            with closing(read_in_thread(chunks)) as ahead:
+                yield plan, ahead
+        return
+    starts = [(plan.file, plan.first_row) for plan in wanted]
+    with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
+        for plan in plans:
+            yield plan, next(files) if plan in wanted else iter(())
+
+
+def _is_done(plan: FilePlan, limit: int | None) -> bool:
+    return plan.is_complete or (limit is not None and plan.first_row > limit)
+
+
+def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSummary:
+    summary = FileSummary(plan.file.name, plan.file.role, plan.is_complete).after(plan.known)
+    if _is_done(plan, task.request.limit):
+        return summary
+    task.progress.start(f"load {plan.file.name}", None)
+    marked = _mark_last(_limit(chunks, task.request.limit), plan.first_row)
+    first_row: int | None = plan.first_row
+    try:
+        while first_row is not None:
+            batches, broken = _load_some(task, plan, marked, first_row)
+            for batch in batches:
+                summary = summary.plus(batch)
+            if broken is not None:
+                raise broken
+            first_row = batches[-1]["last_row"] + 1 if batches and not batches[-1]["is_last"] else None
+    finally:
+        task.progress.finish()
+    return summary
+
+
+def _load_some(
+    task: _Task, plan: FilePlan, marked: Iterator[tuple[Chunk, bool]], first_row: int
+) -> tuple[list[dict[str, Any]], LoadError | None]:
+    """Load chunks in one transaction until it is large; their batches, and the error that broke the file off.
+
+    Small transactions cost DuckDB a second writing of every row, in its log.
+    """
+    batches: list[dict[str, Any]] = []
+    with task.database.begin() as session:
+        while sum(batch["rows_in"] for batch in batches) < staging.TRANSACTION_ROWS:
+            try:
+                item = next(marked, None)
+            except LoadError as error:
+                return batches, error
+            if item is None:
+                break
+            chunk, is_last = item
+            batches.append(_load_chunk(session, task, plan, chunk, first_row, is_last=is_last))
+            first_row = chunk.last_row + 1
+            task.progress.advance(chunk.rows_in)
+    return batches, None
+
+
+def _limit(chunks: Iterator[Chunk], limit: int | None) -> Iterator[Chunk | None]:
+    """The chunks up to the limit; None at the end where the file goes on behind it."""
+    for chunk in chunks:
+        if limit is not None and chunk.last_row > limit:
+            cut = cut_chunk(chunk, limit)
+            if cut.rows_in:  # nothing is left of it where the limit is the last row of the chunk before
+                yield cut
+            yield None
+            return
+        yield chunk
+
+
+def _mark_last(chunks: Iterator[Chunk | None], first_row: int) -> Iterator[tuple[Chunk, bool]]:
+    """Each chunk with whether the file ends with it; an empty one where there is none.
+
+    Where the file breaks off, or goes on behind a limit, no chunk is the last.
+    """
+    waiting: Chunk | None = None
+    try:
+        for chunk in chunks:
+            if waiting is not None:
+                yield waiting, False
+            if chunk is None:
+                return
+            waiting = chunk
+    except LoadError:
+        if waiting is not None:
+            yield waiting, False
+        raise
+    yield waiting or Chunk(last_row=first_row - 1, rows_in=0), True
+
+
+def _load_chunk(
+    session: Session, task: _Task, plan: FilePlan, chunk: Chunk, first_row: int, *, is_last: bool
+) -> dict[str, Any]:
+    started_at, started = task.clock(), time.monotonic()
+    loader = task.loader
+    refuse_second_loader(session, plan, first_row)
+    batch_id = next_id(session, load_batches.c.batch_id)
+    creates_unknown = loader.creates_unknown(task.request.options)
+    describes = loader.describes(plan.file.role)
+    context = MergeContext(
+        task.corpus_id, batch_id, plan.identity, creates_unknown, describes, loader.gaps_say_nothing
+    )
+    counts = merge_chunk(session, chunk, context)
+    _stop_at_rejected(task, plan, counts.rejected)
+    batch = {
+        **plan.identity,
+        "batch_id": batch_id,
+        "file": plan.file.name,
+        "first_row": first_row,
+        "last_row": chunk.last_row,
+        "first_byte": chunk.first_byte,
+        "end_byte": chunk.end_byte,
+        "is_last": is_last,
+        "rows_in": chunk.rows_in,
+        "rows_loaded": counts.loaded,
+        "rows_updated": counts.updated,
+        "rows_unchanged": counts.unchanged,
+        "rows_rejected": len(counts.rejected),
+        "citations": counts.citations,
+        "started_at": started_at,
+        "elapsed_s": time.monotonic() - started,
+    }
+    session.execute(sa.insert(load_batches).values(**batch))
+    session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
+    task.reasons.extend(row.reason for row in counts.rejected)
+    return batch
+
+
+def _stop_at_rejected(task: _Task, plan: FilePlan, rejected: list[Rejected]) -> None:
+    if rejected and task.request.on_error == "stop":
+        first = rejected[0]
+        raise LoadError(
+            f"{plan.file.name}, {first.location}: {first.reason}: {first.message}. The load stops before the "
+            "batch that holds this record; mend the file, or load with --on-error reject to set it aside."
+        )

@@ -1,0 +1,87 @@
+"""Which papers the cited works are, and citations that came before the paper that cites.
+
+A cited work is a paper that we hold by the source's own id, else by an identifier, else by its normalised
+title where the years allow it. Where several papers answer, none is taken: they go to
+`ambiguous_references`. Ids apart, all of it is worked out anew each time, so that the order in which files
+came does not show.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from pinakes.database import Database, Session
+from pinakes.database.sql_blocks import read_blocks
+from pinakes.load.corpus import find_corpus
+from pinakes.schema import ambiguous_references, check_schema
+
+MIN_TITLE_CHARACTERS: Final = 12
+"""A shorter normalised title ("Introduction") says nothing."""
+MAX_YEARS_APART: Final = 1
+"""A preprint and its publication are a year apart; a reference may name either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What was newly found out: cited works by their source's id, by identifier or title, and mentions.
+
+    `changed` counts the works whose answer by identifier or title is another one than before.
+    """
+
+    by_source_id: int
+    changed: int
+    mentions: int
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was found out."""
+        return bool(self.by_source_id or self.changed or self.mentions)
+
+
+def resolve(database: Database, corpus: str) -> Resolved:
+    """Join the references and citations of a corpus with its papers.
+
+    Raises:
+        UnknownNameError: no such corpus.
+    """
+    check_schema(database)
+    with database.begin() as session:
+        return resolve_corpus(session, find_corpus(session, corpus))
+
+
+def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
+    """Join the references and citations of a corpus, by its id, with its papers."""
+    if not session.scalar(_read("has_references"), {"corpus_id": corpus_id}):
+        return Resolved(0, 0, 0)
+    mentions = _settle_pending(session, corpus_id)
+    by_source_id = session.execute(_read("by_source_id"), {"corpus_id": corpus_id})
+    return Resolved(by_source_id, _match(session, corpus_id), mentions)
+
+
+def _read(block: str) -> str:
+    return read_blocks("pinakes.load", "sql", "resolve.sql")[block]
+
+
+def _settle_pending(session: Session, corpus_id: int) -> int:
+    values = {"corpus_id": corpus_id}
+    if not session.scalar(_read("has_pending"), values):
+        return 0
+    session.execute(_read("insert_pending"), values)
+    return session.execute(_read("delete_pending"), values)
+
+
+def _match(session: Session, corpus_id: int) -> int:
+    """Resolve by identifier and title; how many works have another answer than before."""
+    limits = {"min_characters": MIN_TITLE_CHARACTERS, "years_apart": MAX_YEARS_APART}
+    values: dict[str, Any] = {"corpus_id": corpus_id}
+    session.execute(_read("delete_ambiguous"), values)
+    if not session.scalar(_read("has_matchable"), values):
+        return 0
+    matches = session.fetch_arrow(_read("matches"), {**values, **limits})
+    is_sure = pc.and_(pc.equal(matches["papers"], 1), matches["is_compatible"])
+    answers = matches.select(["reference_id", "paper_id", "matched_by"])
+    with session.staged({"staged_matches": answers.filter(is_sure)}):
+        changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
+    session.insert(ambiguous_references, answers.filter(pc.invert(is_sure)))
+    return changed

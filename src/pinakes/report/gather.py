@@ -1,0 +1,227 @@
+"""From the database to a report: what was scored, what was published, what differs, and files of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError
+from pinakes.evaluate.compare import PairComparison, compare_runs
+from pinakes.evaluate.sampled_queries import average_pools, read_requested_queries
+from pinakes.evaluators.registry import parse_measure
+from pinakes.queries.definition import Benchmark, PublishedScore
+from pinakes.report.data import (
+    BenchmarkReport,
+    PairTest,
+    PublishedFigure,
+    RunRow,
+    Scale,
+    SubsetScore,
+    in_order,
+)
+from pinakes.report.exhibits import gather_exhibits
+from pinakes.report.markdown import render_markdown
+from pinakes.report.runs import choose_runs
+from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
+from pinakes.report.written_files import write_files
+from pinakes.schema import published_scores, scores
+from pinakes.workload.benchmark import open_benchmark
+
+MOST_COMPARED_GROUPS: Final = 6
+"""with more groups than these, pairs of runs are compared over all queries alone"""
+
+
+def gather_report(
+    database: Database,
+    benchmark_name: str,
+    run_ids: Sequence[int] = (),
+    *,
+    all_runs: bool = False,
+    measure: str | None = None,
+) -> BenchmarkReport:
+    """All that is known of a benchmark's runs, from their stored scores.
+
+    Args:
+        database: where they are.
+        benchmark_name: the benchmark.
+        run_ids: which runs; none: the newest of each system with the same settings.
+        all_runs: the older ones too.
+        measure: the measure to lead with and to compare by; None: the benchmark's headline.
+
+    Raises:
+        EvaluationError: there is no such run, or none was evaluated by that measure.
+    """
+    benchmark = open_benchmark(database, benchmark_name)
+    runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs)
+    headline = parse_measure(measure or benchmark.headline_measure).name
+    values = _read_values(database, benchmark_name, headline, runs)
+    stored, published = _read_scores(database, runs), _read_published(database, benchmark_name)
+    found = [score for score in stored if is_shown(score.subset)]
+    names = {one.subset for one in found} | {one.subset for one in published}
+    subsets = order_groups(names, _order_splits(benchmark, published))
+    return BenchmarkReport(
+        name=benchmark.name,
+        title=benchmark.title,
+        citation=benchmark.citation,
+        licence=benchmark.licence,
+        headline_measure=headline,
+        headline_subset=_choose_subset(headline, subsets, published),
+        measures=_order_measures(benchmark, found, published),
+        subsets=subsets,
+        sizes=order_sizes(names),
+        types=order_types(names),
+        scale=choose_scale(published),
+        grades=dict(benchmark.grades),
+        notes=tuple(benchmark.notes),
+        runs=runs,
+        scores=found,
+        spreads=measure_spreads(stored),
+        published=published,
+        query_values=values,
+        comparisons=_compare(database, benchmark, sorted(values), headline, subsets),
+        warnings=_list_warnings(runs, values, headline, left_out),
+        published_measures=_order_published(benchmark),
+        exhibits=gather_exhibits(database, benchmark),
+    )
+
+
+def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
+    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    from pinakes.report.html import render_html  # matplotlib is slow to import, and few commands draw
+
+    return write_files(folder, {"report.html": render_html(report), "report.md": render_markdown(report)})
+
+
+def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore]:
+    """The scores of subsets, in the order of run, subset and measure."""
+    names = ("run_id", "subset", "measure", "value", "queries_expected", "queries_answered")
+    chosen = scores.c.run_id.in_([run.run_id for run in runs])
+    query = sa.select(*(scores.c[name] for name in names)).where(chosen, scores.c.query_id.is_(None))
+    with database.read() as session:
+        rows = session.rows(query.order_by(scores.c.run_id, scores.c.subset, scores.c.measure))
+    # the databases sort text by different collations
+    return sorted((SubsetScore(**row) for row in rows), key=lambda one: (one.run_id, one.subset, one.measure))
+
+
+def _read_values(
+    database: Database, benchmark: str, measure: str, runs: Iterable[RunRow]
+) -> dict[int, dict[str, float]]:
+    """Run id -> query (one of several pools once) -> value; without runs that lack the measure."""
+    run_ids = [run.run_id for run in runs]
+    chosen = (scores.c.run_id.in_(run_ids), scores.c.measure == measure, scores.c.subset == "all")
+    query = sa.select(scores.c.run_id, scores.c.query_id, scores.c.value)
+    query = query.where(*chosen, scores.c.query_id.is_not(None)).order_by(scores.c.run_id, scores.c.query_id)
+    values: dict[int, dict[str, float]] = {}
+    with database.read() as session:
+        for row in session.rows(query):
+            values.setdefault(row["run_id"], {})[row["query_id"]] = row["value"]
+    if not values:
+        command = f"`pinakes evaluate {benchmark}`"
+        raise EvaluationError(f"no run of {benchmark} has scores by {measure}; make them with {command}.")
+    requested = read_requested_queries(database, benchmark)
+    return {run_id: average_pools(found, requested) for run_id, found in values.items()}
+
+
+def _read_published(database: Database, benchmark: str) -> list[PublishedFigure]:
+    names = ("system", "subset", "measure", "source", "value", "printed")
+    query = sa.select(*(published_scores.c[name] for name in names))
+    query = query.where(published_scores.c.benchmark == benchmark)
+    with database.read() as session:
+        rows = session.rows(query.order_by(*(published_scores.c[name] for name in names[:4])))
+    figures = [PublishedFigure(**{**row, "measure": parse_measure(row["measure"]).name}) for row in rows]
+    return sorted(figures, key=lambda one: (one.system, one.subset, one.measure, one.source))
+
+
+def _order_measures(
+    benchmark: Benchmark, found: Iterable[SubsetScore], published: Iterable[PublishedFigure]
+) -> tuple[str, ...]:
+    order = [parse_measure(name).name for name in benchmark.measures]
+    return tuple(in_order(order, {one.measure for one in found} | {one.measure for one in published}))
+
+
+def _order_splits(benchmark: Benchmark, published: Iterable[PublishedFigure]) -> list[str]:
+    """The splits in which papers report first; "" is no split."""
+    reported = {one.subset.partition("/")[2] for one in published}
+    return sorted(("", *benchmark.splits), key=lambda split: split not in reported)
+
+
+def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[PublishedFigure]) -> str:
+    """All queries, in the split in which papers report the measure, if they do."""
+    reported = {one.subset for one in published if one.measure == measure}
+    whole = [subset for subset in subsets if subset.partition("/")[0] == "all"]
+    return next((subset for subset in whole if subset in reported), "all")
+
+
+def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale:
+    """Per cent where every published figure is printed as one."""
+    told = [one for one in published if one.value]
+    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in told]
+    return "percent" if told and all(is_percent) else "share"
+
+
+def _order_published(benchmark: Benchmark) -> tuple[str, ...]:
+    """The published measures in the order in which the benchmark's folder has them, which is the papers'."""
+    return tuple(dict.fromkeys(parse_measure(score.measure).name for score in benchmark.published))
+
+
+def _compare(
+    database: Database, benchmark: Benchmark, run_ids: Sequence[int], measure: str, subsets: Sequence[str]
+) -> list[PairTest]:
+    """Every pair of runs over all queries, and in each group where the groups are few."""
+    if len(run_ids) < 2:
+        return []
+    column = _choose_column(benchmark, subsets)
+    pairs = compare_runs(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
+    return [_flatten(pair) for pair in pairs]
+
+
+def _choose_column(benchmark: Benchmark, subsets: Sequence[str]) -> str | None:
+    """The first grouping column, if its groups are few enough for a table of pairs each."""
+    column = next(iter(benchmark.group_by), None)
+    groups = [name for name in subsets if name.startswith(f"{column}=") and "/" not in name]
+    return column if 2 <= len(groups) <= MOST_COMPARED_GROUPS else None
+
+
+def _flatten(pair: PairComparison) -> PairTest:
+    names = ("queries", "mean_difference", "interval", "confidence", "wins", "ties", "losses", "effect_size")
+    return PairTest(
+        run_a=pair.run_a,
+        run_b=pair.run_b,
+        t_test_p=pair.holm_t_test,
+        wilcoxon_p=pair.holm_wilcoxon,
+        randomisation_p=pair.holm_randomisation,
+        subset=pair.subset,
+        **{name: getattr(pair.comparison, name) for name in names},
+    )
+
+
+def _differ_in_data(runs: Iterable[RunRow]) -> bool:
+    """Whether runs of the same text templates read other texts or pools; other templates are other texts."""
+    digests: dict[tuple[str | None, str | None], set[str]] = {}
+    for run in runs:
+        digests.setdefault((run.query_template, run.paper_template), set()).add(run.dataset_digest)
+    return any(len(found) > 1 for found in digests.values())
+
+
+def _list_warnings(
+    runs: Sequence[RunRow], values: Mapping[int, object], measure: str, left_out: int
+) -> list[str]:
+    """What a reader must know before comparing the runs."""
+    said = [f"{run.label} was not evaluated by {measure}." for run in runs if run.run_id not in values]
+    for run in runs:
+        if run.queries_missing:
+            missing = f"{run.queries_missing} of {run.queries_expected} queries"
+            said.append(f"{run.label} has no answer to {missing}; each counts as zero.")
+        if not run.is_current:
+            said.append(f"{run.label} was made when the benchmark was defined otherwise than today.")
+    if _differ_in_data(runs):
+        said.append("The runs did not all rank the same rows of the benchmark; compare them with care.")
+    if left_out:
+        said.append(f"Older runs of the same systems with the same settings are left out: {left_out}.")
+    return said

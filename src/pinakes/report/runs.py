@@ -1,0 +1,112 @@
+"""Which runs a report is about, and what they are called in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.exhibits import Baseline
+from pinakes.report.data import RunRow
+from pinakes.report.run_tables import list_parameters
+from pinakes.run.baselines import find_baseline, is_baseline_system
+from pinakes.run.stored_runs import find_runs, select_newest
+from pinakes.schema import encoders
+
+_TELLING: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
+"""what distinguishes runs of one system, in the order in which a label names it"""
+
+
+def choose_runs(
+    database: Database, benchmark: Benchmark, run_ids: Sequence[int], *, all_runs: bool
+) -> tuple[list[RunRow], int]:
+    """The runs of a report, oldest first, and how many older ones are left out.
+
+    Raises:
+        EvaluationError: there is none, or not one of those that were named.
+    """
+    found = find_runs(database, benchmark.name, run_ids)
+    chosen = found if run_ids or all_runs else select_newest(found)
+    baselines = {row["run_id"]: find_baseline(benchmark, row) for row in chosen}
+    names, labels = _read_encoders(database), _label_runs(chosen, baselines)
+    ours = {"label", "encoder", "is_current", "published_as"}
+    columns = [field.name for field in fields(RunRow) if field.name not in ours]
+    runs = [
+        RunRow(
+            label=labels[row["run_id"]],
+            encoder=names.get(row["encoder_id"]),
+            is_current=row["view_digest"] == benchmark.digest,
+            published_as=_name_published(benchmark, row["system"], baselines[row["run_id"]]),
+            **{name: row[name] for name in columns},
+        )
+        for row in chosen
+    ]
+    return runs, len(found) - len(chosen)
+
+
+def _name_published(benchmark: Benchmark, system: str, baseline: Baseline | None) -> str | None:
+    """The published system that a run is; "" where it is none for sure, None where nothing says."""
+    if baseline is not None:
+        return baseline.published
+    return "" if is_baseline_system(benchmark, system) else None
+
+
+def _label_runs(
+    rows: Sequence[Mapping[str, Any]], baselines: Mapping[int, Baseline | None]
+) -> dict[int, str]:
+    """Run id -> the baseline's label, or the system with what tells it from its namesakes.
+
+    Where several would be called alike, the parameters in which they differ stand behind, at last the run's
+    number.
+    """
+    labels = {}
+    for row in rows:
+        baseline = baselines[row["run_id"]]
+        if baseline is not None and baseline.label:
+            labels[row["run_id"]] = baseline.label
+            continue
+        namesakes = [other for other in rows if other["system"] == row["system"]]
+        telling = [name for name in _TELLING if len({other[name] for other in namesakes}) > 1]
+        labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in telling)])
+    labels = _tell_parameters(labels, rows)
+    known = list(labels.values())
+    return {run: label if known.count(label) == 1 else f"{label}, run {run}" for run, label in labels.items()}
+
+
+def _tell_parameters(labels: Mapping[int, str], rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    """The labels; those of several runs with the parameters, digests apart, that are not the same in all."""
+    parameters = {
+        row["run_id"]: {
+            name: value for name, value in list_parameters(row["parameters"]) if not name.endswith("digest")
+        }
+        for row in rows
+    }
+    told = {}
+    for run, label in labels.items():
+        alike = [parameters[other] for other, name in labels.items() if name == label]
+        names = sorted({name for found in alike for name in found})
+        telling = [name for name in names if len({found.get(name) for found in alike}) > 1]
+        own = parameters[run]
+        told[run] = ", ".join([label, *(f"{name} {own[name]}" for name in telling if name in own)])
+    return told
+
+
+def _say(name: str, value: object) -> str:
+    """A setting in a label.
+
+    >>> _say("precision", "bf16"), _say("depth", None), _say("query_template", None)
+    ('bf16', 'whole pool', 'no query template')
+    """
+    if name == "depth":
+        return "whole pool" if value is None else f"depth {value}"
+    if value is None:
+        return f"no {name.replace('_', ' ')}"
+    return str(value)[:12] if name == "encoder_revision" else str(value)
+
+
+def _read_encoders(database: Database) -> dict[int | None, str]:
+    query = sa.select(encoders.c.encoder_id, encoders.c.name).order_by(encoders.c.encoder_id)
+    with database.read() as session:
+        return {row["encoder_id"]: row["name"] for row in session.rows(query)}

@@ -1,0 +1,1 @@
+"""Runs: made, imported, exported, reproduced, tuned."""

@@ -1,0 +1,235 @@
+"""Rankings that others made, into `runs` and `hits`.
+
+A run may be several files (CSFCube has one a facet). A file's rows for unknown papers or queries are an
+error, since dropping them would raise the rest; with `unknown="create"`, unknown papers get a row without a
+text, as trec_eval takes documents that no qrels name. Imported again, the same files change nothing.
+"""
+
+import hashlib
+import time
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pinakes import __version__
+from pinakes.clock import Clock, utc_now
+from pinakes.database import Database, Session
+from pinakes.errors import InputError, RunError, UnknownNameError
+from pinakes.loaders.reading.records import digest_file
+from pinakes.queries.definition import Benchmark
+from pinakes.run.files import FORMATS, FileHit
+from pinakes.run.run import RunSummary, find_run, store_run, summarise
+from pinakes.schema import corpora, load_batches, next_id, papers
+from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.workload import Workload, read_workload
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRequest:
+    """Which files, of which format, as which system's run of which benchmark."""
+
+    benchmark: str
+    system: str
+    files: Sequence[Path]
+    format: str = "trec"
+    facet: str | None = None
+    unknown: str = "reject"
+
+
+def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc_now) -> RunSummary:
+    """Store a ranking from files as a run of the benchmark.
+
+    Raises:
+        UnknownNameError: no such benchmark or format.
+        InputError: a file is not of its format.
+        RunError: the files rank an unknown query, an unknown paper, or a paper outside the query's pool.
+    """
+    if request.format not in FORMATS:
+        raise UnknownNameError("format of rankings", request.format, list(FORMATS))
+    if request.unknown not in ("reject", "create"):
+        raise InputError(f"unknown={request.unknown!r}: expected reject or create.")
+    if not request.files:
+        raise InputError("there is no file to import.")
+    started_at, started = clock(), time.monotonic()
+    benchmark = open_benchmark(database, request.benchmark)
+    workload = read_workload(database, benchmark)
+    found = _read_files(request, workload)
+    is_shared = workload.benchmark.pool == "shared"
+    if not is_shared:
+        _require_pools(workload, found)
+    row = _describe(request, workload, found)
+    known = find_run(database, row["run_digest"])
+    if known is not None:
+        return summarise(known, existing=True)
+    with database.begin() as session:
+        if is_shared and request.unknown == "create":
+            _create_papers(session, benchmark, found, request, clock)
+            paper_ids = _find_papers(session, benchmark.corpus)
+        else:
+            paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
+        table = _resolve(benchmark, paper_ids, found)
+        row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
+        return summarise(store_run(session, row, [table]), existing=False)
+
+
+def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
+    query_ids = set(workload.query_ids)
+    read = FORMATS[request.format]
+    found = [hit for path in request.files for hit in read(path, query_ids, request.facet)]
+    unknown = sorted({hit.query_id for hit in found} - query_ids)
+    if unknown:
+        raise RunError(
+            f"{len(unknown)} queries of the files are no queries of {request.benchmark}, as {unknown[0]}; "
+            "expected query_id of its queries view."
+        )
+    pairs = {(hit.query_id, hit.source_id) for hit in found}
+    if len(pairs) != len(found):
+        raise RunError("two of the files rank the same paper for the same query; expected each pair once.")
+    return found
+
+
+def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
+    """The columns of `runs`; what only our own systems have stays null."""
+    digests = sorted(digest_file(path) for path in request.files)
+    import_digest = (
+        digests[0] if len(digests) == 1 else hashlib.sha256(":".join(digests).encode()).hexdigest()
+    )
+    decides = (request.benchmark, request.system, request.format, request.facet or "", import_digest)
+    return {
+        "benchmark": request.benchmark,
+        "system": request.system,
+        "run_digest": hashlib.sha256("\0".join(("import", *decides)).encode()).hexdigest(),
+        "parameters": "{}",
+        "code_version": __version__,
+        "dataset_digest": workload.digest,
+        "view_digest": workload.benchmark.digest,
+        "queries_expected": len(workload.query_ids),
+        "queries_answered": len({hit.query_id for hit in found}),
+        "candidates_expected": workload.candidates_expected,
+        "candidates_without_text": 0,
+        "imported_from": ", ".join(path.name for path in request.files),
+        "import_digest": import_digest,
+    }
+
+
+def _resolve(benchmark: Benchmark, paper_ids: Mapping[str, int], found: list[FileHit]) -> pa.Table:
+    """The hits with ids of ours."""
+    unknown = sorted({hit.source_id for hit in found if hit.source_id not in paper_ids})
+    if unknown:
+        raise RunError(
+            f"{len(unknown)} papers of the files are no candidates of {benchmark.name}, as {unknown[0]}; "
+            "nothing was imported. If the documents are not loaded, --unknown create makes rows for them."
+        )
+    return pa.table(
+        {
+            "query_id": pa.array([hit.query_id for hit in found], pa.string()),
+            "paper_id": pa.array([paper_ids[hit.source_id] for hit in found], pa.int64()),
+            "rank": pa.array([hit.rank for hit in found], pa.int32()),
+            "score": pa.array([hit.score for hit in found], pa.float64()),
+        }
+    )
+
+
+def _require_pools(workload: Workload, found: list[FileHit]) -> None:
+    """Each hit is a candidate of its query and, where pools are grouped, not the query's own paper."""
+    row_of = {source_id: row for row, source_id in enumerate(workload.source_ids.tolist())}
+    own_rows = np.full(len(workload.query_ids), -1) if workload.query_rows is None else workload.query_rows
+    for query_id, source_ids in _group_by_query(found).items():
+        position = bisect_left(workload.query_ids, query_id)
+        pool = workload.pool_of(position)
+        rows = np.array([row_of.get(source_id, -1) for source_id in source_ids], dtype=np.int64)
+        is_candidate = pool[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)] == rows
+        is_own = (rows == own_rows[position]) & is_candidate
+        _require(is_candidate, source_ids, query_id, workload.benchmark.name)
+        if is_own.any():
+            raise RunError(
+                f"{source_ids[int(np.argmax(is_own))]} is ranked for query {query_id}, which is that paper; "
+                "expected rankings without it. Nothing was imported."
+            )
+
+
+def _require(is_candidate: NDArray[np.bool_], source_ids: list[str], query_id: str, benchmark: str) -> None:
+    if not is_candidate.all():
+        raise RunError(
+            f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; expected "
+            f"the candidates that {benchmark}.candidates lists. Nothing was imported."
+        )
+
+
+def _group_by_query(found: list[FileHit]) -> dict[str, list[str]]:
+    ranked: dict[str, list[str]] = {}
+    for hit in found:
+        ranked.setdefault(hit.query_id, []).append(hit.source_id)
+    return ranked
+
+
+def _find_papers(session: Session, corpus: str) -> dict[str, int]:
+    query = (
+        sa.select(papers.c.source_id, papers.c.paper_id)
+        .join(corpora, papers.c.corpus_id == corpora.c.corpus_id)
+        .where(corpora.c.name == corpus)
+    )
+    return {row["source_id"]: row["paper_id"] for row in session.rows(query)}
+
+
+def _create_papers(
+    session: Session, benchmark: Benchmark, found: list[FileHit], request: ImportRequest, clock: Clock
+) -> None:
+    """Rows without a text for the papers that only the ranking names, as a batch of their own."""
+    known = _find_papers(session, benchmark.corpus)
+    unknown = sorted({hit.source_id for hit in found} - known.keys())
+    if not unknown:
+        return
+    corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
+    batch_id = _register_batch(session, corpus_id, unknown, request, clock)
+    first, count = next_id(session, papers.c.paper_id), len(unknown)
+    ids = np.arange(first, first + count, dtype=np.int64)
+    session.insert(
+        papers,
+        pa.table(
+            {
+                "paper_id": pa.array(ids),
+                "corpus_id": pa.array([corpus_id] * count, pa.int32()),
+                "source_id": pa.array(unknown, pa.string()),
+                "batch_id": pa.array([batch_id] * count, pa.int64()),
+            }
+        ),
+    )
+
+
+def _register_batch(
+    session: Session, corpus_id: int, source_ids: Sequence[str], request: ImportRequest, clock: Clock
+) -> int:
+    """The id of the row of `load_batches` for papers that an import makes."""
+    batch_id, count = next_id(session, load_batches.c.batch_id), len(source_ids)
+    session.execute(
+        sa.insert(load_batches).values(
+            batch_id=batch_id,
+            corpus_id=corpus_id,
+            loader="import-run",
+            file=", ".join(path.name for path in request.files),
+            file_digest=hashlib.sha256("\0".join(source_ids).encode()).hexdigest(),
+            role="papers",
+            options_digest="",
+            first_row=1,
+            last_row=count,
+            is_last=True,
+            round=1,
+            citations=0,
+            rows_in=count,
+            rows_loaded=count,
+            rows_updated=0,
+            rows_unchanged=0,
+            rows_rejected=0,
+            started_at=clock(),
+            elapsed_s=0.0,
+        )
+    )
+    return batch_id

@@ -1,0 +1,1 @@
+"""Queries and candidate pools drawn from a corpus."""

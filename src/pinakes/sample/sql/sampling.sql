@@ -1,0 +1,278 @@
+-- Queries and pools drawn from a corpus (Medić and Šnajder 2022, section 3). A pool without a field has the field ''.
+-- Random order is that of md5, so that both databases draw alike.
+
+-- name: forget_samplings
+DELETE FROM samplings WHERE benchmark = :benchmark
+
+-- name: forget_exclusions
+DELETE FROM sampling_exclusions WHERE benchmark = :benchmark
+
+-- name: forget_queries
+DELETE FROM sampled_queries WHERE benchmark = :benchmark
+
+-- name: forget_citations
+DELETE FROM sampled_citations WHERE benchmark = :benchmark
+
+-- name: forget_pools
+DELETE FROM pools WHERE benchmark = :benchmark
+
+-- name: forget_members
+DELETE FROM pool_members WHERE benchmark = :benchmark
+
+-- name: drop_links
+DROP TABLE IF EXISTS sampling_links
+
+-- name: drop_papers
+DROP TABLE IF EXISTS sampling_papers
+
+-- name: drop_scope
+DROP TABLE IF EXISTS sampling_scope
+
+-- name: drop_cited
+DROP TABLE IF EXISTS sampling_cited
+
+-- name: make_links
+CREATE TEMPORARY TABLE sampling_links (citing_paper_id BIGINT, cited_paper_id BIGINT)
+
+-- name: make_papers
+CREATE TEMPORARY TABLE sampling_papers (paper_id BIGINT, source_id TEXT, year INTEGER)
+
+-- name: make_scope
+CREATE TEMPORARY TABLE sampling_scope (field TEXT, paper_id BIGINT, source_id TEXT)
+
+-- name: make_cited
+CREATE TEMPORARY TABLE sampling_cited (fold TEXT, field TEXT, paper_id BIGINT, source_id TEXT)
+
+-- What the planner must know of tables that were filled in this transaction.
+
+-- name: analyse_links
+ANALYZE sampling_links
+
+-- name: analyse_papers
+ANALYZE sampling_papers
+
+-- name: analyse_scope
+ANALYZE sampling_scope
+
+-- name: analyse_cited
+ANALYZE sampling_cited
+
+-- name: fill_links
+-- A paper that cites itself cites nothing by that; a cited paper without a word cannot be found.
+INSERT INTO sampling_links
+SELECT citation_links.citing_paper_id, citation_links.cited_paper_id
+FROM citation_links
+INNER JOIN papers ON citation_links.cited_paper_id = papers.paper_id
+WHERE papers.corpus_id = :corpus_id
+    AND citation_links.citing_paper_id <> citation_links.cited_paper_id
+    AND (TRIM(COALESCE(papers.title, '')) <> '' OR TRIM(COALESCE(papers.abstract, '')) <> '')
+
+-- name: fill_papers
+INSERT INTO sampling_papers
+SELECT prefiltered_papers.paper_id, prefiltered_papers.source_id, prefiltered_papers.year
+FROM prefiltered_papers
+WHERE prefiltered_papers.benchmark = :benchmark AND prefiltered_papers.year <= :year
+
+-- name: draw_queries
+-- Where there are validation queries, md5 halves the papers, so that no paper is of both folds in two fields.
+INSERT INTO sampled_queries (benchmark, query_id, paper_id, field, fold)
+WITH citing AS (
+    SELECT sampling_links.citing_paper_id AS paper_id
+    FROM sampling_links
+    INNER JOIN sampling_papers ON sampling_links.citing_paper_id = sampling_papers.paper_id
+    WHERE sampling_papers.year = :year
+    GROUP BY sampling_links.citing_paper_id
+    HAVING COUNT(*) >= :min_cited
+),
+fields AS (
+    SELECT paper_fields.paper_id, paper_fields.field
+    FROM paper_fields
+    WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
+    UNION ALL
+    SELECT citing.paper_id, '' AS field
+    FROM citing
+    WHERE CAST(:assigned_by AS TEXT) IS NULL
+),
+eligible AS (
+    SELECT
+        papers.paper_id,
+        papers.source_id,
+        fields.field,
+        CASE
+            WHEN :validation_count = 0 OR SUBSTR(md5(papers.source_id || ':' || CAST(:fold_key AS TEXT)), 1, 1) < '8'
+                THEN 'test'
+            ELSE 'validation'
+        END AS fold
+    FROM citing
+    INNER JOIN sampling_papers AS papers ON citing.paper_id = papers.paper_id
+    INNER JOIN fields ON citing.paper_id = fields.paper_id
+    WHERE NOT EXISTS (
+        SELECT 1 FROM sampling_exclusions
+        WHERE sampling_exclusions.benchmark = :benchmark AND sampling_exclusions.source_id = papers.source_id
+    )
+),
+ranked AS (
+    SELECT
+        eligible.paper_id,
+        eligible.source_id,
+        eligible.field,
+        eligible.fold,
+        ROW_NUMBER() OVER (
+            PARTITION BY eligible.fold, eligible.field
+            ORDER BY CAST(md5(eligible.source_id || ':' || CAST(:query_key AS TEXT)) AS UUID), eligible.paper_id
+        ) AS position
+    FROM eligible
+)
+SELECT
+    :benchmark,
+    ranked.source_id || CASE WHEN ranked.field = '' THEN '' ELSE '_' || REPLACE(ranked.field, ' ', '_') END,
+    ranked.paper_id,
+    NULLIF(ranked.field, ''),
+    ranked.fold
+FROM ranked
+WHERE ranked.position <= CASE WHEN ranked.fold = 'test' THEN :query_count ELSE :validation_count END
+
+-- name: keep_citations
+INSERT INTO sampled_citations (benchmark, query_id, paper_id)
+SELECT sampled_queries.benchmark, sampled_queries.query_id, sampling_links.cited_paper_id
+FROM sampled_queries
+INNER JOIN sampling_links ON sampled_queries.paper_id = sampling_links.citing_paper_id
+WHERE sampled_queries.benchmark = :benchmark
+
+-- name: fill_cited
+INSERT INTO sampling_cited
+SELECT DISTINCT
+    sampled_queries.fold,
+    COALESCE(sampled_queries.field, ''),
+    papers.paper_id,
+    papers.source_id
+FROM sampled_queries
+INNER JOIN sampled_citations
+    ON sampled_queries.benchmark = sampled_citations.benchmark
+    AND sampled_queries.query_id = sampled_citations.query_id
+INNER JOIN papers ON sampled_citations.paper_id = papers.paper_id
+WHERE sampled_queries.benchmark = :benchmark
+
+-- name: fill_scope
+-- The papers that may fill a pool: all, or those that papers of the field cite.
+INSERT INTO sampling_scope
+SELECT '', sampling_papers.paper_id, sampling_papers.source_id
+FROM sampling_papers
+WHERE CAST(:assigned_by AS TEXT) IS NULL
+UNION ALL
+SELECT field_cited.field, sampling_papers.paper_id, sampling_papers.source_id
+FROM (
+    SELECT DISTINCT paper_fields.field, sampling_links.cited_paper_id AS paper_id
+    FROM paper_fields
+    INNER JOIN sampling_links ON paper_fields.paper_id = sampling_links.citing_paper_id
+    WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
+        AND paper_fields.field IN (
+            SELECT sampled_queries.field FROM sampled_queries WHERE sampled_queries.benchmark = :benchmark
+        )
+) AS field_cited
+INNER JOIN sampling_papers ON field_cited.paper_id = sampling_papers.paper_id
+
+-- name: draw_members
+-- One random order for each field: what the fold's queries cite, then what fills the pool.
+INSERT INTO pool_members (benchmark, sample, position, paper_id)
+WITH members AS (
+    SELECT sampling_cited.field, sampling_cited.paper_id, sampling_cited.source_id, 0 AS is_drawn
+    FROM sampling_cited
+    WHERE sampling_cited.fold = :fold
+    UNION ALL
+    SELECT sampling_scope.field, sampling_scope.paper_id, sampling_scope.source_id, 1 AS is_drawn
+    FROM sampling_scope
+    WHERE NOT EXISTS (
+        SELECT 1 FROM sampling_cited
+        WHERE sampling_cited.fold = :fold
+            AND sampling_cited.field = sampling_scope.field
+            AND sampling_cited.paper_id = sampling_scope.paper_id
+    )
+),
+ordered AS (
+    SELECT
+        members.field,
+        members.paper_id,
+        members.is_drawn,
+        ROW_NUMBER() OVER (
+            PARTITION BY members.field
+            ORDER BY
+                members.is_drawn,
+                CAST(md5(members.source_id || ':' || members.field || ':' || CAST(:member_key AS TEXT)) AS UUID),
+                members.paper_id
+        ) AS position
+    FROM members
+)
+SELECT
+    :benchmark,
+    CASE WHEN ordered.field = '' THEN '' ELSE REPLACE(ordered.field, ' ', '_') || '/' END
+    || CAST(:sample AS TEXT),
+    ordered.position,
+    ordered.paper_id
+FROM ordered
+WHERE ordered.position <= :largest OR ordered.is_drawn = 0
+
+-- name: count_available
+-- For each fold and field that has queries: the papers that its pools may hold, and how many of these are cited.
+SELECT
+    folds.fold,
+    folds.field,
+    folds.queries,
+    COALESCE(cited.papers, 0) AS cited,
+    COALESCE(cited.papers, 0) + COALESCE(scope.papers, 0) - COALESCE(both_ways.papers, 0) AS available
+FROM (
+    SELECT sampled_queries.fold, COALESCE(sampled_queries.field, '') AS field, COUNT(*) AS queries
+    FROM sampled_queries
+    WHERE sampled_queries.benchmark = :benchmark
+    GROUP BY sampled_queries.fold, COALESCE(sampled_queries.field, '')
+) AS folds
+LEFT JOIN (
+    SELECT sampling_cited.fold, sampling_cited.field, COUNT(*) AS papers
+    FROM sampling_cited
+    GROUP BY sampling_cited.fold, sampling_cited.field
+) AS cited ON folds.fold = cited.fold AND folds.field = cited.field
+LEFT JOIN (
+    SELECT sampling_scope.field, COUNT(*) AS papers
+    FROM sampling_scope
+    GROUP BY sampling_scope.field
+) AS scope ON folds.field = scope.field
+LEFT JOIN (
+    SELECT sampling_cited.fold, sampling_cited.field, COUNT(*) AS papers
+    FROM sampling_cited
+    INNER JOIN sampling_scope
+        ON sampling_cited.field = sampling_scope.field AND sampling_cited.paper_id = sampling_scope.paper_id
+    GROUP BY sampling_cited.fold, sampling_cited.field
+) AS both_ways ON folds.fold = both_ways.fold AND folds.field = both_ways.field
+ORDER BY folds.fold, folds.field
+
+-- name: drop_unused_members
+DELETE FROM pool_members
+WHERE benchmark = :benchmark
+    AND sample NOT IN (SELECT pools.sample FROM pools WHERE pools.benchmark = :benchmark)
+
+-- name: count_funnel
+-- How many papers each condition of the pre-filter leaves, one after the other.
+SELECT
+    COUNT(*) AS papers,
+    COUNT(papers.year) AS with_year,
+    COALESCE(SUM(CASE WHEN papers.year IS NOT NULL AND TRIM(papers.title) <> '' THEN 1 ELSE 0 END), 0) AS with_title,
+    COALESCE(SUM(
+        CASE
+            WHEN papers.year IS NOT NULL
+                AND TRIM(papers.title) <> ''
+                AND LENGTH(COALESCE(papers.abstract, '')) >= :min_abstract
+                THEN 1
+            ELSE 0
+        END
+    ), 0) AS with_abstract
+FROM distinct_papers AS papers
+WHERE papers.corpus_id = :corpus_id
+
+-- name: count_prefiltered
+SELECT COUNT(*) AS papers FROM sampling_papers
+
+-- name: count_excluded
+SELECT COUNT(*) AS papers
+FROM sampling_exclusions
+INNER JOIN papers ON sampling_exclusions.source_id = papers.source_id AND papers.corpus_id = :corpus_id
+WHERE sampling_exclusions.benchmark = :benchmark

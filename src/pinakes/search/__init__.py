@@ -1,0 +1,1 @@
+"""A loaded corpus searched for a text or a paper."""

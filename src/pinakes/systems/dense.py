@@ -1,0 +1,243 @@
+"""Encoders as systems: the exact comparison of a query's vector with those of its candidates.
+
+`mean:specter,scincl` is an ensemble: a text's vector is the mean of those of its members.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, Final
+
+import numpy as np
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.errors import InputError, RunError
+from pinakes.indexers.encoder.model import device_name
+from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.search import score_pools, search_exact
+from pinakes.indexers.lexical import Ranked, TieOrder
+from pinakes.progress import Progress
+from pinakes.queries.relations import select_corpus_texts
+from pinakes.schema import vectors_table
+from pinakes.systems.base import (
+    IndexSummary,
+    Ranking,
+    SystemDescription,
+    SystemOptions,
+    take_options,
+)
+from pinakes.systems.dense_pools import hold_vectors, rank_pools
+from pinakes.vectors.blocks import CandidateBlocks, CorpusBlocks
+from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.nearest import EXACT, NearestRequest, search_through
+from pinakes.vectors.stored import (
+    StoredEncoder,
+    Vectors,
+    fetch_distinct_queries,
+    fetch_queries,
+    mean_vectors,
+    select_distinct_texts,
+    select_workload_texts,
+)
+from pinakes.workload.scope import CorpusScope
+from pinakes.workload.workload import Ids, Workload
+
+ENSEMBLE: Final = "mean:"
+
+
+def make_dense(name: str, options: SystemOptions) -> "DenseSystem":
+    """An encoder by preset, folder or hub id."""
+    if options.through == "exact":
+        take_options(name, options, {})  # the others are those of an index
+    member = EncoderSession(name, options)
+    return DenseSystem(member.source.name, [member], options)
+
+
+def make_ensemble(name: str, options: SystemOptions) -> "DenseSystem":
+    """The mean of several encoders' vectors, by a name such as `mean:specter,scincl`."""
+    take_options(name, options, {})
+    listed = [part.strip() for part in name.removeprefix(ENSEMBLE).split(",")]
+    if len(listed) < 2 or len(set(listed)) < len(listed) or not all(listed):
+        raise InputError(f"{name!r}: expected at least two encoders, each once, as in mean:specter,scincl.")
+    members = [EncoderSession(part, options) for part in listed]
+    return DenseSystem(ENSEMBLE + ",".join(member.source.name for member in members), members, options)
+
+
+class DenseSystem:
+    """A system that compares vectors: of one encoder, or the means of several."""
+
+    def __init__(self, name: str, members: list[EncoderSession], options: SystemOptions) -> None:
+        self.name = name
+        self._members = members
+        self._options = options
+        self._distance = _choose_distance(members, options)
+        self._device = members[0].device
+        self._precision = members[0].precision
+
+    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+        """Encode every text of the workload that has no vector yet."""
+        texts = select_workload_texts(workload)
+        return self._encode(database, texts, workload.benchmark.name, progress)
+
+    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+        """The encoders, the distance and the device."""
+        stored = self._require_workload(database, workload)
+        alone = len(stored) == 1
+        which = {"encoder": stored[0].name} if alone else {"mean_of": [one.name for one in stored]}
+        return SystemDescription(
+            {**which, "distance": self._distance, "search": "exact"},
+            device=device_name(self._device),
+            encoder_id=stored[0].encoder_id if alone else None,
+            encoder_revision=", ".join(one.revision for one in stored),
+            precision=self._precision,
+        )
+
+    def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """By exact comparison; a candidate without a text has no vector and is in no ranking."""
+        tables = [
+            vectors_table(one.name, one.dimensions) for one in self._require_workload(database, workload)
+        ]
+        with database.read() as session:
+            query_rows, queries = fetch_queries(session, workload, tables)
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
+        rank = _rank_shared if workload.pools is None else _rank_pools
+        try:
+            with database.read() as session:
+                for ranking in rank(
+                    session, workload, tables, query_rows, queries, self._distance, self._device
+                ):
+                    yield ranking
+                    progress.advance(1)
+        finally:
+            progress.finish()
+
+    def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """As `rank` in each pool, with every vector read once; a query's own paper is left out."""
+        tables = [
+            vectors_table(one.name, one.dimensions) for one in self._require_workload(database, workload)
+        ]
+        requested = sum(text != "" for text in workload.query_texts)
+        blocks = CandidateBlocks(workload)
+        if not requested or not len(blocks.rows):
+            return
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", requested)
+        try:
+            with ExitStack() as stack:
+                with database.read() as session:
+                    texts, queries = fetch_distinct_queries(session, workload, tables)
+                    read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
+                    held = stack.enter_context(read)
+                # The database is not kept waiting while pools are searched.
+                for ranking in rank_pools(workload, held, texts, queries, self._distance, self._device):
+                    yield ranking
+                    progress.advance(1)
+        finally:
+            progress.finish()
+
+    def _require_workload(self, database: Database, workload: Workload) -> list[StoredEncoder]:
+        return self._require(database, select_workload_texts(workload), workload.benchmark.name)
+
+    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
+        """Encode every text of a corpus that has no vector yet."""
+        return self._encode(database, _corpus_texts(scope), scope.corpus, progress)
+
+    def search(
+        self,
+        database: Database,
+        scope: CorpusScope,
+        text: str,
+        k: int,
+        pool: Ids | None,
+        tie_order: TieOrder,
+    ) -> Ranked:
+        """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
+        stored = self._require(database, _corpus_texts(scope), scope.requested_as)
+        tables = [vectors_table(one.name, one.dimensions) for one in stored]
+        query = mean_vectors([member.embed(text) for member in self._members])
+        through, folder = self._options.through, self._options.index_folder
+        if through != EXACT:
+            if len(stored) > 1:
+                raise InputError(f"{self.name} is searched exactly: an index is of one encoder's vectors.")
+            request = NearestRequest(scope, stored[0], query, k, self._distance, pool, tie_order)
+            return search_through(database, folder, through, request, self._options.parameters)
+        with database.read() as session:
+            blocks = CorpusBlocks(session, scope, pool)
+            found, scores = search_exact(
+                query, blocks.read(session, tables), k, self._distance, blocks.ties, self._device
+            )
+        return Ranked(blocks.paper_ids[found[0]], scores[0])
+
+    def _encode(
+        self, database: Database, texts: sa.Select[Any], label: str, progress: Progress
+    ) -> IndexSummary:
+        started = time.monotonic()
+        counts = [member.encode(database, texts, label, progress) for member in self._members]
+        added, already = (sum(column) for column in zip(*counts, strict=True))
+        return IndexSummary(self.name, added, already, time.monotonic() - started)
+
+    def _require(self, database: Database, texts: sa.Select[Any], requested_as: str) -> list[StoredEncoder]:
+        stored = []
+        for member in self._members:
+            requested = f"--system {member.requested_as} --precision {member.precision}"
+            stored.append(member.require(database, texts, f"`pinakes index {requested_as} {requested}`"))
+        widths = {one.dimensions for one in stored}
+        if len(widths) > 1:
+            raise RunError(
+                f"{self.name}: the encoders' vectors have {sorted(widths)} dimensions; expected one."
+            )
+        return stored
+
+
+def _choose_distance(members: list[EncoderSession], options: SystemOptions) -> Distance:
+    """What the encoders agree on; else the cosine."""
+    own = {member.choose_distance(options) for member in members}
+    return own.pop() if len(own) == 1 else "cosine"
+
+
+def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
+    return select_distinct_texts(select_corpus_texts(scope.corpus, scope.paper_template))
+
+
+def _rank_shared(
+    session: Session,
+    workload: Workload,
+    tables: list[sa.Table],
+    query_rows: list[int],
+    queries: Vectors,
+    distance: Distance,
+    device: str,
+) -> Iterator[Ranking]:
+    blocks = CandidateBlocks(workload)
+    if not len(blocks.rows) or not query_rows:
+        return
+    depth = min(workload.benchmark.depth or len(blocks.rows), len(blocks.rows))
+    found, scores = search_exact(queries, blocks.read(session, tables), depth, distance, blocks.ties, device)
+    for number, position in enumerate(query_rows):
+        yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
+
+
+def _rank_pools(
+    session: Session,
+    workload: Workload,
+    tables: list[sa.Table],
+    query_rows: list[int],
+    queries: Vectors,
+    distance: Distance,
+    _device: str,
+) -> Iterator[Ranking]:
+    blocks = CandidateBlocks(workload)
+    if not len(blocks.rows):
+        return
+    documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
+    for rows, vectors in blocks.read(session, tables):
+        documents[rows] = vectors
+    place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
+    place[blocks.rows] = np.arange(len(blocks.rows))
+    query_ids = [workload.query_ids[position] for position in query_rows]
+    places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
+    pools = [each[each >= 0] for each in places]
+    ranked = score_pools(queries, documents, pools, distance, blocks.ties)
+    for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
+        depth = workload.benchmark.depth or len(found)
+        yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])

@@ -1,0 +1,127 @@
+"""Vectors compared in the pools of a grouped workload: each vector is read once, nested pools share a pass.
+
+Pools whose queries say the same, and of which one holds the other, are a chain: the documents are compared
+once for all of its pools. Where they are many, vectors wait in a temporary file.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pinakes.indexers.exact.nested import search_nested
+from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.search import Block
+from pinakes.systems.base import Ranking
+from pinakes.systems.grouped import choose_k, make_rankings
+from pinakes.vectors.stored import Vectors
+from pinakes.workload.workload import Ids, Workload
+
+BYTES_IN_MEMORY: Final = 1 << 30
+"""more bytes of vectors lie in a file"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldVectors:
+    """Vectors of candidates, in the order in which they were read.
+
+    Attributes:
+        vectors: (n, d), in memory or mapped from a file.
+        rows: the row of `Workload.paper_ids` of each (n,).
+    """
+
+    vectors: Vectors
+    rows: Ids
+
+
+@contextmanager
+def hold_vectors(blocks: Iterable[Block], rows: Ids, dimensions: int) -> Iterator[HeldVectors]:
+    """The vectors of all blocks while the context lasts; a block's rows are places in `rows`."""
+    shape = (len(rows), dimensions)
+    order = np.empty(len(rows), dtype=np.int64)
+    with tempfile.TemporaryFile() as file:
+        in_memory = 4 * len(rows) * dimensions <= BYTES_IN_MEMORY
+        held = np.empty(shape, dtype=np.float32) if in_memory else None
+        count = 0
+        for block in blocks:
+            stop = count + len(block.rows)
+            order[count:stop] = rows[block.rows]
+            if held is not None:
+                held[count:stop] = block.vectors
+            else:
+                file.write(np.ascontiguousarray(block.vectors, dtype=np.float32).data)
+            count = stop
+        file.flush()
+        yield HeldVectors(np.memmap(file, np.float32, "r", shape=shape) if held is None else held, order)
+
+
+def rank_pools(
+    workload: Workload,
+    held: HeldVectors,
+    texts: Mapping[str, int],
+    queries: Vectors,
+    distance: Distance,
+    device: str,
+) -> Iterator[Ranking]:
+    """The ranking of each query in its pool, chain by chain.
+
+    `texts` says for each distinct text of a query which row of `queries` its vector is.
+    """
+    places = np.full(len(workload.paper_ids), -1, dtype=np.int64)
+    places[held.rows] = np.arange(len(held.rows))
+    ties = workload.tie_order[held.rows]
+    for chain in chain_pools(workload):
+        requested = np.array([texts[text] for text in chain.texts], dtype=np.int64)
+        pools = [placed[placed >= 0] for placed in (places[rows] for rows in chain.pools)]
+        k = choose_k(workload, len(pools[-1]))
+        found = search_nested(queries[requested], held.vectors, pools, k, distance, ties, device)
+        place = {text: number for number, text in enumerate(chain.texts)}
+        for members, (rows, scores) in zip(chain.queries, found, strict=True):
+            own = [place[workload.query_texts[query]] for query in members]
+            whole = held.rows[rows]
+            yield from make_rankings(workload, members, ((whole[row], scores[row]) for row in own))
+
+
+@dataclass(slots=True, eq=False)
+class Chain:
+    """Pools that are nested, and whose queries say the same.
+
+    Attributes:
+        texts: the distinct texts of the queries.
+        pools: rows of `Workload.paper_ids`, each pool's in the next.
+        queries: for each pool the places in `query_ids` of the queries that have a text.
+    """
+
+    texts: Sequence[str]
+    pools: list[Ids]
+    queries: list[list[int]]
+
+
+def chain_pools(workload: Workload) -> list[Chain]:
+    """The pools of a grouped workload in chains; one that fits into several joins the first that was begun.
+
+    Pools without a query that has a text are in none.
+    """
+    requested = {part.pool: part.queries.tolist() for part in workload.parts()}
+    groups = workload.groups or {}
+    chains: dict[frozenset[str], list[Chain]] = {}
+    for pool in sorted(groups, key=lambda name: (len(groups[name]), name)):
+        queries = [query for query in requested[pool] if workload.query_texts[query]]
+        texts = frozenset(workload.query_texts[query] for query in queries)
+        begun = chains.setdefault(texts, [])
+        chain = next((one for one in begun if _holds(workload, groups[pool], one.pools[-1])), None)
+        if chain is None:
+            chain = Chain(sorted(texts), [], [])
+            begun.append(chain)
+        chain.pools.append(groups[pool])
+        chain.queries.append(queries)
+    return [chain for texts, begun in chains.items() if texts for chain in begun]
+
+
+def _holds(workload: Workload, pool: Ids, smaller: Ids) -> bool:
+    is_in_pool = np.zeros(len(workload.paper_ids), dtype=bool)
+    is_in_pool[pool] = True
+    return bool(is_in_pool[smaller].all())

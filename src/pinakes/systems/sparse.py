@@ -1,0 +1,202 @@
+"""BM25 by our sparse scorer: k1 and b are options of a run, and all queries share one pass over the index.
+
+N, df and the mean length are of the corpus; where pools are grouped, of the pool (`sparse_pools`); with the
+option `trained_on`, of another corpus. The formula is Lucene's unless the option says `okapi`. Without
+options a run takes the pair that `pinakes tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pinakes.database import Database
+from pinakes.errors import InputError, UnknownNameError
+from pinakes.indexers.analysis import named_analysis
+from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
+from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.progress import Progress
+from pinakes.systems.base import Ranking, SystemDescription, SystemOptions, take_options
+from pinakes.systems.lexical import Kind, LexicalSystem
+from pinakes.systems.sparse_pools import open_pools
+from pinakes.systems.tuned import describe_settings, find_choice
+from pinakes.workload.workload import Workload
+
+NAME: Final = "sparse_bm25"
+DEFAULTS: Final = {"k1": "", "b": "", "analysis": "lucene", "formula": "lucene", "trained_on": ""}
+K1: Final = 1.2
+B: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """k1 and b, and where they are from."""
+
+    k1: float
+    b: float
+    origin: str
+
+
+def make_sparse_bm25(name: str, options: SystemOptions) -> "SparseBm25System":
+    """Sparse BM25; its options are k1, b, analysis, formula (`lucene` or `okapi`) and trained_on."""
+    return SparseBm25System(name, options)
+
+
+class SparseBm25System(LexicalSystem):
+    """A lexical system whose k1 and b are chosen when it ranks."""
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        chosen = take_options(name, options, DEFAULTS)
+        self._formula = chosen["formula"]
+        if self._formula not in FORMULAS:
+            raise UnknownNameError("formula of BM25", self._formula, list(FORMULAS))
+        self._given = _read_pair(chosen)
+        kind = Kind(self._build_files, self._open, analysis=named_analysis(chosen["analysis"]))
+        super().__init__(name, kind, options, chosen["trained_on"])
+
+    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+        """The index's parameters, the formula, k1, b and where they are from, and whose statistics."""
+        described = super().describe(database, workload)
+        pair = self.choose(database, workload)
+        tuning = {"k1": pair.k1, "b": pair.b, "tuning": pair.origin}
+        own = workload.groups is not None and not self._other_corpus(workload.scope)
+        statistics = {"statistics": "pool"} if own else {}
+        parameters = {**described.parameters, **describe_formula(self._formula), **tuning, **statistics}
+        return SystemDescription(parameters, device="cpu")
+
+    def choose(self, database: Database, workload: Workload) -> Pair:
+        """The pair given; else the one tuned on the benchmark as it is; else 1.2 and 0.75."""
+        if self._given is not None:
+            return self._given
+        found = find_choice(database, workload, self.name, self.settings(workload))
+        if found is None:
+            return Pair(K1, B, "default")
+        if found.stale:
+            return Pair(K1, B, "default: the benchmark, or its analysis, was tuned as it no longer is")
+        return Pair(found.k1, found.b, f"{found.measure} on {found.validation}")
+
+    def settings(self, workload: Workload) -> str:
+        """What a tuned pair depends on, as JSON."""
+        # Said only where they differ, so that a pair that was tuned before they could be set still holds.
+        formula = {} if self._formula == "lucene" else {"formula": self._formula}
+        other = self._other_corpus(workload.scope)
+        counted = {"trained_on": other} if other else {}
+        return describe_settings(workload, {**self._kind.analysis.parameters(), **formula, **counted})
+
+    def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """All queries in one pass; in a pool of its own, a candidate that shares no term is last, with 0."""
+        index = self.open_index(database, workload)
+        pair = self.choose(database, workload)
+        requested = [row for row, text in enumerate(workload.query_texts) if text]
+        texts = [workload.query_texts[row] for row in requested]
+        query_ids = [workload.query_ids[row] for row in requested]
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(requested))
+        try:
+            found = rank_texts(index, workload, query_ids, texts, pair.k1, pair.b)
+            for query_id, ranked in zip(query_ids, found, strict=True):
+                rows = np.searchsorted(workload.paper_ids, ranked.paper_ids)
+                yield Ranking(query_id, rows, ranked.scores)
+                progress.advance(1)
+        finally:
+            progress.finish()
+
+    def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
+        """Each pool's queries in one pass, with the pool's own statistics; their own papers are left out."""
+        index = self.open_index(database, workload)
+        pair = self.choose(database, workload)
+        requested = sum(text != "" for text in workload.query_texts)
+        progress.start(f"rank {workload.benchmark.name} by {self.name}", requested)
+        try:
+            for search in open_pools(index, workload):
+                for ranking in search.rank(pair.k1, pair.b):
+                    yield ranking
+                    progress.advance(1)
+                del search  # its postings, before the next pool's
+        finally:
+            progress.finish()
+
+    def open_index(self, database: Database, workload: Workload) -> SparseBm25Index:
+        """The index of the workload's corpus; `RunError` with the command that builds it where it is not."""
+        path = self._folder / self._require_once(database, workload)["path"]
+        return SparseBm25Index.open(path, self._formula)
+
+    def _build_files(
+        self,
+        folder: Path,
+        documents: Iterable[tuple[int, Mapping[str, str | None]]],
+        _fields: Sequence[str],
+        statistics: TermStatistics | None = None,
+    ) -> BuiltIndex:
+        texts = ((paper_id, fields["text"]) for paper_id, fields in documents)
+        return build_sparse_bm25(folder, texts, analysis=self._kind.analysis, statistics=statistics)
+
+    def _open(self, folder: Path) -> "_FixedIndex":
+        return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))
+
+
+def rank_texts(
+    index: SparseBm25Index,
+    workload: Workload,
+    query_ids: Sequence[str],
+    texts: Sequence[str],
+    k1: float,
+    b: float,
+) -> list[Ranked]:
+    """Each text's ranking of the workload's candidates; `query_ids` say whose pool where each has its own."""
+    depth = workload.benchmark.depth or len(workload.paper_ids)
+
+    def tie_order(paper_ids: Ids) -> Ids:
+        ranks: Ids = workload.tie_order[np.searchsorted(workload.paper_ids, paper_ids)]
+        return ranks
+
+    if workload.pools is not None:
+        pools = [workload.paper_ids[workload.pools[query_id]] for query_id in query_ids]
+        scored = index.score_pools(texts, pools, k1, b)
+        return [select_top(*pair, depth, tie_order) for pair in zip(pools, scored, strict=True)]
+    threads = os.cpu_count() or 1
+    found = index.search_many(
+        texts, depth, k1, b, pool=workload.paper_ids, tie_order=tie_order, threads=threads
+    )
+    # A pool fills up with papers that share no term; a ranking of a shared pool holds those that do.
+    counts = [int((ranked.scores > 0).sum()) for ranked in found]
+    return [
+        Ranked(ranked.paper_ids[:count], ranked.scores[:count])
+        for ranked, count in zip(found, counts, strict=True)
+    ]
+
+
+class _FixedIndex:
+    """An index with its k1 and b, as the search for one text takes it."""
+
+    def __init__(self, index: SparseBm25Index, pair: Pair) -> None:
+        self._index, self._pair = index, pair
+
+    @property
+    def row_count(self) -> int:
+        return self._index.row_count
+
+    def search(self, query_text: str, k: int, *, tie_order: TieOrder) -> Ranked:
+        pair = self._pair
+        return self._index.search_many([query_text], k, pair.k1, pair.b, tie_order=tie_order)[0]
+
+    def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
+        return self._index.score_pool(query_text, paper_ids, self._pair.k1, self._pair.b)
+
+
+def _read_pair(chosen: Mapping[str, str]) -> Pair | None:
+    if not chosen["k1"] and not chosen["b"]:
+        return None
+    try:
+        k1, b = float(chosen["k1"] or K1), float(chosen["b"] or B)
+    except ValueError as problem:
+        raise InputError(
+            f"k1 {chosen['k1']!r} and b {chosen['b']!r}; expected numbers, as k1=0.9 and b=0.4."
+        ) from problem
+    if not (0 <= k1 <= LARGEST_K1 and 0 <= b <= 1):
+        raise InputError(f"k1 is {k1} and b is {b}; expected k1 from 0 to {LARGEST_K1:,}, and b from 0 to 1.")
+    return Pair(k1, b, "given")

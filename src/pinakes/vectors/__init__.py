@@ -1,0 +1,1 @@
+"""Encoders in use, stored vectors and the indexes over them."""

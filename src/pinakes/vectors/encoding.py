@@ -1,0 +1,157 @@
+"""One encoder at work in a database: its texts encoded where they lack a vector, its table, its staleness.
+
+An encoder at another precision is another encoder, with a table of its own, so that no ranking mixes them.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import RunError
+from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, gather_batches
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import choose_device, choose_precision, load_encoder
+from pinakes.indexers.encoder.precision import MAX_COSINE_ERROR, check_precision
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.encoder.processes import EncoderProcesses
+from pinakes.indexers.encoder.write_behind import write_behind
+from pinakes.indexers.exact.scores import Distance
+from pinakes.progress import Progress
+from pinakes.schema import vectors_table
+from pinakes.systems.base import SystemOptions
+from pinakes.vectors.stored import (
+    StoredEncoder,
+    Vectors,
+    count_texts,
+    find_encoder,
+    read_sample,
+    read_texts,
+    register_encoder,
+    select_missing,
+    store_precision,
+    write_vectors,
+)
+
+Encode = Callable[[Iterable[tuple[uuid.UUID, str]]], Iterable[EncodedBatch[uuid.UUID]]]
+
+
+class EncoderSession:
+    """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision."""
+
+    def __init__(self, requested_as: str, options: SystemOptions) -> None:
+        self.source = resolve_model(requested_as)
+        self.requested_as = requested_as
+        self.devices = (options.device or choose_device()).split(",")
+        self.device = self.devices[0]
+        wanted = options.precision
+        self.precision = choose_precision(self.device) if wanted == "auto" else wanted
+
+    @property
+    def table_name(self) -> str:
+        """The name that the encoder has in the database; its vectors are in `vectors_<name>`."""
+        return f"{self.source.name}_{self.precision}"
+
+    def encode(
+        self, database: Database, texts: sa.Select[Any], label: str, progress: Progress
+    ) -> tuple[int, int]:
+        """Encode every text that has no vector yet, one transaction a batch: how many now, how many before.
+
+        `texts` gives text_digest and text, as `select_distinct_texts` does.
+        """
+        encoder = self._load(self.precision)
+        stored = register_encoder(database, self.table_name, encoder)
+        vectors = vectors_table(stored.name, stored.dimensions)
+        missing = select_missing(texts, vectors)
+        with database.read() as reader:
+            expected, total = count_texts(reader, texts), count_texts(reader, missing)
+            if total and self.precision != "fp32":
+                self._check_precision(database, encoder, read_sample(reader, missing))
+            progress.start(f"encode {label} by {stored.name}", total)
+            try:
+                with self._start(encoder) as encode:
+                    pairs = read_texts(reader, missing)
+                    added = _write_all(database, vectors, encode(pairs), progress)
+            finally:
+                progress.finish()
+        return added, expected - total
+
+    def _load(self, precision: str) -> Encoder:
+        return load_encoder(self.source, precision=precision, device=self.device)  # type: ignore[arg-type]
+
+    @contextmanager
+    def _start(self, encoder: Encoder) -> Iterator[Encode]:
+        """What encodes texts: this process, or one process a device where there are several."""
+        if len(self.devices) == 1:
+            yield lambda pairs: encode_texts(encoder, pairs)
+            return
+        options = {"precision": self.precision}
+        with EncoderProcesses[uuid.UUID](self.source, self.devices, options) as processes:
+            yield processes.encode
+
+    def _check_precision(self, database: Database, encoder: Encoder, sample: list[str]) -> None:
+        error = check_precision(
+            lambda pairs: encode_texts(encoder, pairs), self._load("fp32"), sample, MAX_COSINE_ERROR
+        )
+        store_precision(database, self.table_name, error)
+
+    def embed(self, text: str) -> Vectors:
+        """The vector (1, d) of a text that need not be in the database."""
+        encoder = self._load(self.precision)
+        return encoder.embed(encoder.tokenize([text]))
+
+    def choose_distance(self, options: SystemOptions) -> Distance:
+        """As asked, else as the encoder's makers compare vectors, else the cosine."""
+        preset = self.source.preset
+        return options.distance or (preset and preset.distance) or "cosine"  # type: ignore[return-value]
+
+    def find(self, database: Database, command: str) -> StoredEncoder:
+        """The stored encoder.
+
+        Raises:
+            RunError: it has made no vector yet; the message says that `command` with its name makes them.
+        """
+        with database.read() as session:
+            stored = find_encoder(session, self.table_name)
+        if stored is None:
+            requested = f"`{command} --system {self.requested_as} --precision {self.precision}`"
+            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {requested}.")
+        return stored
+
+    def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
+        """The stored encoder, which has a vector for every text.
+
+        Raises:
+            RunError: it has not; the message names `command`, which makes them.
+        """
+        with database.read() as session:
+            stored = find_encoder(session, self.table_name)
+            if stored is None:
+                raise RunError(f"no text was encoded by {self.table_name} yet; do it with {command}.")
+            missing = count_texts(
+                session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
+            )
+        if missing:
+            raise RunError(
+                f"{missing} texts have no vector of {self.table_name}; encode them with {command}."
+            )
+        return stored
+
+
+def _write_all(
+    database: Database, vectors: sa.Table, batches: Iterable[EncodedBatch[uuid.UUID]], progress: Progress
+) -> int:
+    """Write each batch while the next is computed; how many texts."""
+    added = 0
+
+    def write(batch: EncodedBatch[uuid.UUID]) -> None:
+        nonlocal added
+        write_vectors(database, vectors, batch)
+        added += len(batch.keys)
+        progress.advance(len(batch.keys))
+
+    write_behind(gather_batches(batches), write)
+    return added

@@ -1,0 +1,198 @@
+"""Faiss indexes of a corpus's vectors, in the index folder: built, reused, refused when stale, searched."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.errors import IndexingError, RunError
+from pinakes.indexers.exact.scores import Distance, Vectors
+from pinakes.indexers.faiss.build import build_faiss
+from pinakes.indexers.faiss.index import FaissIndex, Found
+from pinakes.indexers.faiss.kinds import find_kind, settle_options
+from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
+from pinakes.indexers.side_folder import folder_name, is_whole
+from pinakes.progress import Progress, Silent
+from pinakes.schema import vectors_table
+from pinakes.vectors.indexes.base import (
+    PhaseProgress,
+    VectorIndexSummary,
+    digest_corpus,
+    encoder_in_words,
+    require_vectors,
+    select_text_digests,
+    spoken_options,
+    summarise,
+)
+from pinakes.vectors.side_rows import find_row, remove_replaced, store_row
+from pinakes.vectors.stored import StoredEncoder
+from pinakes.workload.scope import CorpusScope
+
+BLOCK_ROWS = 16_384
+
+
+def build_faiss_index(
+    database: Database,
+    folder: Path,
+    scope: CorpusScope,
+    encoder: StoredEncoder,
+    kind: str,
+    *,
+    distance: Distance = "cosine",
+    options: Mapping[str, int] | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    graph_threads: int = 1,
+    progress: Progress | None = None,
+) -> VectorIndexSummary:
+    """The Faiss index of the corpus's vectors under `folder`; what is there already is not built again.
+
+    It is there when its files are whole, its texts and encoder are those of today, and its settings those
+    asked for. Options: nlist, pq_bytes, m, ef_construction, as the kind has them.
+
+    Raises:
+        RunError: a text of the corpus has no vector; the message has the command.
+        IndexingError, UnknownNameError: an option or a kind that does not fit.
+    """
+    find_kind(kind)
+    started = time.monotonic()
+    require_vectors(database, scope, encoder)
+    identity = _identity(scope, encoder, kind)
+    with database.read() as session:
+        digest, rows = digest_corpus(session, scope, encoder)
+        known = find_row(session, identity)
+    settled = settle_options(kind, options or {}, rows, encoder.dimensions)
+    requested = {"distance": distance, "seed": seed, "options": settled}
+    if known and known["content_digest"] == digest and _is_whole(folder / known["path"], known, requested):
+        return summarise(known, built=False, elapsed_s=time.monotonic() - started)
+    path = Path("faiss") / folder_name(scope.corpus, scope.paper_template, encoder.name, kind, digest[:16])
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    report = PhaseProgress(progress or Silent(), f"index {scope.corpus} for {kind}")
+    with database.read() as session:
+        try:
+            built = build_faiss(
+                folder / path,
+                _stream(session, scope, encoder),
+                kind,
+                distance=distance,
+                options=options,
+                seed=seed,
+                threads=threads,
+                graph_threads=graph_threads,
+                progress=lambda phase, done, total: report(phase, done, total or rows),
+            )
+        finally:
+            report.finish()
+    values = {
+        "parameters": {**built.parameters, "index_bytes": built.index_bytes},
+        "row_count": built.row_count,
+        "content_digest": digest,
+        "path": str(path),
+        "recall": built.recall[10],
+        "recall_100": built.recall[100],
+    }
+    with database.begin() as session:
+        row = store_row(session, identity, values)
+    remove_replaced(folder, known, path)
+    return summarise(row, built=True, elapsed_s=time.monotonic() - started)
+
+
+def open_faiss_index(
+    database: Database, folder: Path, scope: CorpusScope, encoder: StoredEncoder, kind: str
+) -> FaissIndex:
+    """The Faiss index of the corpus as it is today.
+
+    Raises:
+        RunError: there is none, or the corpus or its encoder changed since; the message has the command.
+        IndexingError: its files are damaged.
+    """
+    find_kind(kind)
+    command = f"`pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} --kind {kind}"
+    with database.read() as session:
+        known = find_row(session, _identity(scope, encoder, kind))
+        if known is None or not (folder / known["path"]).is_dir():
+            raise RunError(
+                f"there is no faiss:{kind} index of the corpus {scope.corpus} by {encoder.name} under "
+                f"{folder}; build it with {command}`."
+            )
+        parameters = orjson.loads(known["parameters"])
+        command += f" --distance {parameters['distance']}{spoken_options(parameters['options'])}`"
+        digest, _ = digest_corpus(session, scope, encoder)
+    if known["content_digest"] != digest:
+        raise RunError(
+            f"the faiss:{kind} index of the corpus {scope.corpus} was built from other texts or vectors than "
+            f"those of today; build it again with {command}."
+        )
+    try:
+        return FaissIndex.open(folder / known["path"])
+    except IndexingError as problem:
+        raise IndexingError(f"{problem} with {command}.") from problem
+
+
+def search_faiss(
+    database: Database,
+    folder: Path,
+    scope: CorpusScope,
+    encoder: StoredEncoder,
+    queries: Vectors,
+    k: int,
+    *,
+    kind: str,
+    distance: Distance = "cosine",
+    pool: Ids | None = None,
+    tie_order: TieOrder = by_paper_id,
+    options: Mapping[str, int] | None = None,
+    threads: int = 1,
+) -> Found:
+    """The best `k` papers for each query (q, d), through the index: min(k, pool) hits each.
+
+    A paper of the pool without a text has no vector and cannot be found. `options` are nprobe, ef_search.
+
+    Raises:
+        RunError: no index, a stale one, or one of another distance; the message has the command.
+    """
+    index = open_faiss_index(database, folder, scope, encoder, kind)
+    if index.distance != distance:
+        raise RunError(
+            f"the faiss:{kind} index of the corpus {scope.corpus} is by {index.distance}, not by {distance}; "
+            f"build it again with `pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} "
+            f"--kind {kind} --distance {distance}`."
+        )
+    held = None if pool is None else np.intersect1d(pool, index.ids)
+    return index.search(queries, k, tie_order=tie_order, pool=held, options=options, threads=threads)
+
+
+def _identity(scope: CorpusScope, encoder: StoredEncoder, kind: str) -> dict[str, str]:
+    return {
+        "kind": f"faiss_{kind}",
+        "scope": f"corpus:{scope.corpus}",
+        "paper_template": scope.paper_template,
+        "encoder": encoder.name,
+    }
+
+
+def _is_whole(folder: Path, known: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
+    parameters = orjson.loads(known["parameters"])
+    if any(parameters.get(name) != value for name, value in requested.items()):
+        return False
+    return is_whole(folder)
+
+
+def _stream(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> Iterator[tuple[Ids, Vectors]]:
+    """Paper ids and vectors, by paper id, so that the same corpus gives the same index."""
+    vectors = vectors_table(encoder.name, encoder.dimensions)
+    texts = select_text_digests(scope).order_by(None).subquery("digests")
+    query = (
+        sa.select(texts.c.paper_id, vectors.c.embedding)
+        .join(vectors, vectors.c.text_digest == texts.c.text_digest)
+        .order_by(texts.c.paper_id)
+    )
+    for part in session.stream(query, rows=BLOCK_ROWS):
+        flat = part["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        ids = part["paper_id"].to_numpy().astype(np.int64)
+        yield ids, flat.astype(np.float32, copy=False).reshape(len(ids), encoder.dimensions)

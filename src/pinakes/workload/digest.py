@@ -1,0 +1,106 @@
+"""The order among equal scores, and the digest of a workload: the same on both databases.
+
+Neither depends on ids of ours.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Ids = NDArray[np.int64]
+
+ROWS_AT_ONCE: Final = 500_000
+
+
+def order_ties(source_ids: pa.Array | pa.ChunkedArray) -> Ids:
+    """The rank of each id when they are sorted byte-wise descending: trec_eval's order among equal scores.
+
+    >>> order_ties(pa.array(["a", "c", "b"])).tolist()
+    [2, 0, 1]
+    """
+    whole = source_ids.combine_chunks() if isinstance(source_ids, pa.ChunkedArray) else source_ids
+    descending = pc.array_sort_indices(whole, order="descending").to_numpy()
+    ranks = np.empty(len(source_ids), dtype=np.int64)
+    ranks[descending] = np.arange(len(source_ids))
+    return ranks
+
+
+def rank_anew(ranks: Ids, of: int) -> Ids:
+    """Ranks out of `of` as ranks among themselves.
+
+    >>> rank_anew(np.array([7, 2, 4]), 9).tolist()
+    [2, 0, 1]
+    """
+    taken = np.zeros(of, dtype=bool)
+    taken[ranks] = True
+    anew: Ids = (np.cumsum(taken) - 1)[ranks]
+    return anew
+
+
+def digest_workload(
+    queries: pa.Table,
+    papers: pa.Table,
+    tie_order: Ids,
+    pools: Mapping[str, Ids] | None,
+    groups: Mapping[str, Ids] | None,
+    query_rows: Ids | None,
+) -> str:
+    """sha256 over the queries, the candidates, and who has which.
+
+    Args:
+        queries: query_id and text, and pool where pools are grouped, by query_id.
+        papers: source_id and text_digest of each candidate.
+        tie_order: the rank of each candidate's source_id, descending.
+        pools: query_id -> rows of `papers` where each query has its own.
+        groups, query_rows: pool -> rows of `papers`, and each query's own row or -1, where pools are grouped.
+    """
+    digest = hashlib.sha256()
+    _add_rows(digest, _join([queries["query_id"], queries["text"]]))
+    _add_rows(digest, _sort_papers(papers, np.argsort(-tie_order)))
+    if pools is not None:
+        digest.update("\n".join(_list_pairs(papers, tie_order, pools)).encode())
+    if groups is not None and query_rows is not None:
+        _add_rows(digest, _join([queries["pool"]]))
+        _add_numbers(digest, np.where(query_rows < 0, -1, tie_order[query_rows]))
+        for pool, rows in sorted(groups.items()):
+            digest.update(f"{pool}\0{len(rows)}\n".encode())
+            _add_numbers(digest, np.sort(tie_order[rows]))
+    return digest.hexdigest()
+
+
+def _list_pairs(papers: pa.Table, tie_order: Ids, pools: Mapping[str, Ids]) -> Iterator[str]:
+    source_ids = papers["source_id"].to_pylist()
+    for query_id, rows in sorted(pools.items()):
+        for row in rows[np.argsort(-tie_order[rows])].tolist():
+            yield f"{query_id}\0{source_ids[row]}"
+
+
+def _sort_papers(papers: pa.Table, ascending: Ids) -> pa.Array:
+    """source_id and text_digest of each candidate as one text, in their order."""
+    joined = _join([papers["source_id"], papers["text_digest"]]).take(pa.array(ascending))
+    # Papers of two corpora may have the same source_id; then the texts decide.
+    return joined if _ascends(joined) else joined.take(pc.array_sort_indices(joined))
+
+
+def _ascends(values: pa.Array) -> bool:
+    return len(values) < 2 or bool(pc.all(pc.less_equal(values[:-1], values[1:])).as_py())
+
+
+def _join(columns: list[pa.ChunkedArray]) -> pa.Array:
+    texts = [column.combine_chunks().cast(pa.large_string()) for column in columns]
+    return pc.binary_join_element_wise(*texts, pa.scalar("\0", pa.large_string()))
+
+
+def _add_rows(digest: Any, texts: pa.Array) -> None:
+    for first in range(0, len(texts), ROWS_AT_ONCE):
+        part = texts[first : first + ROWS_AT_ONCE].to_pylist()
+        digest.update(("\n".join(part) + "\n").encode())
+
+
+def _add_numbers(digest: Any, numbers: Ids) -> None:
+    digest.update(np.ascontiguousarray(numbers, dtype="<i8").tobytes())
