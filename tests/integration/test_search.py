@@ -4,15 +4,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, InputError, RunError, UnknownNameError
-from pinakes.index.index import index_corpus
+from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.exact.scores import score_pairs
+from pinakes.index.index import index_corpus
 from pinakes.search.filter import PaperFilter
 from pinakes.search.search import Found, SearchRequest, search
 from pinakes.systems.base import SystemOptions
 from tests.benching import change
+from tests.toy_encoder import DIMENSIONS
 
 SYSTEMS = ["bm25", "tfidf", "toy"]
 
@@ -33,6 +36,12 @@ def ask(
 def prepare(database: Database, tmp_path: Path, system: str, corpus: str = "synthetic") -> None:
     options = SystemOptions(tmp_path / database.name, precision="fp32", device="cpu")
     index_corpus(database, corpus, system, options=options)
+
+
+def read_vector(session: Session, text: str) -> NDArray[np.float32]:
+    """The stored vector of a text by the toy encoder, (1, dimensions)."""
+    statement = "SELECT embedding FROM vectors_toy_fp32 WHERE text_digest = CAST(md5(:text) AS UUID)"
+    return np.array(session.fetch_arrow(statement, {"text": text})["embedding"].to_pylist(), np.float32)
 
 
 def named(system: str, toy_folder: str) -> str:
@@ -84,19 +93,30 @@ def test_a_dense_search_gives_the_cosines_of_the_stored_vectors(
     # p2 and p10 hold exactly that text: the order of equal scores is the source's ids, byte-wise descending.
     assert [(hit.source_id, round(hit.score, 6)) for hit in hits[:2]] == [("p2", 1.0), ("p10", 1.0)]
     with prepared.read() as session:
-        vectors = {
-            text: np.array(
-                session.fetch_arrow(
-                    "SELECT embedding FROM vectors_toy_fp32 WHERE text_digest = CAST(md5(:text) AS UUID)",
-                    {"text": text},
-                )["embedding"].to_pylist(),
-                np.float32,
-            )
-            for text in ("graph models", "Graphs citation graph retrieval")
-        }
-    requested, document = vectors.values()
-    expected = score_pairs(requested, document, np.array([[0, 0]]), "cosine")
-    assert [(hit.source_id, hit.score) for hit in hits[2:]] == [("p1", float(expected[0]))]
+        asked, document = (
+            read_vector(session, text) for text in ("graph models", "Graphs citation graph retrieval")
+        )
+    expected = score_pairs(asked, document, np.array([[0, 0]]), "cosine")
+    # The text was stored out of a batch and is asked with alone: its last bits may differ.
+    assert [(hit.source_id, hit.score) for hit in hits[2:]] == [("p1", pytest.approx(expected[0], abs=1e-5))]
+
+
+def test_a_dense_search_scores_the_vector_of_its_text_to_the_bit(
+    prepared: Database, tmp_path: Path, toy_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(prepared, tmp_path, toy_folder, "scifact")
+    vector = np.linspace(-1, 1, DIMENSIONS, dtype=np.float32)[None]
+    monkeypatch.setattr(Encoder, "embed", lambda encoder, tokens: vector)
+    monkeypatch.setattr(Encoder, "start", lambda encoder, tokens: lambda: vector)
+    hits = ask(prepared, tmp_path, toy_folder, "scifact", "graph models")
+    texts = {"p1": "Graphs citation graph retrieval", "p2": "graph models", "p10": "graph models"}
+    with prepared.read() as session:
+        documents = {paper: read_vector(session, text) for paper, text in texts.items()}
+    expected = {
+        paper: float(score_pairs(vector, document, np.array([[0, 0]]), "cosine")[0])
+        for paper, document in documents.items()
+    }
+    assert {hit.source_id: hit.score for hit in hits} == expected
 
 
 def test_every_part_of_a_filter_counts(prepared: Database, tmp_path: Path) -> None:
