@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,6 +24,7 @@ from pinakes.loaders.mapped.values import Path
 from pinakes.loaders.reading.records import open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Rejected, Rows, take_record
+from pinakes.python_values import use_python_types
 
 BATCH_ROWS: Final = 10_000
 MAX_MEMORY_BYTES: Final = 1 << 30
@@ -186,12 +188,13 @@ def _open_parquet(file: InputFile) -> pq.ParquetFile:
 def _list_rows(batch: pa.RecordBatch) -> list[dict[str, Any] | str]:
     # Of texts that are not UTF-8 and times beyond the year 9999, Python learns only when it asks for them.
     try:
-        rows: list[dict[str, Any] | str] = batch.to_pylist(maps_as_pydicts="lossy")
+        rows: list[dict[str, Any] | str] = use_python_types(batch).to_pylist(maps_as_pydicts="lossy")
     except (ValueError, OverflowError) as error:
         if batch.num_rows == 1:
             return [f"a value that cannot be read: {error}"]
-        half = batch.num_rows // 2
-        return _list_rows(batch.slice(0, half)) + _list_rows(batch.slice(half))
+        numbers = np.arange(batch.num_rows)
+        halves = np.split(numbers, [batch.num_rows // 2])
+        return [row for half in halves for row in _list_rows(batch.take(pa.array(half)))]
     return rows
 
 

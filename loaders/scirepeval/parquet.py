@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.python_values import use_python_types
 
 _BATCH_ROWS: Final = 1_000
 _RAW_BYTES: Final = 100_000
@@ -55,7 +56,7 @@ def _take_batch(file: InputFile, batches: Iterator[pa.RecordBatch]) -> pa.Record
 
 def _list_rows(file: InputFile, batch: pa.RecordBatch) -> list[dict[str, Any]]:
     try:
-        return list(batch.to_pylist())
+        return list(use_python_types(batch).to_pylist())
     except (pa.ArrowException, ValueError, OverflowError) as error:
         raise LoadError(f"{file.name} holds values that cannot be read: {error}. Fetch it again.") from error
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, InputError, RunError, UnknownNameError
+from pinakes.index.index import index_corpus
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.exact.scores import score_pairs
-from pinakes.index.index import index_corpus
 from pinakes.search.filter import PaperFilter
 from pinakes.search.search import Found, SearchRequest, search
 from pinakes.systems.base import SystemOptions

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from pinakes.database.results import RawResult
 from pinakes.errors import InputError
+from pinakes.python_values import find_python_type
 
 
 class DuckdbBackend:
@@ -82,9 +83,9 @@ def _relation(connection: sa.Connection, statement: sa.Executable) -> Any:
 
 
 def _unify_types(rows: pa.Table) -> pa.Table:
-    """The types that Postgres gives too: decimals (sums) as floats, times in UTC, not in the local zone."""
+    """The types that Postgres gives too: decimals (sums) as floats, times in microseconds and in UTC."""
     fields = [field.with_type(_unify_type(field.type)) for field in rows.schema]
-    return rows.cast(pa.schema(fields))
+    return rows.cast(pa.schema(fields), safe=False)
 
 
 def _unify_type(type_: pa.DataType) -> pa.DataType:
@@ -92,4 +93,4 @@ def _unify_type(type_: pa.DataType) -> pa.DataType:
         return pa.float64()
     if pa.types.is_timestamp(type_) and type_.tz is not None:
         return pa.timestamp("us", tz="UTC")
-    return type_
+    return find_python_type(type_)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pinakes.database import Database
 from pinakes.errors import InputError
+from pinakes.python_values import use_python_types
 from pinakes.report.status import ask
 
 BLOCK_ROWS = 8_192
@@ -59,10 +59,11 @@ def _read_parquet(source: Path, wanted: list[str]) -> Iterator[Iterator[tuple[An
         try:
             with pq.ParquetFile(path) as file:
                 _require_columns(str(path), file.schema_arrow.names, wanted)
-                for batch in file.iter_batches(BLOCK_ROWS, columns=wanted):
+                for read in file.iter_batches(BLOCK_ROWS, columns=wanted):
+                    batch = use_python_types(read)
                     columns = [batch.column(name).to_pylist() for name in wanted]
                     yield zip(*columns, strict=True)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (ValueError, OverflowError, OSError) as error:
             raise InputError(
                 f"{path} cannot be read as Parquet ({error}); write or fetch it again"
             ) from error

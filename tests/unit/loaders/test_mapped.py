@@ -469,6 +469,16 @@ def test_a_row_that_python_cannot_hold_is_rejected_alone(tmp_path: Path) -> None
     assert rejected == [(1, "row 1", "invalid_value"), (3, "row 3", "invalid_value")]
 
 
+def test_a_row_whose_list_python_cannot_hold_is_rejected_alone(tmp_path: Path) -> None:
+    times = pa.array([[1], [1_000, 2_000], [3_000, 2]], pa.list_(pa.timestamp("ns")))
+    pq.write_table(pa.table({"source_id": ["a", "b", "c"], "times": times}), tmp_path / "a.parquet")
+    options = _map(tmp_path, '[papers]\nsource_id = "source_id"\nvenue = { from = "times", join = " " }')
+    staged, rejected = _stage("parquet", tmp_path / "a.parquet", options)
+    venue = "1970-01-01T00:00:00.000001 1970-01-01T00:00:00.000002"
+    assert staged["papers"] == [{"row_number": 2, "source_id": "b", "venue": venue}]
+    assert rejected == [(1, "row 1", "invalid_value"), (3, "row 3", "invalid_value")]
+
+
 def test_only_the_mapped_columns_of_parquet_are_read(tmp_path: Path) -> None:
     pq.write_table(pa.table({"source_id": ["a", None], "embedding": [[0.5], [0.25]]}), tmp_path / "a.parquet")
     _, rejected = stage_all("parquet", tmp_path / "a.parquet")
