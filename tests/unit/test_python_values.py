@@ -17,8 +17,13 @@ NS = pa.timestamp("ns")
 
 SCRIPT = """
 import sys
+class NoPandas:  # None in sys.modules, pyarrow would take for pandas
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
 if sys.argv[1] == "without":
-    sys.modules["pandas"] = None
+    sys.meta_path.insert(0, NoPandas())
 from pathlib import Path
 from tests.loading import stage_all
 
