@@ -241,15 +241,17 @@ class Chunk:
     `rows_in` = records in the chunk = accepted + rejected. `last_row` is the number of the last record.
     `origins`: row number -> origin of an accepted record, where the loader knows it. `first_byte` and
     `end_byte` say where the records stand in the decompressed file, where the loader knows it.
+    `skipped` counts accepted records of which a mapping makes no row.
     """
 
     last_row: int
     rows_in: int
     tables: dict[str, pa.Table] = field(default_factory=dict)
     rejected: list[Rejected] = field(default_factory=list)
-    origins: Mapping[int, Origin] = field(default_factory=dict)
+    origins: Mapping[int, Origin | Accepted] = field(default_factory=dict)
     first_byte: int | None = None
     end_byte: int | None = None
+    skipped: int = 0
 
 
 def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:
@@ -260,9 +262,11 @@ def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:
         name: rows.filter(pc.less_equal(rows["row_number"], last_row)) for name, rows in chunk.tables.items()
     }
     rejected = [row for row in chunk.rejected if row.row_number <= last_row]
-    accepted = {number for rows in tables.values() for number in rows["row_number"].to_pylist()}
-    accepted |= {number for number in chunk.origins if number <= last_row}  # one may stage no row
-    return Chunk(last_row, len(accepted) + len(rejected), tables, rejected, chunk.origins)
+    staged = {number for rows in tables.values() for number in rows["row_number"].to_pylist()}
+    accepted = staged | {number for number in chunk.origins if number <= last_row}  # one may stage no row
+    skipped = len(accepted) - len(staged) if chunk.skipped else 0
+    rows_in = len(accepted) + len(rejected)
+    return Chunk(last_row, rows_in, tables, rejected, chunk.origins, skipped=skipped)
 
 
 def take_record(

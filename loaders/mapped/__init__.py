@@ -1,6 +1,6 @@
-"""CSV, JSON Lines and Parquet of anybody's: a mapping file says which column or path feeds what.
+"""CSV, JSON Lines and Parquet of anybody's: a mapping, a file of SELECTs, says which rows they make.
 
-`--option mapping=FILE` names the mapping (`mapping_file` reads it, the manual describes it). Without one,
+`--option mapping=FILE` names the mapping (`mapping` reads it, the manual describes it). Without one,
 columns and keys that carry our own names are taken (`source_id`, `title`, `abstract`, `year`, `venue`,
 `citation_count`; of another staged table with `--option table=judgments`), and lists of objects under the
 name of another staged table are its rows.
@@ -12,35 +12,40 @@ same file under a changed mapping is loaded anew.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from pinakes.errors import InputError, UnknownNameError
-from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.mapped.batches import read_batches
-from pinakes.loaders.mapped.json_schema import infer_schema
-from pinakes.loaders.mapped.mapping import Mapping, map_names
-from pinakes.loaders.mapped.mapping_file import read_mapping
-from pinakes.loaders.mapped.rows import make_parser
-from pinakes.loaders.mapped.tabular import (
-    Parse,
-    iterate_batches,
-    read_batch,
+from pinakes.loaders.base import (
+    PAPER_CHILDREN,
+    PAPER_COLUMNS,
+    WHOLE_PAPER,
+    CorpusDescription,
+    InputFile,
+    Loader,
+    Options,
+)
+from pinakes.loaders.mapped.mapping import Mapping, read_mapping
+from pinakes.loaders.mapped.own_names import map_columns, map_keys
+from pinakes.loaders.mapped.plan import Plan
+from pinakes.loaders.mapped.records import (
+    list_constants,
+    open_parquet,
     read_csv,
     read_csv_columns,
+    read_lines,
     read_parquet,
-    read_parquet_columns,
     read_partitions,
-    with_partitions,
 )
-from pinakes.loaders.mapped.vectors import make_project
-from pinakes.loaders.reading.columnar import Layout, read_columnar
+from pinakes.loaders.mapped.staged import Seen, stage_batch
 from pinakes.loaders.reading.compression import COMPRESSIONS
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import digest_file, read_json_lines
-from pinakes.loaders.staging import STAGED, Accepted, Chunk, Rejected
+from pinakes.loaders.reading.records import digest_file
+from pinakes.loaders.staging import STAGED, Chunk
 
 _SUFFIXES: Final = {
     "csv": (".csv", ".tsv", ".tab", ".txt"),
@@ -50,7 +55,7 @@ _SUFFIXES: Final = {
 """Format -> how the names of its files end, before those of compression."""
 
 _OPTIONS: Final = {
-    "mapping": "the TOML file that says which column feeds what",
+    "mapping": "the SQL file whose SELECTs make rows of the records",
     "table": "without a mapping: the staged table whose columns the records have (papers)",
 }
 _ROLE: Final = re.compile(r"papers\((.*)\)")
@@ -77,8 +82,17 @@ def _take_mapping(options: Options) -> Mapping | None:
 
 def _find_files(format_: str, source: Path | None, options: Options) -> list[InputFile]:
     """The files below the source, in the order of their names."""
-    found = [InputFile(path, name, "") for path, name in _list_paths(format_, source)]
-    return [_describe_file(format_, file, options) for file in found]
+    found = []
+    roles: dict[str, str] = {}  # of files with the same columns
+    for path, name in _list_paths(format_, source):
+        file = InputFile(path, name, "")
+        mapping, available = _choose_mapping(format_, file, options)
+        columns = "" if available is None else available.to_string()
+        if columns not in roles:
+            with closing(Plan(mapping, available, name)) as plan:
+                roles[columns] = _name_role(plan)
+        found.append(InputFile(path, name, roles[columns], digest=_digest(file, options)))
+    return found
 
 
 def _list_paths(format_: str, source: Path | None) -> list[tuple[Path, str]]:
@@ -121,18 +135,14 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _describe_file(format_: str, file: InputFile, options: Options) -> InputFile:
-    mapping = _choose_mapping(format_, file, options)
-    return InputFile(file.path, file.name, _name_role(mapping), digest=_digest(file, options))
-
-
-def _name_role(mapping: Mapping) -> str:
+def _name_role(plan: Plan) -> str:
     """What the files hold, and of papers which columns and children: `papers(title,year)`, `judgments`."""
-    names = [table.name for table in mapping.tables]
+    names = [select.table for select in plan.selects]
     if "papers" not in names:
         return next((name for name in names if name != "mentioned_papers"), names[0])
-    owned = mapping.list_owned()
-    return "papers" if owned == WHOLE_PAPER else f"papers({','.join(sorted(owned))})"
+    columns = {name for select in plan.selects if select.table == "papers" for name in select.names}
+    said = {*PAPER_COLUMNS} & columns | {*PAPER_CHILDREN} & {*names}
+    return "papers" if said == WHOLE_PAPER else f"papers({','.join(sorted(said))})"
 
 
 def _digest(file: InputFile, options: Options) -> str | None:
@@ -146,53 +156,47 @@ def _digest(file: InputFile, options: Options) -> str | None:
     return hashlib.sha256("\n".join([digest_file(file.path), *settings]).encode()).hexdigest()
 
 
-def _choose_mapping(format_: str, file: InputFile, options: Options) -> Mapping:
-    """The mapping of the options, or that of the names that the file has."""
+def _choose_mapping(format_: str, file: InputFile, options: Options) -> tuple[Mapping, pa.Schema | None]:
+    """The mapping of the options, or that of our own names; and the file's columns, but of JSON Lines."""
     mapping = _take_mapping(options)
-    if mapping is not None:
-        if mapping.csv and format_ != "csv":
-            raise InputError(f"the mapping {options['mapping']}: [csv] is for the loader csv, not {format_}.")
-        return mapping
+    if mapping is not None and mapping.csv and format_ != "csv":
+        raise InputError(f"the mapping {options['mapping']}: csv is for the loader csv, not {format_}.")
     table = options.get("table", "papers")
     if table not in STAGED:
         raise UnknownNameError("table", table, list(STAGED))
     if format_ == "jsonl":
-        return map_names(table, None)
-    columns = read_csv_columns(file, {}) if format_ == "csv" else read_parquet_columns(file)
-    named = map_names(table, {*columns, *read_partitions(file.name)})
-    expected = [field.name for field in list(STAGED[table])[1:] if not field.nullable]
-    if columns and not set(expected) & named.tables[0].names():
-        raise InputError(
-            f"{file.name} has no column {expected[0]}; its columns are {', '.join(columns)}. "
-            "Say with --option mapping=FILE which of them feeds what."
-        )
-    return named
+        return mapping or map_keys(table), None
+    available = _list_columns(format_, file, mapping)
+    return mapping or map_columns(table, available, file.name), available
+
+
+def _list_columns(format_: str, file: InputFile, mapping: Mapping | None) -> pa.Schema:
+    """The columns of a file, of its folders, and those for which the mapping has a default."""
+    if format_ == "csv":
+        csv = {} if mapping is None else mapping.csv
+        own = pa.schema([(name, pa.string()) for name in read_csv_columns(file, csv)])
+    else:
+        with open_parquet(file) as opened:
+            own = opened.schema_arrow.remove_metadata()
+    constants = list_constants(file, None if mapping is None else mapping.defaults)
+    return pa.schema([*own, *(field for field in constants.schema if field.name not in own.names)])
 
 
 def _read_chunks(format_: str, file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of one file."""
-    mapping = _choose_mapping(format_, file, options)
-    parse, project = make_parser(mapping), make_project(mapping)
-    if project is not None and format_ == "parquet":
-        return read_batches(
-            iterate_batches(file, mapping), project, partial(read_batch, parse=parse), first_row
-        )
-    if project is not None and format_ == "jsonl" and not read_partitions(file.name):
-        schema = infer_schema(file, mapping)
-        if schema is not None:
-            return read_columnar(file, first_row, Layout((schema,), project, parse))
-    return gather_chunks(_READERS[format_](file, mapping, parse), first_row=first_row)
-
-
-def _read_lines(file: InputFile, _mapping: Mapping, parse: Parse) -> Iterator[Accepted | Rejected]:
-    return read_json_lines(file, with_partitions(file, parse))
-
-
-_READERS: Final[dict[str, Callable[[InputFile, Mapping, Parse], Iterator[Accepted | Rejected]]]] = {
-    "csv": read_csv,
-    "jsonl": _read_lines,
-    "parquet": read_parquet,
-}
+    mapping, available = _choose_mapping(format_, file, options)
+    seen: Seen = {}
+    with closing(Plan(mapping, available, file.name)) as plan:
+        constants = list_constants(file, mapping.defaults)
+        if format_ == "csv":
+            batches = read_csv(file, mapping.csv, plan.columns, constants, first_row)
+        else:
+            read = read_parquet if format_ == "parquet" else read_lines
+            batches = read(file, plan.columns, constants, first_row)
+        for batch in batches:
+            chunk = stage_batch(plan, batch, seen)
+            if chunk.last_row >= first_row:
+                yield chunk
 
 
 def _describe(role: str) -> frozenset[str]:
@@ -214,6 +218,6 @@ def _make_loader(format_: str, summary: str) -> Loader:
     )
 
 
-CSV: Final = _make_loader("csv", "any CSV or TSV, with a mapping of its columns")
-JSONL: Final = _make_loader("jsonl", "any JSON Lines, with a mapping of their keys")
-PARQUET: Final = _make_loader("parquet", "any Parquet files, with a mapping of their columns")
+CSV: Final = _make_loader("csv", "any CSV or TSV, with a mapping in SQL")
+JSONL: Final = _make_loader("jsonl", "any JSON Lines, with a mapping in SQL")
+PARQUET: Final = _make_loader("parquet", "any Parquet files, with a mapping in SQL")

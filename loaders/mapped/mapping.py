@@ -1,15 +1,23 @@
-"""A mapping: which path of a record feeds which column of which staged table.
+"""A mapping out of its file: named SELECTs over `input`, one for each table of rows to be made.
 
-Leaves out: reading it from a file (`mapping_file`) and applying it (`rows`).
+Leaves out: whether a file has the columns that the SELECTs name (`plan`).
 """
 
-import re
-from collections.abc import Mapping as Mapped
-from dataclasses import dataclass, field
+import difflib
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS, CorpusDescription
-from pinakes.loaders.mapped.values import Path, parse_path
+import duckdb
+import pyarrow as pa
+
+from pinakes.database.sql_blocks import list_blocks
+from pinakes.errors import InputError
+from pinakes.loaders.base import PAPER_CHILDREN, CorpusDescription
+from pinakes.loaders.mapped.sandbox import StatementError, explain_error, open_sandbox, parse_select
 from pinakes.loaders.staging import STAGED
 
 DEFAULTS: Final[dict[str, dict[str, str]]] = {
@@ -17,16 +25,13 @@ DEFAULTS: Final[dict[str, dict[str, str]]] = {
     "judgments": {"assessor": "published", "split": "test"},
     "sentences": {"section_number": "0"},
 }
-"""Staged table -> obligatory column -> what it holds when no mapping feeds it.
+"""Staged table -> required column -> what it holds where a SELECT does not give it.
 
 A label is the word `value` only beside a value.
 """
 
-OWN_ID: Final = {
-    **dict.fromkeys(STAGED, "source_id"),
-    "citations": "citing_source_id",
-}
-"""Staged table -> the column that takes the record's own paper when no mapping feeds it."""
+OWN_ID: Final = {**dict.fromkeys(STAGED, "source_id"), "citations": "citing_source_id"}
+"""Staged table -> the column that takes the record's own paper where a SELECT does not give it."""
 
 NUMBERED: Final = {
     "authorships": "position",
@@ -34,131 +39,196 @@ NUMBERED: Final = {
     "sections": "section_number",
     "review_scores": "review_id",
 }
-"""Staged table -> the column that takes an item's number, from 1, when no mapping feeds it."""
+"""Staged table -> the column that takes a row's number in its record, from 1, where no SELECT gives it."""
 
-EXPECTED_RECORDS: Final = frozenset(
+RECORDS: Final = frozenset(
     {"papers", "mentioned_papers", "queries", "judgments", "pool_sources", "sentence_selections", "deletions"}
 )
-"""Staged tables to which a record owes a row: without an obligatory value it is rejected. A row of another
-table is left out then, unless the mapping requires the column."""
+"""Staged tables whose rows must be whole: one without a required value rejects its record. A row of another
+table is left out."""
+
+_PAPERS: Final = ("papers", "mentioned_papers")
+_CORPUS: Final = tuple(member.name for member in fields(CorpusDescription))
+_CSV: Final[dict[str, type]] = {"delimiter": str, "encoding": str, "quoted": bool, "columns": list}
+_SETTINGS: Final[tuple[str, ...]] = ("corpus", "csv", "defaults")
+_EXAMPLE: Final = "-- name: papers\nSELECT doi AS source_id, title FROM input"
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnMapping:
-    """What feeds a column.
+class Block:
+    """One SELECT: the staged table that its rows are for, and what messages call it."""
 
-    Attributes:
-        paths: the first that holds something is taken.
-        value: a constant; with paths, what stands in where none of them holds anything.
-        split: parts the text; `part` (from 0, negative from the end) is kept.
-        pattern: a regular expression; its first group, or the whole match, is kept, and a text without a
-            match is rejected.
-        renamed: a value -> what it becomes; others stay as they are.
-        missing: values that stand for none.
-        join: what parts of a list are joined with.
-        prefix: is put before the value.
-        normalise: an identifier scheme, or `title`: the value in its one spelling (`identifiers`).
-        is_required: whether a record without the value is rejected.
-        is_optional: whether a file may lack the column altogether.
-    """
-
-    name: str
-    paths: tuple[Path, ...] = ()
-    value: Any = None
-    split: str | None = None
-    part: int = 0
-    pattern: re.Pattern[str] | None = None
-    renamed: Mapped[str, str] = field(default_factory=dict)
-    missing: frozenset[str] = frozenset()
-    join: str | None = None
-    prefix: str = ""
-    normalise: str | None = None
-    is_required: bool = False
-    is_optional: bool = False
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the text is changed on its way."""
-        changes = (self.split, self.pattern, self.normalise, self.prefix or None, self.renamed or None)
-        return any(change is not None for change in changes)
-
-
-@dataclass(frozen=True, slots=True)
-class TableMapping:
-    """What feeds a staged table: its columns, and for `each` item of a list a row instead of one a record."""
-
-    name: str
-    columns: tuple[ColumnMapping, ...]
-    each: Path | None = None
-    separator: str | None = None
-    each_is_optional: bool = False
-
-    def names(self) -> set[str]:
-        """The columns that the mapping feeds."""
-        return {column.name for column in self.columns}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Paths that start at the record: where the mapping says them, and if a file may lack all of them."""
-
+    table: str
+    sql: str
     place: str
-    paths: tuple[Path, ...]
-    is_optional: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A whole mapping file.
+    """A whole mapping, the SELECTs of papers first.
 
-    `csv` holds delimiter, encoding, quoted and columns as given; `corpus` what the file says of the corpus.
+    Attributes:
+        corpus: what it says of the corpus.
+        csv: the dialect of CSV: delimiter, encoding, quoted, columns.
+        defaults: column of `input` -> what it holds in a file that lacks it, as one row.
+        name: the file, for messages.
     """
 
-    tables: tuple[TableMapping, ...]
+    blocks: tuple[Block, ...]
     corpus: CorpusDescription | None = None
-    csv: Mapped[str, Any] = field(default_factory=dict)
+    csv: dict[str, Any] = field(default_factory=dict)
+    defaults: pa.Table | None = None
+    name: str = "of our names"
 
-    def list_sources(self) -> list[Source]:
-        """What the mapping reads of a record itself, in the order of its tables."""
-        listed = []
-        for table in self.tables:
-            if table.each is not None:
-                listed.append(Source(f"{table.name}.each", (table.each,), table.each_is_optional))
-            for column in table.columns:
-                paths = tuple(path for path in column.paths if table.each is None or path.from_record)
-                if paths:
-                    listed.append(Source(f"{table.name}.{column.name}", paths, column.is_optional))
-        return listed
-
-    def list_owned(self) -> frozenset[str]:
-        """What the records say of their papers in full: columns of papers, and tables that hang on them."""
-        owned: set[str] = set()
-        for table in self.tables:
-            if table.name == "papers":
-                owned |= table.names() & set(PAPER_COLUMNS)
-            elif table.name in PAPER_CHILDREN:
-                owned.add(table.name)
-        return frozenset(owned if any(table.name == "papers" for table in self.tables) else ())
+    def complain(self, place: str, message: str) -> InputError:
+        """The error that says what is wrong in which block."""
+        return InputError(f"the mapping {self.name}: {place}: {message}.")
 
 
-def map_names(table: str, names: set[str] | None) -> Mapping:
-    """The mapping of records that carry our staged names.
+def read_mapping(path: Path) -> Mapping:
+    """The mapping that the file holds.
 
-    Args:
-        table: the staged table whose columns the record has; lists under the names of other staged tables
-            hold rows of those.
-        names: the names that a file has, where it says so before its first record.
+    Raises:
+        InputError: there is no such file, or a block is unknown or no SELECT.
     """
-    columns = tuple(_map_name(name) for name in STAGED[table].names[1:] if names is None or name in names)
-    may_nest = set(STAGED) - {"papers"} if table == "papers" else {"mentioned_papers"} - {table}
-    nested = (name for name in STAGED if name in may_nest and (names is None or name in names))
-    return Mapping((TableMapping(table, columns), *map(_map_nested, nested)))
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"the mapping {path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the mapping {path} is not UTF-8 (byte {error.start}).") from error
+    return parse_mapping(path.name, text)
 
 
-def _map_nested(table: str) -> TableMapping:
-    columns = tuple(map(_map_name, STAGED[table].names[1:]))
-    return TableMapping(table, columns, parse_path(table), each_is_optional=True)
+@lru_cache(maxsize=8)
+def parse_mapping(name: str, text: str) -> Mapping:
+    """The mapping that a text of that name is.
+
+    Raises:
+        InputError: as `read_mapping`.
+    """
+    head, listed = list_blocks(text.replace("\r\n", "\n"))
+    _refuse_toml(name, text)
+    if any(line.strip() and not line.lstrip().startswith("--") for line in head.splitlines()):
+        raise InputError(
+            f"the mapping {name}: expected '-- name: TABLE' before the first SELECT, as in\n{_EXAMPLE}"
+        )
+    named = Mapping((), name=name)
+    with open_sandbox() as connection:
+        return _read_blocks(connection, named, listed)
 
 
-def _map_name(name: str) -> ColumnMapping:
-    return ColumnMapping(name, (Path(name, (name,), False),), is_optional=True)
+def _refuse_toml(name: str, text: str) -> None:
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        document = {}
+    if name.endswith(".toml") or document:
+        tables = [key for key in document if key in STAGED] or ["papers"]
+        raise InputError(
+            f"the mapping {name} is TOML; a mapping is a file of SELECTs now, one for each table. Write for "
+            f"{', '.join(tables)} a block such as\n{_EXAMPLE}\n"
+            "The manual's section on CSV, JSON Lines and Parquet shows each key of TOML in SQL."
+        )
+
+
+def _read_blocks(
+    connection: duckdb.DuckDBPyConnection, named: Mapping, listed: list[tuple[str, str]]
+) -> Mapping:
+    tables = [table for table, _ in listed]
+    blocks: list[Block] = []
+    settings: dict[str, pa.Table] = {}
+    for number, (table, sql) in enumerate(listed):
+        again = tables[:number].count(table)
+        place = table if tables.count(table) == 1 else f"{table}[{again + 1}]"
+        if table not in (*STAGED, *_SETTINGS):
+            raise _complain_unknown(named, "", table, (*STAGED, *_SETTINGS))
+        try:
+            parse_select(connection, sql)
+        except StatementError as error:
+            raise named.complain(place, str(error)) from error
+        if table in STAGED:
+            blocks.append(Block(table, sql, place))
+        elif again:
+            raise named.complain(place, "it comes twice")
+        else:
+            settings[table] = _read_row(connection, named, table, sql)
+    if not blocks:
+        raise named.complain("it maps nothing", f"expected a block such as\n{_EXAMPLE}")
+    # Papers first: their child rows take their ids.
+    blocks.sort(key=lambda block: (block.table not in _PAPERS, list(STAGED).index(block.table)))
+    _check_owners(named, blocks)
+    csv = _take_csv(named, settings["csv"]) if "csv" in settings else {}
+    corpus = _take_corpus(named, settings["corpus"]) if "corpus" in settings else None
+    return Mapping(tuple(blocks), corpus, csv, settings.get("defaults"), named.name)
+
+
+def _check_owners(named: Mapping, blocks: list[Block]) -> None:
+    tables = {block.table for block in blocks}
+    for block in blocks:
+        if "papers" not in tables and block.table in PAPER_CHILDREN and block.table != "citations":
+            raise named.complain(block.place, "its rows belong to the record's paper; add a block papers")
+
+
+def _read_row(connection: duckdb.DuckDBPyConnection, named: Mapping, place: str, sql: str) -> pa.Table:
+    try:
+        row = connection.sql(sql).to_arrow_table()
+    except duckdb.Error as error:
+        raise named.complain(place, explain_error(error)) from error
+    if row.num_rows != 1:
+        raise named.complain(
+            place, f"expected a SELECT of constants, which gives one row; it gives {row.num_rows}"
+        )
+    return row
+
+
+def _take_values(named: Mapping, place: str, row: pa.Table, known: Iterable[str]) -> dict[str, Any]:
+    for name in row.column_names:
+        if name not in known:
+            raise _complain_unknown(named, place, name, known)
+    return {name: value for name, value in row.to_pylist()[0].items() if value is not None}
+
+
+def _take_corpus(named: Mapping, row: pa.Table) -> CorpusDescription:
+    texts = pa.schema([(name, pa.string()) for name in row.column_names])
+    return CorpusDescription(**{"name": "", **_take_values(named, "corpus", row.cast(texts), _CORPUS)})
+
+
+def _take_csv(named: Mapping, row: pa.Table) -> dict[str, Any]:
+    given = _take_values(named, "csv", row, _CSV)
+    for name, value in given.items():
+        if not isinstance(value, _CSV[name]):
+            raise named.complain(f"csv.{name}", f"expected {_CSV[name].__name__}, found {value!r:.80}")
+    if len(given.get("delimiter", ",")) != 1:
+        raise named.complain("csv.delimiter", "expected one character")
+    if not _is_line_based(given.get("encoding", "utf-8")):
+        raise named.complain(
+            "csv.encoding", "expected an encoding that extends ASCII: utf-8, latin-1, cp1252, …"
+        )
+    if not all(isinstance(column, str) and column for column in given.get("columns", ["x"])):
+        raise named.complain("csv.columns", "expected a list of names")
+    return given
+
+
+def _is_line_based(encoding: str) -> bool:
+    """Whether lines and delimiters can be found before decoding."""
+    try:
+        return '\n,"\t;|'.encode(encoding) == b'\n,"\t;|'
+    except LookupError:
+        return False
+
+
+def _complain_unknown(named: Mapping, place: str, name: str, known: Iterable[str]) -> InputError:
+    listed = list(known)
+    what = f"{place} has no column {name!r}" if place else f"there is no table {name!r}"
+    return InputError(f"the mapping {named.name}: {what}{suggest(name, listed)}; known: {', '.join(listed)}.")
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """The closest of the known names as the end of a sentence; empty where none is close.
+
+    >>> suggest("titel", ["title", "year"])
+    " (did you mean 'title'?)"
+    """
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

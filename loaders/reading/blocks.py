@@ -74,6 +74,10 @@ class Block:
         line = line.rstrip(b"\r\n")
         return line.removeprefix(codecs.BOM_UTF8) if self.first_line + index == 1 else line
 
+    def find_start(self, index: int) -> int:
+        """The offset of the line at that index from 0."""
+        return int(self.ends[index - 1]) if index else 0
+
     def list_lines(self) -> Iterator[tuple[int, int, bytes]]:
         """The lines that are not blank, with their numbers and where they begin in the file."""
         for index in range(len(self)):

@@ -75,13 +75,13 @@ def read_columnar(
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:
             continue
-        for part in _cut(block, first_row):
+        for part in cut_block(block, first_row):
             for chunk in _read_block(part, layout, seen):
                 if chunk.last_row >= first_row:
                     yield chunk
 
 
-def _cut(block: Block, first_row: int) -> Iterator[Block]:
+def cut_block(block: Block, first_row: int) -> Iterator[Block]:
     """The block, cut where `first_row` is in it and where a chunk has its fill."""
     if block.first_line < first_row <= block.last_line:
         block, rest = block.split(first_row - block.first_line)

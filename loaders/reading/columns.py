@@ -196,13 +196,14 @@ def build_table(name: str, columns: dict[str, pa.Array | pa.Scalar]) -> pa.Table
             column = pa.nulls(rows, field.type)
         elif isinstance(column, pa.Scalar):
             column = pa.repeat(column, rows)
-        if pa.types.is_string(field.type) and _holds_nul(column):
+        if pa.types.is_string(field.type) and holds_nul(column):
             raise NotPlainError(f"{field.name} holds a NUL character")
         arrays.append(column)
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _holds_nul(column: pa.Array) -> bool:
+def holds_nul(column: pa.Array) -> bool:
+    """Whether a text holds a NUL character."""
     _, offsets, data = column.buffers()
     if not len(column) or data is None or not data.size:
         return False

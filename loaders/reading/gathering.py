@@ -15,7 +15,7 @@ from pinakes.loaders import staging
 from pinakes.loaders.reading.storable import build_column, find_unstorable
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
-_KEYS: Final[dict[str, tuple[str, ...]]] = {
+KEYS: Final[dict[str, tuple[str, ...]]] = {
     "papers": ("source_id",),
     "queries": ("query_id",),
     "judgments": ("query_id", "source_id", "assessor", "split"),
@@ -122,9 +122,9 @@ def _reject(record: Accepted, reason: staging.Reason, message: str) -> Rejected:
 
 def _list_keys(rows: Rows) -> list[_Key]:
     return [
-        (table, *[row[column] for column in _KEYS[table]])
+        (table, *[row[column] for column in KEYS[table]])
         for table, members in rows.items()
-        if table in _KEYS
+        if table in KEYS
         for row in members
     ]
 

@@ -109,6 +109,7 @@ def _send_chunk(connection: Connection, chunk: Chunk) -> None:
         "rows_in": chunk.rows_in,
         "first_byte": chunk.first_byte,
         "end_byte": chunk.end_byte,
+        "skipped": chunk.skipped,
         "tables": list(chunk.tables),
         "rejected": [asdict(row) for row in chunk.rejected],
         "origins": [(number, origin.location, show_raw(origin.raw)) for number, origin in origins.items()],
@@ -157,4 +158,5 @@ def _build_chunk(header: dict[str, Any], tables: dict[str, pa.Table]) -> Chunk:
         origins,
         header["first_byte"],
         header["end_byte"],
+        header["skipped"],
     )

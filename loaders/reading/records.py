@@ -101,11 +101,13 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
     Raises:
         RecordError: they are not UTF-8, not JSON, or no object.
     """
-    decode_utf8(raw)
     try:
-        value = orjson.loads(raw)
+        value = orjson.loads(raw) if not isinstance(raw, CutLine) else None
     except orjson.JSONDecodeError as error:
+        decode_utf8(raw)  # which says so where it is no UTF-8
         raise RecordError("not_json", str(error)) from error
+    if isinstance(raw, CutLine):
+        decode_utf8(raw)
     if not isinstance(value, dict):
         raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
     return value

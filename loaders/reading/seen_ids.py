@@ -33,23 +33,34 @@ class SeenIds:
     def __init__(self) -> None:
         self._numbers = _Runs()
         self._digests = _Runs()
+        self._last: tuple[pa.Array, _Encoded] | None = None
 
     def add(self, ids: pa.Array) -> None:
         """Put ids into the set."""
-        _, numbers, digests = _encode(ids)
+        _, numbers, digests = self._encode(ids)
+        self._last = None
         self._numbers.add(numbers)
         self._digests.add(digests)
 
     def find(self, ids: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """For each id whether it is in the set."""
-        is_number, numbers, digests = _encode(ids)
+        is_number, numbers, digests = self._encode(ids)
         found = np.zeros(len(ids), dtype=np.bool_)
         found[is_number] = self._numbers.find(numbers)
         found[~is_number] = self._digests.find(digests)
         return found
 
+    def _encode(self, ids: pa.Array) -> "_Encoded":
+        """The codes of the ids; those that were looked for are often added next."""
+        if self._last is None or self._last[0] is not ids:
+            self._last = ids, _encode(ids)
+        return self._last[1]
 
-def _encode(ids: pa.Array) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Codes, Codes]:
+
+_Encoded = tuple[np.ndarray[Any, np.dtype[np.bool_]], Codes, Codes]
+
+
+def _encode(ids: pa.Array) -> _Encoded:
     """Which ids are numbers, the numbers, and the others' digests as texts of 16 bytes."""
     is_number = pc.match_substring_regex(ids, _IS_NUMBER)
     numbers = pc.cast(ids.filter(is_number), pa.int64()).to_numpy(zero_copy_only=False)

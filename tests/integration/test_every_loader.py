@@ -42,7 +42,7 @@ SOURCES = {
     "jats": _own("jats"),
     "jsonl": _own("jsonl", "jsonl/library.jsonl"),
     "jsonl with a mapping": _own(
-        "jsonl", "mapped/library.jsonl", mapping=str(DATA / "mapped" / "library.toml")
+        "jsonl", "mapped/library.jsonl", mapping=str(DATA / "mapped" / "library.sql")
     ),
     "mdcr": _own("mdcr"),
     "multicite": _own("multicite"),

@@ -127,12 +127,12 @@ def test_a_load_in_parts_gives_what_one_load_gives(
 
 
 def test_a_mapping_can_say_selections_too(prepared: Database, tmp_path: Path) -> None:
-    (tmp_path / "mapping.toml").write_text(
-        '[sentence_selections]\neach = "sentences"\nquery_id = "$.query"\nselection = { value = "mapped" }\n'
-        'position = "."\n'
+    (tmp_path / "mapping.sql").write_text(
+        "-- name: sentence_selections\nSELECT query AS query_id, 'mapped' AS selection, "
+        "unnest(CAST(sentences AS JSON[])) AS position FROM input\n"
     )
     (tmp_path / "mine.jsonl").write_text('{"query": "1_method", "sentences": [1, 2]}\n')
-    options = {"mapping": str(tmp_path / "mapping.toml")}
+    options = {"mapping": str(tmp_path / "mapping.sql")}
     load(prepared, LoadRequest("jsonl", tmp_path / "mine.jsonl", options, corpus="csfcube"))
     assert read_selections(prepared) == [("1_method", "mapped", 1), ("1_method", "mapped", 2)]
 

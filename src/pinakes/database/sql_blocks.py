@@ -4,7 +4,18 @@ import re
 from functools import cache
 from importlib.resources import files
 
-_NAME = re.compile(r"^-- name: ([\w.]+)\n", re.MULTILINE)
+_NAME = re.compile(r"^--[ \t]*name:[ \t]*([\w.]+)[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+def list_blocks(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """What stands before the first block, and the blocks in their order: name, statement.
+
+    >>> list_blocks("-- About.\\n-- name: one\\nSELECT 1\\n\\n-- name: one\\nSELECT 2\\n")
+    ('-- About.', [('one', 'SELECT 1'), ('one', 'SELECT 2')])
+    """
+    head, *parts = _NAME.split(text)
+    statements = [part.strip() for part in parts[1::2]]
+    return head.strip(), list(zip(parts[::2], statements, strict=True))
 
 
 def parse_blocks(text: str) -> dict[str, str]:
@@ -13,8 +24,7 @@ def parse_blocks(text: str) -> dict[str, str]:
     >>> parse_blocks("-- About both.\\n\\n-- name: one\\nSELECT 1\\n\\n-- name: two\\nSELECT 2\\n")
     {'one': 'SELECT 1', 'two': 'SELECT 2'}
     """
-    parts = _NAME.split(text)[1:]
-    return {name: statement.strip() for name, statement in zip(parts[::2], parts[1::2], strict=True)}
+    return dict(list_blocks(text)[1])
 
 
 @cache

@@ -1,6 +1,7 @@
 """Files into tables: chunk by chunk, each one transaction, going on where a killed load stopped."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,7 @@ class _Task:
     progress: Progress
     clock: Clock
     reasons: list[str] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)  # file -> records without a row
 
 
 def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
@@ -145,7 +147,7 @@ def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSumm
             first_row = batches[-1]["last_row"] + 1 if batches and not batches[-1]["is_last"] else None
     finally:
         task.progress.finish()
-    return summary
+    return replace(summary, rows_skipped=task.skipped[plan.file.name])
 
 
 def _load_some(
@@ -238,6 +240,7 @@ def _load_chunk(
     session.execute(sa.insert(load_batches).values(**batch))
     session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
     task.reasons.extend(row.reason for row in counts.rejected)
+    task.skipped[plan.file.name] += chunk.skipped
     return batch
 
 

@@ -15,7 +15,8 @@ class FileSummary:
     """What became of one file in this load: `rows_in` = `rows_loaded` + `rows_rejected`.
 
     Records that earlier loads of the same file have read are not among them, but counted by
-    `rows_in_before` and `rows_rejected_before`.
+    `rows_in_before` and `rows_rejected_before`. `rows_skipped` counts, of those loaded, the records of which
+    a mapping makes no row.
     """
 
     file: str
@@ -28,6 +29,7 @@ class FileSummary:
     rows_rejected: int = 0
     rows_in_before: int = 0
     rows_rejected_before: int = 0
+    rows_skipped: int = 0
 
     def after(self, batches: Iterable[Mapping[str, Any]]) -> "FileSummary":
         """The summary of a file of which these rows of `load_batches` were there already."""

@@ -83,7 +83,7 @@ def load_tables(
 
     Args:
         files: for each file `file`, `role`, `was_loaded_before`, `rows_in`, `rows_loaded`, `rows_updated`,
-            `rows_unchanged`, `rows_rejected`.
+            `rows_unchanged`, `rows_rejected`, and `rows_skipped` where a mapping passes over records.
         reasons: reason -> rejected records of the corpus.
         counts: what the corpus holds and lacks -> how many.
     """
@@ -92,6 +92,8 @@ def load_tables(
     titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
     columns = (*text_columns("file", "holds"), *number_columns(titles))
     note = f"{format_seconds(elapsed_s)}. A file that was in before is not read again."
+    if skipped := sum(int(file.get("rows_skipped", 0)) for file in files):
+        note += f" The mapping makes no row of {skipped:,} of the accepted records."
     tables = [Table(f"Load of {corpus}", columns, tuple(rows), note)]
     if reasons:
         rejected = tuple(make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items()))

@@ -1,0 +1,317 @@
+"""The SELECTs of a mapping against the columns of a file: checked before anything is loaded, run on batches.
+
+A SELECT means what it gives for each record alone: `input` is that one record. A plain one (no grouping,
+window, join, subquery in an expression, ORDER BY or LIMIT) gives the same on many records at once, and is run
+so, with the record's number carried along; any other is joined laterally.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import duckdb
+import pyarrow as pa
+
+from pinakes.errors import InputError
+from pinakes.loaders.mapped.conversions import WrongTypeError, convert_column
+from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, Block, Mapping, suggest
+from pinakes.loaders.mapped.sandbox import (
+    DATA_ERRORS,
+    MISSING,
+    explain_error,
+    open_sandbox,
+    parse_select,
+    write_select,
+)
+from pinakes.loaders.staging import STAGED, Reason
+
+RECORD: Final = "_record"
+"""The column of `input` that holds the record's number in its file."""
+ROW: Final = "_row"
+"""The column of a result that holds the number of the record that a row comes from."""
+
+Faults = dict[int, tuple[Reason, str]]
+"""Record -> why it is rejected: the first reason."""
+
+_ABSENT: Final = re.compile(
+    r'(?:Referenced (?:column|table)|column named|^Binder Error: Column) "((?:[^"]|"")+)"'
+)
+_NOT_PLAIN: Final = frozenset({"SUBQUERY", "WINDOW", "STAR"})
+_LATERAL: Final = """SELECT r._record AS _row, t.* FROM (SELECT _record FROM _records) AS r,
+LATERAL (WITH input AS (SELECT * FROM _records WHERE _records._record = r._record)
+SELECT * FROM ({}) AS u) AS t"""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A SELECT that is ready to run; for each column that is no text, `NAME?` holds a value that is wrong."""
+
+    table: str
+    names: tuple[str, ...]
+    sql: str
+
+
+class Plan:
+    """A mapping that fits a file.
+
+    Attributes:
+        columns: those of the file that are read; for JSON Lines the keys.
+        selects: in the order of the mapping.
+    """
+
+    def __init__(self, mapping: Mapping, available: pa.Schema | None, file: str) -> None:
+        """Check every SELECT.
+
+        Args:
+            mapping: what to check.
+            available: the file's columns; None where a column is whatever text a record holds under its name.
+            file: its name, for messages.
+
+        Raises:
+            InputError: a SELECT is wrong, or names a column that the file lacks.
+        """
+        self._mapping = mapping
+        self._available = available
+        self._file = file
+        self._connection = open_sandbox()
+        self._fields: dict[str, pa.Field] = {}
+        bound = [self._bind(block) for block in mapping.blocks]
+        self.columns = [field.name for field in self._fields.values()]
+        self.selects = [
+            self._finish(block, *found) for block, found in zip(mapping.blocks, bound, strict=True)
+        ]
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    def _bind(self, block: Block) -> tuple[str, duckdb.DuckDBPyRelation, bool]:
+        """The SELECT with its record's number, its relation over no record, and whether it is plain."""
+        tree = parse_select(self._connection, block.sql)
+        self._add_named(block, tree)
+        lateral = _LATERAL.format(write_select(self._connection, tree))
+        plain = write_select(self._connection, tree) if _carry_record(tree["statements"][0]["node"]) else None
+        while True:
+            self._register(self._make_empty())
+            try:
+                return plain or lateral, self._connection.sql(plain or lateral), plain is not None
+            except duckdb.BinderException as error:
+                if plain is not None and "GROUP BY" in str(error):  # it aggregates
+                    plain = None
+                elif not self._add_missing(block, error):
+                    raise self._mapping.complain(block.place, self._explain(error)) from error
+            except duckdb.Error as error:
+                raise self._mapping.complain(block.place, self._explain(error)) from error
+
+    def _explain(self, error: duckdb.Error) -> str:
+        message = explain_error(error)
+        if self._available is None and "Cannot extract field" in message:
+            message += (
+                "; reach into JSON with column->>'key', and into a list with unnest(CAST(column AS JSON[]))"
+            )
+        if "Permission" in type(error).__name__:
+            message += "; a mapping reads `input` and nothing else"
+        if isinstance(error, duckdb.CatalogException) and "Table with name" in message:
+            message += "; the records are called input"
+        return message
+
+    def _add_named(self, block: Block, tree: dict[str, Any]) -> None:
+        """Add the columns of the file that a SELECT may name; for JSON Lines, `_add_missing` does."""
+        nodes = list(_walk(tree))
+        has_star = any(node.get("class") == "STAR" for node in nodes)
+        if self._available is not None:
+            parts = [node["column_names"] for node in nodes if node.get("class") == "COLUMN_REF"]
+            for name in [name for names in parts for name in names]:
+                if (field := self._find_field(name)) is not None:
+                    self._fields.setdefault(name.lower(), field)
+            for field in self._available if has_star else ():
+                self._fields.setdefault(field.name.lower(), field)
+            return
+        if has_star:
+            raise self._mapping.complain(
+                block.place, "JSON Lines have no list of columns for *; name the keys"
+            )
+        name = next((name for node in nodes for name in _find_shadowed(node)), None)
+        if name is not None:
+            raise self._mapping.complain(
+                block.place,
+                f"{name} is a column that the SELECT makes, and may be a key of the records; write "
+                f"input.{name} for the key, or make the column in a subquery",
+            )
+
+    def _add_missing(self, block: Block, error: duckdb.Error) -> bool:
+        """Whether the column that an error names has been added to `input` for it."""
+        found = _ABSENT.search(str(error))
+        name = found[1].replace('""', '"') if found else ""
+        if not name or name.lower() in (*self._fields, RECORD, ROW):
+            return False
+        if self._available is None:
+            self._fields[name.lower()] = pa.field(name, pa.string())
+            return True
+        field = self._find_field(name)
+        if field is None:
+            names = self._available.names
+            raise InputError(
+                f"{self._file} has no column {name!r}, which the mapping {self._mapping.name} names in "
+                f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What stands in "
+                f"for a column that some files lack is said in a block defaults: SELECT NULL AS {name}."
+            )
+        self._fields[name.lower()] = field
+        return True
+
+    def _find_field(self, name: str) -> pa.Field | None:
+        """The file's column of that name; SQL does not distinguish case, but an equal name comes first."""
+        fields = [] if self._available is None else list(self._available)
+        alike = [field for field in fields if field.name.lower() == name.lower()]
+        return next((field for field in alike if field.name == name), alike[0] if alike else None)
+
+    def _make_empty(self) -> pa.Table:
+        return pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table()
+
+    def _register(self, records: pa.Table) -> None:
+        self._connection.register("input", records)
+        self._connection.register("_records", records)
+
+    def _finish(self, block: Block, sql: str, relation: duckdb.DuckDBPyRelation, is_plain: bool) -> Select:
+        types = {
+            name: str(type_)
+            for name, type_ in zip(relation.columns, relation.types, strict=True)
+            if name not in (RECORD, ROW)
+        }
+        self._check_names(block, list(types), is_plain)
+        columns = [f"q.{ROW}"]
+        for name, type_ in types.items():
+            try:
+                columns += convert_column(name, STAGED[block.table].field(name).type, type_)
+            except WrongTypeError as error:
+                raise self._mapping.complain(block.place, str(error)) from error
+        # The names are those of staged columns; the SELECT runs where there is nothing but records.
+        select = f"SELECT {', '.join(columns)} FROM ({sql}) AS q"  # noqa: S608
+        return Select(block.table, tuple(types), select)
+
+    def _check_names(self, block: Block, names: list[str], is_plain: bool) -> None:
+        known = STAGED[block.table].names[1:]
+        for name in names:
+            if name not in known:
+                raise self._mapping.complain(
+                    block.place,
+                    f"there is no column {name!r}{suggest(name, known)}; name what is selected as one of "
+                    f"{', '.join(known)}",
+                )
+        absent = [
+            name
+            for name in list_required(block.table)
+            if name not in {*names, *self._list_filled(block, names)}
+        ]
+        if absent:
+            raise self._mapping.complain(
+                block.place, f"the column {absent[0]} is required; expected ... AS {absent[0]}"
+            )
+        number = NUMBERED.get(block.table)
+        if number is not None and number not in names and not is_plain:
+            raise self._mapping.complain(
+                block.place,
+                "rows have an order only in a plain SELECT over input; expected the column "
+                f"{number} here, as in row_number() OVER (ORDER BY ...) AS {number}",
+            )
+
+    def _list_filled(self, block: Block, names: list[str]) -> Iterator[str]:
+        """The columns that are filled in where a SELECT does not give them."""
+        tables = {other.table for other in self._mapping.blocks}
+        if block.table not in ("papers", "mentioned_papers") and tables & {"papers", "mentioned_papers"}:
+            yield OWN_ID[block.table]
+        yield from filter(None, [NUMBERED.get(block.table)])
+        yield from (name for name in DEFAULTS.get(block.table, ()) if name != "label" or "value" in names)
+        if block.table == "authorships":
+            yield "author_source_id"
+
+    def run(self, select: Select, records: pa.Table, faults: Faults) -> pa.Table | None:
+        """The rows of a SELECT over records; None where there are none.
+
+        A record for which it cannot be computed becomes a fault, whatever the others hold.
+        """
+        parts = list(self._run_parts(select, records, faults))
+        return pa.concat_tables(parts).combine_chunks() if parts else None
+
+    def _run_parts(self, select: Select, records: pa.Table, faults: Faults) -> Iterator[pa.Table]:
+        if not records.num_rows:
+            return
+        self._register(records)
+        try:
+            yield self._connection.sql(select.sql).to_arrow_table()
+        except DATA_ERRORS as error:
+            if records.num_rows > 1:
+                half = records.num_rows // 2
+                yield from self._run_parts(select, records.slice(0, half), faults)
+                yield from self._run_parts(select, records.slice(half), faults)
+                return
+            message = explain_error(error)
+            reason: Reason = "missing_field" if message == MISSING else "invalid_value"
+            faults.setdefault(records[RECORD][0].as_py(), (reason, f"{select.table}: {message}"))
+        except duckdb.Error as error:
+            raise self._mapping.complain(select.table, self._explain(error)) from error
+
+    def show_json(self, records: pa.Table) -> list[str]:
+        """Each record as JSON, in the order of the records."""
+        if not records.num_rows or records.num_columns == 1:
+            return ["{}"] * records.num_rows
+        self._connection.register("shown", records.drop_columns([RECORD]))
+        shown = self._connection.sql("SELECT CAST(to_json(shown) AS VARCHAR) AS raw FROM shown")
+        return [str(text) for text in shown.to_arrow_table()["raw"].to_pylist()]
+
+
+def list_required(table: str) -> list[str]:
+    """The columns of a staged table that are never null."""
+    return [field.name for field in list(STAGED[table])[1:] if not field.nullable]
+
+
+def _carry_record(node: dict[str, Any]) -> bool:
+    """Whether a SELECT is plain; if so, the record's number is now the last of its columns."""
+    others = ("modifiers", "group_expressions", "group_sets", "having", "sample", "qualify")
+    source = node.get("from_table", {})
+    if (
+        node["type"] != "SELECT_NODE"
+        or any(node[key] for key in others)
+        or node["cte_map"]["map"]
+        or node["aggregate_handling"] != "STANDARD_HANDLING"
+        or source["sample"]
+        or any(part.get("class") in _NOT_PLAIN for part in _walk([node["select_list"], node["where_clause"]]))
+    ):
+        return False
+    if source["type"] == "SUBQUERY":
+        if not _carry_record(source["subquery"]["node"]):
+            return False
+    elif (
+        source["type"] != "BASE_TABLE"
+        or source["qualified_name"]["path"] != ["input"]
+        or source["column_name_alias"]
+    ):
+        return False
+    column = RECORD if source["type"] == "BASE_TABLE" else ROW
+    node["select_list"].append(
+        {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": ROW, "column_names": [column]}
+    )
+    return True
+
+
+def _find_shadowed(node: dict[str, Any]) -> Iterator[str]:
+    """The names without a table in a SELECT from `input` that an earlier one of its columns has."""
+    if node.get("type") != "SELECT_NODE" or node["from_table"]["type"] != "BASE_TABLE":
+        return
+    made: set[str] = set()
+    for item in node["select_list"]:
+        for part in _walk(item):
+            if part.get("class") == "COLUMN_REF" and part["column_names"][0].lower() in made:
+                yield part["column_names"][0]
+        if item["alias"] and item.get("column_names", [""])[-1].lower() != item["alias"].lower():
+            made.add(item["alias"].lower())
+
+
+def _walk(tree: Any) -> Iterator[dict[str, Any]]:
+    """All objects of a tree."""
+    if isinstance(tree, dict):
+        yield tree
+    if isinstance(tree, dict | list):
+        for value in tree.values() if isinstance(tree, dict) else tree:
+            yield from _walk(value)

@@ -1,0 +1,330 @@
+"""Records of CSV, JSON Lines and Parquet files in batches, as `input` has them.
+
+Parquet comes from Arrow. CSV and JSON Lines come line by line from our own readers, which know where a bad
+line ends: Arrow's CSV reader takes a quote that is never closed for a value that reaches to the file's end,
+and every record behind it would be lost. Leaves out: the SELECTs (`plan`).
+"""
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pinakes.errors import InputError
+from pinakes.loaders import staging
+from pinakes.loaders.base import InputFile
+from pinakes.loaders.mapped.plan import RECORD
+from pinakes.loaders.reading.blocks import Block, read_blocks
+from pinakes.loaders.reading.columnar import cut_block
+from pinakes.loaders.reading.columns import clean_texts
+from pinakes.loaders.reading.records import open_stream, parse_json_object
+from pinakes.loaders.reading.streams import MAX_LINE_BYTES
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+
+BATCH_ROWS: Final = 20_000
+MAX_MEMORY_BYTES: Final = 1 << 30
+_PLAIN: Final = (str, type(None))
+_NO_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive records of a file.
+
+    Attributes:
+        input: the records that could be read, with their numbers.
+        accepted: the same records with their raw texts, for CSV and JSON Lines.
+        is_json: whether the texts of `input` may be JSON of lists and objects.
+    """
+
+    input: pa.Table
+    last_row: int
+    rows_in: int
+    rejected: list[Rejected] = field(default_factory=list)
+    accepted: Mapping[int, Accepted] = field(default_factory=dict)
+    is_json: bool = False
+    first_byte: int | None = None
+    end_byte: int | None = None
+
+
+def read_partitions(name: str) -> dict[str, str | None]:
+    """The columns that the folders of a partitioned file say.
+
+    >>> read_partitions("year=2019/venue=ACL%202019/part-0.parquet")
+    {'year': '2019', 'venue': 'ACL 2019'}
+    """
+    parts = (part.partition("=") for part in name.split("/")[:-1] if "=" in part)
+    return {key: None if value == _NO_PARTITION else unquote(value) for key, _, value in parts}
+
+
+def list_constants(file: InputFile, defaults: pa.Table | None) -> pa.Table:
+    """What the folders of a file say, and the defaults of a mapping: columns of one row each."""
+    said = {key: pa.array([value], pa.string()) for key, value in read_partitions(file.name).items()}
+    others = {} if defaults is None else dict(zip(defaults.column_names, defaults.columns, strict=True))
+    return pa.table({**others, **said})
+
+
+def read_csv_columns(file: InputFile, csv: Mapping[str, Any]) -> list[str]:
+    """The names of a CSV file's columns: the mapping's, or those of its header.
+
+    Raises:
+        InputError: the file has no header.
+    """
+    if "columns" in csv:
+        return list(csv["columns"])
+    columns: list[str] = []
+
+    def take_columns(row: dict[str, str]) -> Rows:
+        columns.extend(row)
+        return {}
+
+    # A header without rows names its columns nowhere else.
+    for record in _read_table(file, csv, take_columns):
+        if isinstance(record, Accepted):
+            break
+    return columns
+
+
+def _read_table(
+    file: InputFile, csv: Mapping[str, Any], parse: Callable[[dict[str, str]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    is_tsv = ".tsv" in file.name or ".tab" in file.name
+    return read_table(
+        file,
+        parse,
+        delimiter=csv.get("delimiter", "\t" if is_tsv else ","),
+        columns=csv.get("columns"),
+        quoted=csv.get("quoted", not is_tsv),
+        encoding=csv.get("encoding", "utf-8"),
+    )
+
+
+class _Taker:
+    """Takes the texts of the named columns out of each record that is read."""
+
+    def __init__(self, columns: Sequence[str], constants: pa.Table) -> None:
+        texts = constants.cast(pa.schema([(name, pa.string()) for name in constants.column_names]))
+        others = texts.to_pylist()[0] if constants.num_columns else {}
+        self._columns = [(name, others.get(name)) for name in columns]
+        self.rows: list[tuple[str | None, ...]] = []
+
+    def take_cells(self, record: dict[str, str]) -> Rows:
+        """Take a row of a table; a cell that is no Unicode raises `RecordError`."""
+        row = tuple([record.get(name, other) for name, other in self._columns])
+        for text in row:
+            if text is not None and not text.isascii() and _is_broken(text):
+                raise RecordError("invalid_value", "a cell holds half of a surrogate pair")
+        self.rows.append(row)
+        return {}
+
+    def take_values(self, record: dict[str, Any]) -> Rows:
+        """Take an object: a text is itself, any other value its JSON."""
+        values = [record.get(name, other) for name, other in self._columns]
+        try:
+            self.rows.append(
+                tuple([v if v.__class__ in _PLAIN else orjson.dumps(v).decode() for v in values])
+            )
+        except orjson.JSONEncodeError as error:
+            raise RecordError("invalid_value", f"nested too deeply: {error}") from error
+        return {}
+
+    def drain(self) -> list[pa.Array]:
+        """The columns of what was taken since the last time."""
+        taken, self.rows = self.rows, []
+        if not taken:
+            return [pa.array([], pa.string())] * len(self._columns)
+        return [pa.array(values, pa.string()) for values in zip(*taken, strict=True)]
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def read_csv(
+    file: InputFile, csv: Mapping[str, Any], columns: Sequence[str], constants: pa.Table, first_row: int
+) -> Iterator[Batch]:
+    """The rows of a CSV file; a cell is a text without surrounding white space, a blank one is null."""
+    taker = _Taker(columns, constants)
+    for records in _gather(_read_table(file, csv, taker.take_cells), first_row):
+        yield _build_batch(records, columns, [clean_texts(cells) for cells in taker.drain()])
+
+
+def read_lines(
+    file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
+) -> Iterator[Batch]:
+    """The objects of a JSON Lines file; a value is a text: a string itself, anything else as JSON."""
+    taker = _Taker(columns, constants)
+    for whole in read_blocks(file):
+        for block in cut_block(whole, first_row):
+            numbers, rejected = _take_lines(block, taker)
+            table = pa.table([pa.array(numbers, pa.int64()), *taker.drain()], names=[RECORD, *columns])
+            rows_in = len(numbers) + len(rejected)
+            if rows_in:
+                accepted = _Lines(block, numbers)
+                ends = (block.first_byte, block.end_byte)
+                yield Batch(table, block.last_line, rows_in, rejected, accepted, True, *ends)
+
+
+def _take_lines(block: Block, taker: _Taker) -> tuple[list[int], list[Rejected]]:
+    """The numbers of the lines that are objects, and the others, but for blank ones."""
+    numbers: list[int] = []
+    rejected: list[Rejected] = []
+    lines = [b""] if block.is_cut else bytes(block.data).split(b"\n")
+    for number, line in enumerate(lines[: len(block)], start=block.first_line):
+        try:
+            record = orjson.loads(line)
+            if isinstance(record, dict) and len(line) < MAX_LINE_BYTES - 1:
+                taker.take_values(record)
+                numbers.append(number)
+                continue
+        except (orjson.JSONDecodeError, RecordError):
+            pass
+        record = _read_exactly(block, number, taker)
+        if isinstance(record, Accepted):
+            numbers.append(number)
+        elif record is not None:
+            rejected.append(record)
+    return numbers, rejected
+
+
+def _read_exactly(block: Block, number: int, taker: _Taker) -> Accepted | Rejected | None:
+    """A line with its end and a byte order mark taken off; None where it is blank."""
+    index = number - block.first_line
+    line = block.get_line(index)
+    if not line.strip():
+        return None
+
+    def parse() -> Rows:
+        return taker.take_values(parse_json_object(line))
+
+    return take_record(number, f"line {number}", line, parse, block.first_byte + block.find_start(index))
+
+
+class _Lines(Mapping[int, Accepted]):
+    """Accepted lines of a block, cut out of it only when asked for."""
+
+    def __init__(self, block: Block, numbers: Sequence[int]) -> None:
+        self._block = block
+        self._numbers = numbers
+
+    def __getitem__(self, number: int) -> Accepted:
+        index = number - self._block.first_line
+        if not 0 <= index < len(self._block):
+            raise KeyError(number)
+        line, start = self._block.get_line(index), self._block.find_start(index)
+        return Accepted(number, {}, f"line {number}", line, self._block.first_byte + start)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers)
+
+
+def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[list[Accepted | Rejected]]:
+    """Records some at a time; none from before `first_row` together with one behind it."""
+    pending: list[Accepted | Rejected] = []
+    held = 0
+    for record in records:
+        pending.append(record)
+        held += len(record.raw)
+        is_cut = record.row_number == first_row - 1
+        if is_cut or len(pending) == staging.CHUNK_ROWS or held >= staging.CHUNK_BYTES:
+            yield pending
+            pending, held = [], 0
+    if pending:
+        yield pending
+
+
+def _build_batch(records: list[Accepted | Rejected], columns: Sequence[str], arrays: list[pa.Array]) -> Batch:
+    accepted = {record.row_number: record for record in records if isinstance(record, Accepted)}
+    rejected = [record for record in records if isinstance(record, Rejected)]
+    table = pa.table([pa.array(accepted, pa.int64()), *arrays], names=[RECORD, *columns])
+    ends = (records[0].first_byte, records[-1].end_byte)
+    return Batch(table, records[-1].row_number, len(records), rejected, accepted, False, *ends)
+
+
+def open_parquet(file: InputFile) -> pq.ParquetFile:
+    """The open file.
+
+    Raises:
+        InputError: it is no Parquet file.
+    """
+    try:
+        if file.member is None and file.path is not None:
+            return pq.ParquetFile(file.path, pre_buffer=False)
+        with open_stream(file) as stream:
+            held = stream.read(MAX_MEMORY_BYTES + 1)
+        if len(held) > MAX_MEMORY_BYTES:
+            raise InputError(f"{file.name} is too large to be read out of an archive; unpack it.")
+        return pq.ParquetFile(io.BytesIO(held), pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
+
+
+def read_parquet(
+    file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
+) -> Iterator[Batch]:
+    """The rows of a Parquet file with the file's own types.
+
+    Raises:
+        InputError: it is no Parquet file, or is damaged.
+    """
+    opened = open_parquet(file)
+    read = [name for name in opened.schema_arrow.names if name in columns]
+    number = 1
+    try:
+        for batch in opened.iter_batches(batch_size=BATCH_ROWS, columns=read, use_threads=False):
+            # Cut where a load goes on, so that no chunk holds records from before.
+            cut = first_row - number if number < first_row < number + batch.num_rows else 0
+            for part in (batch.slice(0, cut), batch.slice(cut)):
+                if part.num_rows:
+                    yield _number_rows(part, number, columns, constants)
+                    number += part.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{file.name} is damaged: {_shorten(error)}. Fetch it again.") from error
+
+
+def _number_rows(batch: pa.RecordBatch, first: int, columns: Sequence[str], constants: pa.Table) -> Batch:
+    numbers = pa.array(np.arange(first, first + batch.num_rows))
+    arrays = {RECORD: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))}
+    for name in columns:
+        if name not in arrays:
+            arrays[name] = pa.repeat(constants[name][0], batch.num_rows)
+    table = pa.Table.from_batches([pa.RecordBatch.from_pydict(arrays)])
+    faults: list[Rejected] = []
+    parts = list(_drop_unreadable(table, faults))
+    return Batch(
+        pa.concat_tables(parts) if parts else table.schema.empty_table(),
+        first + batch.num_rows - 1,
+        batch.num_rows,
+        faults,
+    )
+
+
+def _drop_unreadable(table: pa.Table, faults: list[Rejected]) -> Iterator[pa.Table]:
+    """The rows whose values are what their types say: texts in UTF-8, above all."""
+    try:
+        for column in table.columns:
+            column.validate(full=True)
+        yield table
+    except pa.ArrowInvalid as error:
+        if table.num_rows == 1:
+            number = table[RECORD][0].as_py()
+            fault = f"a value that cannot be read: {_shorten(error)}"
+            faults.append(Rejected(number, f"row {number}", "invalid_value", fault, f"row {number}"))
+            return
+        half = table.num_rows // 2
+        yield from _drop_unreadable(table.slice(0, half), faults)
+        yield from _drop_unreadable(table.slice(half), faults)
+
+
+def _shorten(error: BaseException) -> str:
+    return str(error).strip().rstrip(".")[:200]
