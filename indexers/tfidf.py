@@ -11,14 +11,13 @@ Stemming and sublinear tf each raised nDCG on CSFCube, SciFact and Cranfield, he
 import json
 from array import array
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import Analysis, english_analysis, well_formed
@@ -156,6 +155,8 @@ class TfidfIndex:
 
 
 def _vectorizer(analysis: Analysis, sublinear_tf: bool, vocabulary: list[str] | None) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer  # imported late: it takes a second
+
     return TfidfVectorizer(
         analyzer=analysis.build().analyze,
         vocabulary=vocabulary,
@@ -191,5 +192,5 @@ def _parameters(fields: Sequence[str], sublinear_tf: bool, analysis: Analysis) -
         "max_df": 1.0,
         "dtype": "float32",
         "analysis": analysis.parameters(),
-        "library": f"scikit-learn {sklearn.__version__}",
+        "library": f"scikit-learn {version('scikit-learn')}",
     }

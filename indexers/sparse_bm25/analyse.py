@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pinakes.indexers.analysis import WHOLE_RUNS, Analysis, well_formed
@@ -75,6 +74,8 @@ def analyse_documents(
 
 def _analyse_block(texts: list[str], known: _KnownRuns) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The length of each text in terms, and the terms."""
+    import pyarrow.compute as pc  # late: a tenth of a second that a search of another index need not wait
+
     runs = pc.ascii_split_whitespace(_separate(texts))
     ends = np.concatenate(([0], np.cumsum(runs.value_lengths().to_numpy(zero_copy_only=False))))
     # The dictionary is in the order in which runs are met, and so are the ids of new terms.
