@@ -164,7 +164,7 @@ def open_both(options: argparse.Namespace) -> tuple[VectorFiles, np.ndarray]:
 
 def search_ours(options: argparse.Namespace) -> dict[str, Any]:
     documents, queries = open_both(options)
-    from pinakes.indexers.exact.search import choose_pass
+    from pinakes.indexers.exact.passes import choose_pass
 
     # Kernels are compiled before the clock starts, which one search in a process pays for once.
     search_exact(queries, documents.vectors[:64], 5, "inner_product", method=options.first_pass)

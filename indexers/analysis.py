@@ -110,8 +110,8 @@ def english_analysis(stop_list: StopList = "scikit-learn", stemmer: Stemmer = "e
     >>> english_analysis().build().analyze("The Naïve p53-dependent genes were expressed")
     ['naiv', 'p53', 'depend', 'gene', 'express']
     """
-    words = {"scikit-learn": _read_stop_words, "lucene": LUCENE_STOP_WORDS.split, "none": list[str]}
-    return Analysis(stop_list, tuple(sorted(words[stop_list]())), stemmer)
+    words = {"scikit-learn": _read_stop_words(), "lucene": LUCENE_STOP_WORDS.split(), "none": []}[stop_list]
+    return Analysis(stop_list, tuple(sorted(words)), stemmer)
 
 
 @functools.cache

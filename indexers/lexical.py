@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import well_formed
+from pinakes.indexers.exact.scores import order_best
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -126,7 +127,7 @@ def select_top(paper_ids: Ids, scores: Scores, k: int, tie_order: TieOrder) -> R
     if len(scores) > k:
         kth = np.partition(scores, len(scores) - k)[len(scores) - k]
         paper_ids, scores = paper_ids[scores >= kth], scores[scores >= kth]
-    order = np.lexsort((tie_order(paper_ids), -scores))[:k]
+    order = order_best(scores, tie_order(paper_ids))[:k]
     return Ranked(paper_ids[order], scores[order])
 
 

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
-from pinakes.indexers.encoder.tokenizing import make_tokenize
-
-Precision = Literal["fp32", "bf16", "fp16"]
+from pinakes.indexers.encoder.precision import Precision
 
 WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
     "fp32": torch.float32,
@@ -94,7 +92,7 @@ class Encoder:
 
     @cached_property
     def _tokenize(self) -> Callable[[list[str]], list[list[int]]]:
-        return make_tokenize(self.tokenizer, self.max_tokens)
+        return _make_tokenize(self.tokenizer, self.max_tokens)
 
     def _finish(self, vectors: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.normalize(vectors, dim=1) if self.normalize else vectors
@@ -163,6 +161,35 @@ def pool_groups(
         else:
             parts.append(states.mean(dim=1, dtype=torch.float32))
     return torch.cat(parts)
+
+
+def _make_tokenize(tokenizer: Any, max_tokens: int) -> Callable[[list[str]], list[list[int]]]:
+    """A function from texts to their token ids, special tokens included, cut at `max_tokens`.
+
+    A tokenizer of the tokenizers library is used without its record of where each token stood in the text,
+    which takes a fifth of the time; one in Python is called as it is. The library works on all cores and
+    spends nearly all its time outside Python, so that a thread tokenises ahead of a GPU.
+    """
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
+    if not hasattr(backend, "encode_batch_fast"):
+        return lambda texts: _call_tokenizer(tokenizer, max_tokens, texts)
+    # A copy: the length is the encoder's, and others may use the tokenizer with another.
+    own: Any = type(backend).from_str(backend.to_str())
+    own.enable_truncation(max_tokens, direction=getattr(tokenizer, "truncation_side", "right"))
+    own.no_padding()
+    return lambda texts: [found.ids for found in own.encode_batch_fast(texts)]
+
+
+def _call_tokenizer(tokenizer: Any, max_tokens: int, texts: Sequence[str]) -> list[list[int]]:
+    found: list[list[int]] = tokenizer(
+        list(texts),
+        truncation=True,
+        max_length=max_tokens,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+    )["input_ids"]
+    return found
 
 
 def _fetch_later(vectors: torch.Tensor) -> PendingVectors:

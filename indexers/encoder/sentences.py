@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import plan_batches
+from pinakes.indexers.encoder.batches import plan_batches
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model_settings import SEPARATOR, prepare_text
 

@@ -17,18 +17,18 @@ import numpy as np
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import Distance, Vectors, check_vectors, require_distance
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.faiss.files import (
+from pinakes.indexers.faiss.index import (
     ADDED_AT_ONCE,
     IDS_FILE,
     INDEX_FILE,
     KIND,
     VECTORS_FILE,
+    FaissIndex,
     faiss_threads,
     open_vectors,
     prepare,
     read_blocks,
 )
-from pinakes.indexers.faiss.index import FaissIndex
 from pinakes.indexers.faiss.kinds import (
     TRAINED_PER_CELL,
     describe_factory,

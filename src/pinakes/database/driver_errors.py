@@ -61,7 +61,11 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
         )
-    unreachable = (duckdb.IOException, duckdb.ConnectionException, *_of_psycopg("OperationalError"))
+    unreachable: tuple[type[Exception], ...] = (
+        duckdb.IOException,
+        duckdb.ConnectionException,
+        *_of_psycopg("OperationalError"),
+    )
     if isinstance(original, unreachable):
         return DatabaseError(
             f"the database does not answer as it should: {message.strip()} Once it does, start the same "
