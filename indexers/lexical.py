@@ -6,9 +6,8 @@ insertion, thread or segment shows through.
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,6 @@ TieOrder = Callable[[Ids], Ids]
 
 Progress = Callable[[int], None]
 """called with the number of documents read so far, now and then and once at the end"""
-
-Result = TypeVar("Result")
 
 PROGRESS_EVERY: Final = 10_000
 
@@ -147,11 +144,3 @@ def distinct_ids(paper_ids: "array[int]") -> Ids:
             " paper. Join the texts of a paper before building"
         )
     return ids
-
-
-def in_threads(work: Callable[[str], Result], texts: Sequence[str], threads: int) -> list[Result]:
-    """`work` of each text, in the order given, at any number of threads."""
-    if threads <= 1:
-        return [work(text) for text in texts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, texts))

@@ -32,7 +32,6 @@ from pinakes.indexers.lexical import (
     by_paper_id,
     check_k,
     distinct_ids,
-    in_threads,
     positions_of,
     read_documents,
     select_top,
@@ -127,12 +126,6 @@ class TfidfIndex:
         scores = self._scores(query_text)
         matched = np.flatnonzero(scores)
         return select_top(self._paper_ids[matched], scores[matched], k, tie_order)
-
-    def search_many(
-        self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder = by_paper_id, threads: int = 1
-    ) -> list[Ranked]:
-        """`search` for each text, in their order; the same at any number of threads."""
-        return in_threads(lambda text: self.search(text, k, tie_order=tie_order), query_texts, threads)
 
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The cosine of each given paper, float32, in their order; 0 for a paper that shares no term.
