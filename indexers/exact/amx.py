@@ -73,7 +73,7 @@ declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
 declare void @llvm.x86.tdpbsud(i8 immarg, i8 immarg, i8 immarg)
 declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
 @config = internal constant [64 x i8] [{_config()}], align 64
-{DEFINE}
+{DEFINE} {{
 entry:
   %sums = alloca [{PANEL * TILES * TILE} x i32], align 64
   call void @llvm.x86.ldtilecfg(ptr @config)

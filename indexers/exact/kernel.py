@@ -84,8 +84,9 @@ def _lines() -> Iterator[str]:
 
 _PAIRS: Final = [(query, vector) for query in range(PANEL) for vector in range(VECTORS)]
 
-DEFINE: Final = """define void @scan(ptr %state, ptr %docs, ptr %queries, ptr %corrections, ptr %qa, ptr %qg, ptr %qd,
-                  ptr %da, ptr %dg, ptr %dd, ptr %records, i64 %chunks, i64 %panels, i64 %tiles, i64 %room) {"""
+DEFINE: Final = """\
+define void @scan(ptr %state, ptr %docs, ptr %queries, ptr %corrections, ptr %qa, ptr %qg, ptr %qd,
+                  ptr %da, ptr %dg, ptr %dd, ptr %records, i64 %chunks, i64 %panels, i64 %tiles, i64 %room)"""
 
 LOOPS: Final = """  %tile0 = load i64, ptr %state
   %panel0 = load i64, ptr %state1
@@ -119,7 +120,7 @@ stop:
   store i64 %count_stop, ptr %state2"""
 
 _HEAD: Final = f"""
-{DEFINE}
+{DEFINE} {{
 entry:
   %state1 = getelementptr i64, ptr %state, i64 1
   %state2 = getelementptr i64, ptr %state, i64 2

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
@@ -24,6 +23,7 @@ from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
+    count_threads,
     require_distance,
     require_width,
     score_rows,
@@ -120,7 +120,7 @@ class Search:
 
         step, total = exact_int8.QUERIES_AT_ONCE, len(self._queries.values)
         parts = [slice(start, min(start + step, total)) for start in range(0, total, step)]
-        with ThreadPoolExecutor(torch.get_num_threads()) as workers:
+        with ThreadPoolExecutor(count_threads()) as workers:
             for _ in workers.map(scan, parts):
                 pass
 

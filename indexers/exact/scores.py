@@ -170,9 +170,7 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
 
     A part has `least` or more, and begins at a multiple of `step`.
     """
-    import torch  # late: who only names a distance waits for no torch
-
-    threads = max(1, min(torch.get_num_threads(), count // max(1, least)))
+    threads = max(1, min(count_threads(), count // max(1, least)))
     bounds = [count * number // threads // step * step for number in range(threads)] + [count]
     if threads == 1:
         work(0, count)
@@ -181,6 +179,13 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
         # Each result is asked for, so that an error in a thread is raised here.
         for done in [pool.submit(work, first, stop) for first, stop in pairwise(bounds)]:
             done.result()
+
+
+def count_threads() -> int:
+    """How many threads torch computes with, which is how many a search takes."""
+    import torch  # late: who only names a distance waits for no torch
+
+    return torch.get_num_threads()
 
 
 def require_width(queries: CheckedVectors, documents: CheckedVectors) -> None:

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal
 
 import numpy as np
-import torch
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.passes import Block, Pass, Search, TieOrder
@@ -21,6 +20,7 @@ from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
+    count_threads,
     order_best,
     require_distance,
     require_width,
@@ -140,7 +140,7 @@ def score_pools(
         order = order_best(scores, pool if tie_order is None else tie_order[pool], pool)
         return pool[order], scores[order]
 
-    threads = torch.get_num_threads() if len(pools) > 1 else 1
+    threads = count_threads() if len(pools) > 1 else 1
     with ThreadPoolExecutor(threads) as workers:
         # A few at a time, so that memory holds the results of no more.
         step = 64 * threads

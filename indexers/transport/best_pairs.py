@@ -89,13 +89,6 @@ def score_all_pairs(
     return np.stack(scores), offsets
 
 
-def rank_pool(
-    query: Vectors, documents: VectorGroups, pool: Rows, distance: Distance, tie_order: Rows
-) -> tuple[Rows, Vectors]:
-    """One query's pool in rank order: the groups that `pool` names, and their scores; ties by `tie_order`."""
-    return order_pool(pool, score_best_pairs(query, documents, pool, distance), tie_order)
-
-
 def order_pool(pool: Rows, scores: Vectors, tie_order: Rows) -> tuple[Rows, Vectors]:
     """The groups that `pool` names and their scores, both (p,), best first; ties by `tie_order`.
 
