@@ -106,13 +106,10 @@ class Encoder:
         return last.float() if self.pooling == "cls" else pool_groups(last, batch.groups, self.pooling)
 
     def _embed_padded(self, tokens: Sequence[Sequence[int]]) -> torch.Tensor:
-        lengths = torch.tensor([len(row) for row in tokens])
-        ids = torch.full((len(tokens), int(lengths.max())), self.tokenizer.pad_token_id or 0)
-        for row, row_ids in enumerate(tokens):
-            ids[row, : len(row_ids)] = torch.tensor(row_ids)
-        mask = (torch.arange(ids.shape[1]) < lengths[:, None]).to(self.device)
+        ids, mask = pad_tokens(tokens, self.tokenizer.pad_token_id or 0)
         # Without padding the mask says nothing, and attention without one has a faster kernel.
-        padded = bool((lengths < ids.shape[1]).any())
+        padded = not bool(mask.all())
+        mask = mask.to(self.device)
         every_layer = self.pooling.startswith("layers_")
         output = self.model(
             input_ids=ids.to(self.device),
@@ -121,6 +118,19 @@ class Encoder:
         )
         states = output.hidden_states if every_layer else [output.last_hidden_state]
         return torch.stack([pool(state.float(), mask, self.pooling) for state in states]).mean(dim=0)
+
+
+def pad_tokens(tokens: Sequence[Sequence[int]], padding_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The token ids (n, longest), padded, and which of them are real (n, longest).
+
+    >>> [part.tolist() for part in pad_tokens([[7, 8], [9]], 0)]
+    [[[7, 8], [9, 0]], [[True, True], [True, False]]]
+    """
+    lengths = torch.tensor([len(row) for row in tokens])
+    ids = torch.full((len(tokens), int(lengths.max())), padding_id)
+    for row, row_ids in enumerate(tokens):
+        ids[row, : len(row_ids)] = torch.tensor(row_ids)
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
