@@ -32,11 +32,15 @@ print(json.dumps([code, [name for name in {UNNEEDED} if name in sys.modules]]), 
 def test_a_search_by_bm25_loads_no_library_of_vectors_or_statistics(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text('{"_id": "p1", "title": "Graphs", "text": "Ranking papers by their citations."}\n')
+    paper = {"_id": "p1", "title": "Graphs", "text": "Ranking papers by their citations."}
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(paper) + "\n")
+    (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "citations"}) + "\n")
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp1\t1\n")
     database = f"duckdb:///{tmp_path / 'pinakes.duckdb'}"
     call = make_call(capsys)
-    assert call("load", "beir", tmp_path, "--corpus", "tiny", "--db", database).code == 0
+    loaded = call("load", "beir", tmp_path, "--corpus", "tiny", "--db", database)
+    assert loaded.code == 0, loaded.err
     indexed = call("index", "benchmark", "--corpus", "tiny", "--system", "bm25", "--db", database)
     assert indexed.code == 0, indexed.err
     command = [sys.executable, "-c", PROGRAM, "search", "tiny", "ranked papers", "--json", "--db", database]
