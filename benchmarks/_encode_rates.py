@@ -7,7 +7,8 @@ import time
 
 import torch
 
-from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder, Precision
+from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
+from pinakes.indexers.encoder.precision import Precision
 
 MATRIX_ROWS = {"cpu": 4096, "cuda": 65536}
 ROUNDS = 15

@@ -165,15 +165,16 @@ def read_parts(
 
 
 def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    from pinakes.indexers.sparse_bm25.build import TermIds, build_from_term_ids
+    from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds
+    from pinakes.indexers.sparse_bm25.build import BLOCK_ROWS, write_sparse_bm25
 
-    parts = (
+    blocks = (
         TermIds(np.arange(start, start + len(lengths)), lengths, tokens)
-        for start, lengths, tokens in read_parts(folder)
+        for start, lengths, tokens in read_parts(folder, BLOCK_ROWS)
     )
     started = time.perf_counter()
-    terms = [f"t{number}" for number in range(options.vocabulary)]
-    build_from_term_ids(folder / "index", parts, terms, threads=options.threads)
+    vocabulary = GrowingVocabulary((f"t{number}", number) for number in range(options.vocabulary))
+    write_sparse_bm25(folder / "index", blocks, vocabulary, threads=options.threads)
     seconds = time.perf_counter() - started
     size = sum(file.stat().st_size for file in (folder / "index").iterdir())
     return {"index_s": seconds, "index_MiB": size / 2**20}
@@ -181,7 +182,7 @@ def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def analyse(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """How fast texts become an index: analysis, postings and files."""
-    from pinakes.indexers.sparse_bm25.index import build_sparse_bm25
+    from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 
     _, lengths, tokens = next(read_parts(folder, 5_000))
     words = np.array([f"Word{number:x}" for number in range(options.vocabulary)])

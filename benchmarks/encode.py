@@ -24,10 +24,10 @@ from _common import describe_machine, make_parser, measure_in_turns, report
 from _encode_data import build_random_bert, ndcg_at_10, read_texts
 from _encode_rates import count_operations, measure_matrix_rate
 
-from pinakes.indexers.encoder.encode import encode_texts
+from pinakes.indexers.encoder.encode import cosine_error, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
-from pinakes.indexers.encoder.model import choose_precision, device_name, load_encoder
-from pinakes.indexers.encoder.precision import cosine_error
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.precision import choose_precision, device_name
 from pinakes.indexers.encoder.presets import ModelSource, resolve_model
 
 PEER = "sentence-transformers"

@@ -29,7 +29,6 @@ from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact.kernel import has_kernel
 from pinakes.indexers.exact.scores import check_vectors, score_pairs, share
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.vector_files import VectorFiles, open_vectors, write_vectors
 
 PEER = "faiss IndexFlatIP"
 BLOCK = 1 << 14
@@ -128,21 +127,30 @@ def make_files(options: argparse.Namespace, seed: int = 1) -> None:
     """Write the vectors of documents and queries, unless files of these sizes are there."""
     for name, rows in (("documents", options.rows), ("queries", options.queries)):
         path = describe_path(options, name)
-        if not path.exists():
-            random = np.random.default_rng([seed, rows, name == "queries"])
-            write_vectors(path, make_blocks(options.data, rows, options.dims, random, seed), options.dims)
+        if path.exists():
+            continue
+        random = np.random.default_rng([seed, rows, name == "queries"])
+        writing = path.with_suffix(".writing")
+        file = np.lib.format.open_memmap(writing, "w+", np.float32, (rows, options.dims))
+        for start, vectors in make_blocks(options.data, rows, options.dims, random, seed):
+            file[start : start + len(vectors)] = vectors
+        file.flush()
+        writing.rename(path)
 
 
 def describe_path(options: argparse.Namespace, name: str) -> Path:
     count = options.rows if name == "documents" else options.queries
     folder: Path = options.folder
-    return folder / f"{options.data}-{name}-{count}x{options.dims}"
+    return folder / f"{options.data}-{name}-{count}x{options.dims}.npy"
 
 
 def make_blocks(
     data: str, rows: int, dims: int, random: np.random.Generator, seed: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of vectors of length 1: isotropic, or clusters and noise of a decaying spectrum, off centre."""
+) -> Iterator[tuple[int, np.ndarray]]:
+    """The first row and the vectors of blocks; lengths are 1.
+
+    Isotropic, or clusters and noise of a decaying spectrum, off centre.
+    """
     shape = np.random.default_rng(seed)
     spectrum = (np.arange(1, dims + 1) ** -0.5).astype(np.float32)
     turned = np.linalg.qr(shape.standard_normal((dims, dims)))[0].astype(np.float32)
@@ -154,24 +162,25 @@ def make_blocks(
             vectors = (vectors + centres[random.integers(0, CLUSTERS, count)]) * spectrum
             vectors = vectors @ turned + turned[0]
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        yield np.arange(start, start + count), vectors
+        yield start, vectors
 
 
-def open_both(options: argparse.Namespace) -> tuple[VectorFiles, np.ndarray]:
-    queries = open_vectors(describe_path(options, "queries"))
-    return open_vectors(describe_path(options, "documents")), np.array(queries.vectors)
+def open_both(options: argparse.Namespace) -> tuple[np.ndarray, np.ndarray]:
+    """The documents, memory-mapped, and the queries."""
+    documents = np.load(describe_path(options, "documents"), mmap_mode="r")
+    return documents, np.load(describe_path(options, "queries"))
 
 
 def search_ours(options: argparse.Namespace) -> dict[str, Any]:
     documents, queries = open_both(options)
-    from pinakes.indexers.exact.search import choose_pass
+    from pinakes.indexers.exact.passes import choose_pass
 
     # Kernels are compiled before the clock starts, which one search in a process pays for once.
-    search_exact(queries, documents.vectors[:64], 5, "inner_product", method=options.first_pass)
+    search_exact(queries, documents[:64], 5, "inner_product", method=options.first_pass)
     started, worked = time.perf_counter(), time.process_time()
     rows, scores = search_exact(
         queries,
-        documents.vectors,
+        documents,
         options.depth,
         "inner_product",
         device=options.device,
@@ -191,8 +200,8 @@ def search_peer(options: argparse.Namespace) -> dict[str, Any]:
     faiss.omp_set_num_threads(options.threads)
     documents, queries = open_both(options)
     index = faiss.IndexFlatIP(options.dims)
-    for start in range(0, len(documents.vectors), BLOCK):
-        index.add(np.array(documents.vectors[start : start + BLOCK]))
+    for start in range(0, len(documents), BLOCK):
+        index.add(np.array(documents[start : start + BLOCK]))
     del documents
     started, worked = time.perf_counter(), time.process_time()
     scores, rows = index.search(queries, options.depth)
@@ -206,9 +215,9 @@ def check_rankings(options: argparse.Namespace, sampled: int = 6) -> dict[str, A
     documents, queries = open_both(options)
     ours = np.load(options.folder / "ours.npz")
     chosen = np.linspace(0, len(queries) - 1, min(sampled, len(queries))).astype(np.int64)
-    exact = np.empty((len(chosen), len(documents.vectors)), dtype=np.float32)
+    exact = np.empty((len(chosen), len(documents)), dtype=np.float32)
     for start in range(0, exact.shape[1], BLOCK):
-        block = documents.vectors[start : start + BLOCK]
+        block = documents[start : start + BLOCK]
         pairs = np.indices((len(chosen), len(block))).reshape(2, -1).T
         scores = score_pairs(queries[chosen], block, pairs, "inner_product")
         exact[:, start : start + BLOCK] = scores.reshape(len(chosen), -1)

@@ -7,14 +7,15 @@ tokens that keep their hyphens gave less on the first two. `named_analysis("luce
 with: Lucene's stop words and no token of one character.
 """
 
+import functools
 import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import tantivy
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from pinakes.errors import UnknownNameError
 
@@ -22,6 +23,8 @@ LONGEST_TOKEN_BYTES: Final = 255
 
 StopList = Literal["scikit-learn", "lucene", "none"]
 Stemmer = Literal["english", "none"]
+
+SCIKIT_LEARN_STOP_WORDS: Final = Path(__file__).with_name("english_stop_words.txt")
 
 LUCENE_STOP_WORDS: Final = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
@@ -107,8 +110,14 @@ def english_analysis(stop_list: StopList = "scikit-learn", stemmer: Stemmer = "e
     >>> english_analysis().build().analyze("The Naïve p53-dependent genes were expressed")
     ['naiv', 'p53', 'depend', 'gene', 'express']
     """
-    words = {"scikit-learn": ENGLISH_STOP_WORDS, "lucene": LUCENE_STOP_WORDS.split(), "none": ()}[stop_list]
+    words = {"scikit-learn": _read_stop_words(), "lucene": LUCENE_STOP_WORDS.split(), "none": []}[stop_list]
     return Analysis(stop_list, tuple(sorted(words)), stemmer)
+
+
+@functools.cache
+def _read_stop_words() -> list[str]:
+    lines = SCIKIT_LEARN_STOP_WORDS.read_text(encoding="ascii").splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]
 
 
 def named_analysis(name: str) -> Analysis:

@@ -30,7 +30,6 @@ from pinakes.indexers.lexical import (
     by_paper_id,
     check_k,
     distinct_ids,
-    in_threads,
     positions_of,
     read_documents,
     select_top,
@@ -131,12 +130,6 @@ class Bm25Index:
             limit *= 4
             found = self._run(query, limit)
         return select_top(found.paper_ids, found.scores, k, tie_order)
-
-    def search_many(
-        self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder = by_paper_id, threads: int = 1
-    ) -> list[Ranked]:
-        """`search` for each text, in their order; the same at any number of threads."""
-        return in_threads(lambda text: self.search(text, k, tie_order=tie_order), query_texts, threads)
 
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The score of each given paper, float32, in their order; 0 for a paper that shares no term.

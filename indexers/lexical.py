@@ -6,15 +6,15 @@ insertion, thread or segment shows through.
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import well_formed
+from pinakes.indexers.exact.scores import order_best
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -27,8 +27,6 @@ TieOrder = Callable[[Ids], Ids]
 
 Progress = Callable[[int], None]
 """called with the number of documents read so far, now and then and once at the end"""
-
-Result = TypeVar("Result")
 
 PROGRESS_EVERY: Final = 10_000
 
@@ -126,7 +124,7 @@ def select_top(paper_ids: Ids, scores: Scores, k: int, tie_order: TieOrder) -> R
     if len(scores) > k:
         kth = np.partition(scores, len(scores) - k)[len(scores) - k]
         paper_ids, scores = paper_ids[scores >= kth], scores[scores >= kth]
-    order = np.lexsort((tie_order(paper_ids), -scores))[:k]
+    order = order_best(scores, tie_order(paper_ids))[:k]
     return Ranked(paper_ids[order], scores[order])
 
 
@@ -146,11 +144,3 @@ def distinct_ids(paper_ids: "array[int]") -> Ids:
             " paper. Join the texts of a paper before building"
         )
     return ids
-
-
-def in_threads(work: Callable[[str], Result], texts: Sequence[str], threads: int) -> list[Result]:
-    """`work` of each text, in the order given, at any number of threads."""
-    if threads <= 1:
-        return [work(text) for text in texts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, texts))

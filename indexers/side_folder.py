@@ -40,9 +40,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     """
     building = folder.with_name(f".{folder.name}.building")
     building.mkdir(parents=True, exist_ok=True)
-    lock = os.open(building, os.O_RDONLY)
-    try:
-        _lock(lock, folder)
+    with hold_folder(building, f"{folder} is being built"):
         _empty(building)
         try:
             yield building
@@ -51,6 +49,20 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             raise
         _seal(building)
         _take_name(building, folder)
+
+
+@contextmanager
+def hold_folder(folder: Path, what: str) -> Iterator[None]:
+    """The folder, held by this process alone; IndexingError, which says `what`, where another holds it."""
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as problem:
+            raise IndexingError(
+                f"{what} by another process; wait for it to end, then start again"
+            ) from problem
+        yield
     finally:
         os.close(lock)
 
@@ -84,7 +96,7 @@ def check_seal(folder: Path, kind: str = "side") -> None:
     """Raise IndexingError unless each file of the folder has the bytes that it was sealed with."""
     try:
         sealed = json.loads((folder / SEAL_FILE).read_text(encoding="utf-8"))
-        damaged = sorted(name for name, seal in sealed.items() if _describe_file(folder / name) != seal)
+        damaged = sorted(name for name, seal in sealed.items() if describe_file(folder / name) != seal)
     except (OSError, ValueError, AttributeError) as problem:
         raise IndexingError(
             f"{folder} is not a finished {kind} index ({problem}); build the index again"
@@ -107,23 +119,15 @@ def is_whole(folder: Path) -> bool:
 
 def _seal(folder: Path) -> None:
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    sealed = {name: _describe_file(folder / name) for name in names if not name.endswith(LOCK_SUFFIX)}
+    sealed = {name: describe_file(folder / name) for name in names if not name.endswith(LOCK_SUFFIX)}
     (folder / SEAL_FILE).write_text(json.dumps(sealed, indent=1) + "\n", encoding="utf-8")
 
 
-def _describe_file(path: Path) -> dict[str, Any]:
+def describe_file(path: Path) -> dict[str, Any]:
+    """What a file is sealed with: its size in bytes and the sha256 of these."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return {"bytes": os.fstat(file.fileno()).st_size, "sha256": digest}
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        raise IndexingError(
-            f"{folder} is being built by another process; wait for it to end, then start again"
-        ) from problem
 
 
 def _empty(folder: Path) -> None:

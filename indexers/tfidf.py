@@ -11,14 +11,13 @@ Stemming and sublinear tf each raised nDCG on CSFCube, SciFact and Cranfield, he
 import json
 from array import array
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 from zipfile import BadZipFile
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import Analysis, english_analysis, well_formed
@@ -33,7 +32,6 @@ from pinakes.indexers.lexical import (
     by_paper_id,
     check_k,
     distinct_ids,
-    in_threads,
     positions_of,
     read_documents,
     select_top,
@@ -129,12 +127,6 @@ class TfidfIndex:
         matched = np.flatnonzero(scores)
         return select_top(self._paper_ids[matched], scores[matched], k, tie_order)
 
-    def search_many(
-        self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder = by_paper_id, threads: int = 1
-    ) -> list[Ranked]:
-        """`search` for each text, in their order; the same at any number of threads."""
-        return in_threads(lambda text: self.search(text, k, tie_order=tie_order), query_texts, threads)
-
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The cosine of each given paper, float32, in their order; 0 for a paper that shares no term.
 
@@ -156,6 +148,8 @@ class TfidfIndex:
 
 
 def _vectorizer(analysis: Analysis, sublinear_tf: bool, vocabulary: list[str] | None) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer  # imported late: it takes a second
+
     return TfidfVectorizer(
         analyzer=analysis.build().analyze,
         vocabulary=vocabulary,
@@ -191,5 +185,5 @@ def _parameters(fields: Sequence[str], sublinear_tf: bool, analysis: Analysis) -
         "max_df": 1.0,
         "dtype": "float32",
         "analysis": analysis.parameters(),
-        "library": f"scikit-learn {sklearn.__version__}",
+        "library": f"scikit-learn {version('scikit-learn')}",
     }

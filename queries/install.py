@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.schema import CreateSchema
 
 from pinakes.database import Database, Session
-from pinakes.database.driver_errors import DRIVER_ERRORS
+from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import VIEWS, Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.relations import relation
@@ -135,7 +135,7 @@ def _as_written(statement: str) -> sa.DDL:
 def _explain_refusal(benchmark: Benchmark, file: str) -> Iterator[None]:
     try:
         yield
-    except DRIVER_ERRORS as error:
+    except driver_errors() as error:
         original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
         raise BenchmarkError(
             f"{benchmark.name}/{file} makes no view: {str(original).strip()}. Expected one query that "

@@ -5,20 +5,27 @@ come out one by one, each fit for a transaction.
 """
 
 import hashlib
+import heapq
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.batches import (
+    EncodedBatch,
+    TokenBudget,
+    count_fitting,
+    is_out_of_memory,
+    sort_rows,
+)
 from pinakes.indexers.encoder.encoder import Encoder, PendingVectors
-from pinakes.indexers.encoder.linear import ROWS_EXPECTED
-from pinakes.indexers.encoder.token_budget import TokenBudget, is_out_of_memory
+from pinakes.indexers.encoder.packed import ROWS_EXPECTED
 
 Key = TypeVar("Key")
 Progress = Callable[[int, int], None]
@@ -27,18 +34,10 @@ Progress = Callable[[int, int], None]
 CPU_TOKEN_BUDGET = ROWS_EXPECTED
 ACCELERATOR_TOKEN_BUDGET = 65536
 WINDOW = 8192
+MAX_COSINE_ERROR: Final = 1e-3
+SAMPLE_TEXTS: Final = 64
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedBatch(Generic[Key]):
-    """The vectors of some texts: `vectors` is (n, dimensions) float32, row i is that of `keys[i]`.
-
-    `tokens` counts the texts' tokens after truncation, special tokens included, padding not.
-    """
-
-    keys: tuple[Key, ...]
-    vectors: NDArray[np.float32]
-    tokens: int
+Encode = Callable[[Iterable[tuple[int, str]]], Iterable[EncodedBatch[int]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,50 +88,6 @@ def encode_texts(
             progress(texts_done, tokens_done)
 
 
-def gather_batches(batches: Iterable[EncodedBatch[Key]], texts: int = 64) -> Iterator[EncodedBatch[Key]]:
-    """The batches, joined until they have at least `texts` texts, so that a transaction is worth its price.
-
-    A CPU's batch has about ten abstracts; what is joined is lost together when a process is killed.
-    """
-    waiting: list[EncodedBatch[Key]] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(len(part.keys) for part in waiting) >= texts:
-            yield _join_batches(waiting)
-            waiting = []
-    if waiting:
-        yield _join_batches(waiting)
-
-
-def plan_batches(lengths: Sequence[int], token_budget: int) -> list[list[int]]:
-    """The rows of each batch: longest first, as many as `rows * longest <= token_budget` allows.
-
-    >>> plan_batches([2, 9, 3, 3], token_budget=9)
-    [[1], [2, 3, 0]]
-    """
-    waiting = sort_rows(lengths)
-    batches: list[list[int]] = []
-    while waiting:
-        fitting = count_fitting(lengths[waiting[0]], token_budget)
-        batches.append(waiting[:fitting])
-        waiting = waiting[fitting:]
-    return batches
-
-
-def sort_rows(lengths: Sequence[int]) -> list[int]:
-    """The rows, longest first, the earlier row first among rows of one length.
-
-    >>> sort_rows([2, 9, 2])
-    [1, 0, 2]
-    """
-    return sorted(range(len(lengths)), key=lambda row: (-lengths[row], row))
-
-
-def count_fitting(longest: int, token_budget: int) -> int:
-    """How many texts of at most `longest` tokens a batch takes: at least one."""
-    return max(1, token_budget // max(1, longest))
-
-
 def text_digest(text: str) -> str:
     """The digest that stands for a text in the database: its md5 written as a UUID.
 
@@ -140,6 +95,53 @@ def text_digest(text: str) -> str:
     'd41d8cd9-8f00-b204-e980-0998ecf8427e'
     """
     return str(uuid.UUID(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()))
+
+
+def check_precision(
+    encode: Encode,
+    exact: Encoder,
+    texts: Iterable[str],
+    limit: float = MAX_COSINE_ERROR,
+    sample: int = SAMPLE_TEXTS,
+) -> float:
+    """The largest cosine error of a sample of the texts, against the same model in float32.
+
+    The sample are the `sample` texts with the smallest digests, the same in every run. Raises IndexingError
+    where the error is above `limit`.
+    """
+    chosen = choose_sample(texts, sample)
+    if not chosen:
+        return 0.0
+    error = cosine_error(
+        _stack_vectors(encode(enumerate(chosen))), _stack_vectors(encode_texts(exact, enumerate(chosen)))
+    )
+    # Written so that an error that is no number is refused too.
+    if not error <= limit:
+        raise IndexingError(
+            f"the vectors lie up to {error:.2e} from those of float32 (1 - cosine, {len(chosen)} texts); "
+            f"expected at most {limit:.0e}. Encode with precision fp32, or allow more with max_cosine_error"
+        )
+    return error
+
+
+def choose_sample(texts: Iterable[str], sample: int) -> list[str]:
+    """The distinct texts with the smallest digests, in the order of these.
+
+    >>> choose_sample(["a", "b", "c", "a"], 2)
+    ['a', 'c']
+    """
+    return heapq.nsmallest(sample, set(texts), key=text_digest)
+
+
+def cosine_error(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
+    """The largest difference of 1 and a vector's cosine with the one that was expected.
+
+    >>> cosine_error(np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
+    1.0
+    """
+    left, right = vectors.astype(np.float64), expected.astype(np.float64)
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return float(np.abs(1 - (left * right).sum(axis=1) / lengths).max())
 
 
 def _tokenize_windows(
@@ -195,16 +197,6 @@ def _delay(started: Iterator[_Started[Key]]) -> Iterator[_Started[Key]]:
         yield earlier
 
 
-def _join_batches(batches: Sequence[EncodedBatch[Key]]) -> EncodedBatch[Key]:
-    if len(batches) == 1:
-        return batches[0]
-    return EncodedBatch(
-        keys=tuple(key for batch in batches for key in batch.keys),
-        vectors=np.concatenate([batch.vectors for batch in batches]),
-        tokens=sum(batch.tokens for batch in batches),
-    )
-
-
 def _finish(encoder: Encoder) -> Callable[[_Started[Key]], EncodedBatch[Key]]:
     def finish(started: _Started[Key]) -> EncodedBatch[Key]:
         part, rows, vectors = started.window, started.rows, started.vectors()
@@ -223,3 +215,9 @@ def _finish(encoder: Encoder) -> Callable[[_Started[Key]], EncodedBatch[Key]]:
         )
 
     return finish
+
+
+def _stack_vectors(batches: Iterable[EncodedBatch[int]]) -> NDArray[np.float32]:
+    """The vectors (n, dimensions) of the texts 0 to n - 1, in their order."""
+    found = {row: vector for batch in batches for row, vector in zip(batch.keys, batch.vectors, strict=True)}
+    return np.stack([found[row] for row in range(len(found))])

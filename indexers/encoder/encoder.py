@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
-from pinakes.indexers.encoder.tokenizing import make_tokenize
-
-Precision = Literal["fp32", "bf16", "fp16"]
+from pinakes.indexers.encoder.precision import Precision
 
 WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
     "fp32": torch.float32,
@@ -94,7 +92,7 @@ class Encoder:
 
     @cached_property
     def _tokenize(self) -> Callable[[list[str]], list[list[int]]]:
-        return make_tokenize(self.tokenizer, self.max_tokens)
+        return _make_tokenize(self.tokenizer, self.max_tokens)
 
     def _finish(self, vectors: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.normalize(vectors, dim=1) if self.normalize else vectors
@@ -108,13 +106,10 @@ class Encoder:
         return last.float() if self.pooling == "cls" else pool_groups(last, batch.groups, self.pooling)
 
     def _embed_padded(self, tokens: Sequence[Sequence[int]]) -> torch.Tensor:
-        lengths = torch.tensor([len(row) for row in tokens])
-        ids = torch.full((len(tokens), int(lengths.max())), self.tokenizer.pad_token_id or 0)
-        for row, row_ids in enumerate(tokens):
-            ids[row, : len(row_ids)] = torch.tensor(row_ids)
-        mask = (torch.arange(ids.shape[1]) < lengths[:, None]).to(self.device)
+        ids, mask = pad_tokens(tokens, self.tokenizer.pad_token_id or 0)
         # Without padding the mask says nothing, and attention without one has a faster kernel.
-        padded = bool((lengths < ids.shape[1]).any())
+        padded = not bool(mask.all())
+        mask = mask.to(self.device)
         every_layer = self.pooling.startswith("layers_")
         output = self.model(
             input_ids=ids.to(self.device),
@@ -123,6 +118,19 @@ class Encoder:
         )
         states = output.hidden_states if every_layer else [output.last_hidden_state]
         return torch.stack([pool(state.float(), mask, self.pooling) for state in states]).mean(dim=0)
+
+
+def pad_tokens(tokens: Sequence[Sequence[int]], padding_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The token ids (n, longest), padded, and which of them are real (n, longest).
+
+    >>> [part.tolist() for part in pad_tokens([[7, 8], [9]], 0)]
+    [[[7, 8], [9, 0]], [[True, True], [True, False]]]
+    """
+    lengths = torch.tensor([len(row) for row in tokens])
+    ids = torch.full((len(tokens), int(lengths.max())), padding_id)
+    for row, row_ids in enumerate(tokens):
+        ids[row, : len(row_ids)] = torch.tensor(row_ids)
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
 
 
 def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Tensor:
@@ -163,6 +171,35 @@ def pool_groups(
         else:
             parts.append(states.mean(dim=1, dtype=torch.float32))
     return torch.cat(parts)
+
+
+def _make_tokenize(tokenizer: Any, max_tokens: int) -> Callable[[list[str]], list[list[int]]]:
+    """A function from texts to their token ids, special tokens included, cut at `max_tokens`.
+
+    A tokenizer of the tokenizers library is used without its record of where each token stood in the text,
+    which takes a fifth of the time; one in Python is called as it is. The library works on all cores and
+    spends nearly all its time outside Python, so that a thread tokenises ahead of a GPU.
+    """
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
+    if not hasattr(backend, "encode_batch_fast"):
+        return lambda texts: _call_tokenizer(tokenizer, max_tokens, texts)
+    # A copy: the length is the encoder's, and others may use the tokenizer with another.
+    own: Any = type(backend).from_str(backend.to_str())
+    own.enable_truncation(max_tokens, direction=getattr(tokenizer, "truncation_side", "right"))
+    own.no_padding()
+    return lambda texts: [found.ids for found in own.encode_batch_fast(texts)]
+
+
+def _call_tokenizer(tokenizer: Any, max_tokens: int, texts: Sequence[str]) -> list[list[int]]:
+    found: list[list[int]] = tokenizer(
+        list(texts),
+        truncation=True,
+        max_length=max_tokens,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+    )["input_ids"]
+    return found
 
 
 def _fetch_later(vectors: torch.Tensor) -> PendingVectors:

@@ -9,18 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder, Precision
+from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
+from pinakes.indexers.encoder.precision import Precision, choose_precision, read_cpu_info
 from pinakes.indexers.encoder.presets import ModelSource
 
-__all__ = ["Encoder", "choose_device", "choose_precision", "device_name", "has_fast_bf16", "load_encoder"]
-
-CPU_INFO = Path("/proc/cpuinfo")
 INTEL = "GenuineIntel"
-FAST_BF16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})
 UNKNOWN_LENGTH = 512
 UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
 
@@ -65,7 +60,7 @@ def load_encoder(
 def _fix_order_of_sums() -> None:
     # MKL, which multiplies fp32 matrices for torch, else adds up in an order that depends on the number of
     # threads. It reads this once, before its first product; other makers' processors have no such mode.
-    if INTEL in _read_cpu_info():
+    if INTEL in read_cpu_info():
         os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 
@@ -83,37 +78,6 @@ def _read_settings(source: ModelSource) -> ModelSettings:
     )
 
 
-def choose_precision(device: str) -> Precision:
-    """`bf16` where the device multiplies it faster than float32, else `fp32`."""
-    if torch.device(device).type == "cuda":
-        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
-    return "bf16" if torch.device(device).type == "cpu" and has_fast_bf16(_read_cpu_info()) else "fp32"
-
-
-def choose_device() -> str:
-    """`cuda` where there is a CUDA device that can be used, else `cpu`."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def device_name(device: str) -> str:
-    """The device in the words of its maker, such as `AMD EPYC`; the device itself where it has none."""
-    kind = torch.device(device).type
-    if kind == "cuda":
-        return str(torch.cuda.get_device_name(device))
-    lines = _read_cpu_info().splitlines() if kind == "cpu" else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), device)
-
-
-def has_fast_bf16(cpu_info: str) -> bool:
-    """Whether the first processor that the kernel describes has bf16 matrix instructions.
-
-    >>> has_fast_bf16("flags : fpu sse avx2 avx512_bf16 amx_bf16"), has_fast_bf16("flags : fpu sse avx2")
-    (True, False)
-    """
-    flags = next((line for line in cpu_info.splitlines() if line.startswith("flags")), "")
-    return not FAST_BF16_FLAGS.isdisjoint(flags.split())
-
-
 def digest_weights(folder: Path) -> str:
     """The sha256, in hex, of the folder's safetensors files in the order of their names."""
     digest = hashlib.sha256()
@@ -122,10 +86,6 @@ def digest_weights(folder: Path) -> str:
             while block := file.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
-
-
-def _read_cpu_info() -> str:
-    return CPU_INFO.read_text(encoding="utf-8", errors="replace") if CPU_INFO.is_file() else ""
 
 
 def _read_model(settings: ModelSettings, precision: Precision, device: str) -> tuple[Any, Any]:

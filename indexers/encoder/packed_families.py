@@ -9,8 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from pinakes.indexers.encoder.linear import Linear, prepare_linear
-from pinakes.indexers.encoder.packed import PackedLayer, PackedModel
+from pinakes.indexers.encoder.packed import Linear, PackedLayer, PackedModel, prepare_linear
 
 
 def pack_model(model: nn.Module) -> PackedModel | None:

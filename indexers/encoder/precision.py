@@ -1,69 +1,58 @@
-"""How far vectors of half precision lie from those of float32, on a sample of the texts."""
+"""The precisions that an encoder computes in, the devices it runs on, and which precision each is fastest in.
 
-import heapq
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+torch is imported late, so that the names can be listed without it.
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+from pathlib import Path
+from typing import Final, Literal, get_args
 
-from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, text_digest
-from pinakes.indexers.encoder.encoder import Encoder
+Precision = Literal["fp32", "bf16", "fp16"]
+"""of weights and activations; vectors are float32 with each"""
 
-MAX_COSINE_ERROR: Final = 1e-3
-SAMPLE_TEXTS: Final = 64
+PRECISIONS: Final[tuple[str, ...]] = ("auto", *get_args(Precision))
+"""what may be requested; `auto` is `choose_precision`'s"""
 
-Encode = Callable[[Iterable[tuple[int, str]]], Iterable[EncodedBatch[int]]]
+CPU_INFO = Path("/proc/cpuinfo")
+FAST_BF16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})
 
 
-def check_precision(
-    encode: Encode,
-    exact: Encoder,
-    texts: Iterable[str],
-    limit: float = MAX_COSINE_ERROR,
-    sample: int = SAMPLE_TEXTS,
-) -> float:
-    """The largest cosine error of a sample of the texts, against the same model in float32.
+def choose_precision(device: str) -> Precision:
+    """`bf16` where the device multiplies it faster than float32, else `fp32`."""
+    import torch
 
-    The sample are the `sample` texts with the smallest digests, the same in every run. Raises IndexingError
-    where the error is above `limit`.
+    if torch.device(device).type == "cuda":
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
+    return "bf16" if torch.device(device).type == "cpu" and has_fast_bf16(read_cpu_info()) else "fp32"
+
+
+def choose_device() -> str:
+    """`cuda` where there is a CUDA device that can be used, else `cpu`."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def device_name(device: str) -> str:
+    """The device in the words of its maker, such as `AMD EPYC`; the device itself where it has none."""
+    import torch
+
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return str(torch.cuda.get_device_name(device))
+    lines = read_cpu_info().splitlines() if kind == "cpu" else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), device)
+
+
+def has_fast_bf16(cpu_info: str) -> bool:
+    """Whether the first processor that the kernel describes has bf16 matrix instructions.
+
+    >>> has_fast_bf16("flags : fpu sse avx2 avx512_bf16 amx_bf16"), has_fast_bf16("flags : fpu sse avx2")
+    (True, False)
     """
-    chosen = choose_sample(texts, sample)
-    if not chosen:
-        return 0.0
-    error = cosine_error(_encode(encode, chosen), _encode(lambda pairs: encode_texts(exact, pairs), chosen))
-    # Written so that an error that is no number is refused too.
-    if not error <= limit:
-        raise IndexingError(
-            f"the vectors lie up to {error:.2e} from those of float32 (1 - cosine, {len(chosen)} texts); "
-            f"expected at most {limit:.0e}. Encode with precision fp32, or allow more with max_cosine_error"
-        )
-    return error
+    flags = next((line for line in cpu_info.splitlines() if line.startswith("flags")), "")
+    return not FAST_BF16_FLAGS.isdisjoint(flags.split())
 
 
-def choose_sample(texts: Iterable[str], sample: int) -> list[str]:
-    """The distinct texts with the smallest digests, in the order of these.
-
-    >>> choose_sample(["a", "b", "c", "a"], 2)
-    ['a', 'c']
-    """
-    return heapq.nsmallest(sample, set(texts), key=text_digest)
-
-
-def cosine_error(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
-    """The largest difference of 1 and a vector's cosine with the one that was expected.
-
-    >>> cosine_error(np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    1.0
-    """
-    left, right = vectors.astype(np.float64), expected.astype(np.float64)
-    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    return float(np.abs(1 - (left * right).sum(axis=1) / lengths).max())
-
-
-def _encode(encode: Encode, texts: Sequence[str]) -> NDArray[np.float32]:
-    found: dict[int, NDArray[np.float32]] = {}
-    for batch in encode(enumerate(texts)):
-        found.update(zip(batch.keys, batch.vectors, strict=True))
-    return np.stack([found[row] for row in range(len(texts))])
+def read_cpu_info() -> str:
+    """What the kernel says of the processors; empty where it says nothing."""
+    return CPU_INFO.read_text(encoding="utf-8", errors="replace") if CPU_INFO.is_file() else ""

@@ -6,11 +6,12 @@ table: ids, commits and which of them hold safetensors files are those of the hu
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from functools import partial
+from typing import Final
 
 from pinakes.indexers.encoder.model_settings import Pooling
+from pinakes.indexers.exact.scores import Distance
 
-PresetDistance = Literal["cosine", "l2", "inner_product"]
 TITLE_SEP_ABSTRACT: Final = "specter"
 
 
@@ -48,75 +49,36 @@ class Preset:
     pooling: Pooling | None = None
     normalize: bool | None = None
     max_tokens: int | None = None
-    distance: PresetDistance | None = None
+    distance: Distance | None = None
     query_prefix: str = ""
     paper_prefix: str = ""
     refusal: str = ""
 
 
-def _document_encoder(
-    name: str,
-    hub_id: str,
-    source: str,
-    revision: str | None = None,
-    pooling: Pooling = "cls",
-    refusal: str = "",
-) -> Preset:
-    """As SPECTER is used: title[SEP]abstract, 512 tokens, one vector that is not normalised, L2."""
-    return Preset(
-        name,
-        hub_id,
-        source,
-        revision,
-        paper_template=TITLE_SEP_ABSTRACT,
-        query_template=TITLE_SEP_ABSTRACT,
-        pooling=pooling,
-        normalize=False,
-        max_tokens=512,
-        distance="l2",
-        refusal=refusal,
-    )
+# As SPECTER is used: title[SEP]abstract, 512 tokens, one vector that is not normalised, L2.
+_document_encoder: Final = partial(
+    Preset,
+    paper_template=TITLE_SEP_ABSTRACT,
+    query_template=TITLE_SEP_ABSTRACT,
+    pooling="cls",
+    normalize=False,
+    max_tokens=512,
+    distance="l2",
+)
 
+# As CSFCube uses SentBERT and SimCSE: each sentence a text, the largest cosine of any pair.
+_sentence_encoder: Final = partial(Preset, sentence_level=True, distance="cosine")
 
-def _sentence_encoder(
-    name: str,
-    hub_id: str,
-    source: str,
-    revision: str | None = None,
-    pooling: Pooling | None = None,
-    normalize: bool | None = None,
-) -> Preset:
-    """As CSFCube uses SentBERT and SimCSE: each sentence a text, the largest cosine of any pair."""
-    return Preset(
-        name,
-        hub_id,
-        source,
-        revision,
-        sentence_level=True,
-        pooling=pooling,
-        normalize=normalize,
-        distance="cosine",
-    )
-
-
-def _contextual_encoder(
-    name: str, hub_id: str, source: str, revision: str | None = None, *, transport: bool = False
-) -> Preset:
-    """As ASPIRE's multi-vector models are used: 500 tokens and two special ones, L2."""
-    return Preset(
-        name,
-        hub_id,
-        source,
-        revision,
-        sentence_level=True,
-        contextual=True,
-        transport=transport,
-        pooling="mean",
-        normalize=False,
-        max_tokens=502,
-        distance="l2",
-    )
-
+# As ASPIRE's multi-vector models are used: 500 tokens and two special ones, L2.
+_contextual_encoder: Final = partial(
+    Preset,
+    sentence_level=True,
+    contextual=True,
+    pooling="mean",
+    normalize=False,
+    max_tokens=502,
+    distance="l2",
+)
 
 _ASPIRE: Final = (
     "The model card: [CLS] of the last layer, L2. The trained scalar mix over 13 layers is no part of the "

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import Any, Final, Generic, TypeVar
 
 from pinakes.errors import IndexingError, PinakesError
-from pinakes.indexers.encoder.encode import WINDOW, EncodedBatch, encode_texts, text_digest
+from pinakes.indexers.encoder.batches import EncodedBatch
+from pinakes.indexers.encoder.encode import WINDOW, encode_texts, text_digest
 from pinakes.indexers.encoder.presets import ModelSource
 
 Key = TypeVar("Key")

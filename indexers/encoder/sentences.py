@@ -15,8 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import plan_batches
-from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.batches import plan_batches
+from pinakes.indexers.encoder.encoder import Encoder, pad_tokens
 from pinakes.indexers.encoder.model_settings import SEPARATOR, prepare_text
 
 Key = TypeVar("Key")
@@ -122,8 +122,8 @@ def _tokenize(encoder: Encoder, text: str) -> tuple[list[int], list[Span]]:
     separator = encoder.tokenizer.sep_token
     # Prepared part by part: lower-casing may change a text's length, and a span counts characters.
     parts = [title, *body.split(SENTENCE_MARK)]
-    told = [prepare_text(part, separator, encoder.lower_case) for part in parts]
-    whole, spans = locate_sentences(told[0], separator or "", told[1:])
+    prepared = [prepare_text(part, separator, encoder.lower_case) for part in parts]
+    whole, spans = locate_sentences(prepared[0], separator or "", prepared[1:])
     read = encoder.tokenizer(
         whole,
         truncation=True,
@@ -136,16 +136,12 @@ def _tokenize(encoder: Encoder, text: str) -> tuple[list[int], list[Span]]:
 
 
 def _embed(encoder: Encoder, tokens: list[list[int]], spans: list[list[Span]]) -> NDArray[np.float32]:
-    lengths = torch.tensor([len(row) for row in tokens])
-    ids = torch.full((len(tokens), int(lengths.max())), encoder.tokenizer.pad_token_id or 0)
-    for row, row_ids in enumerate(tokens):
-        ids[row, : len(row_ids)] = torch.tensor(row_ids)
-    mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
+    ids, mask = pad_tokens(tokens, encoder.tokenizer.pad_token_id or 0)
     every_layer = encoder.pooling == "layers_mean"
     with torch.inference_mode():
         output: Any = encoder.model(
             input_ids=ids.to(encoder.device),
-            attention_mask=mask.to(encoder.device),
+            attention_mask=mask.long().to(encoder.device),
             output_hidden_states=every_layer,
         )
         layers = output.hidden_states if every_layer else [output.last_hidden_state]

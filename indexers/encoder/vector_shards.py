@@ -3,8 +3,6 @@
 The files are numbered, hold as many rows each, and know in their metadata what made them.
 """
 
-import fcntl
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.side_folder import describe_file, hold_folder
 
 MANIFEST_FILE: Final = "manifest.json"
 _SETTINGS_KEY: Final = b"pinakes_encoder"
@@ -84,7 +83,7 @@ class VectorShards:
         manifest = {
             **json.loads(self._settings),
             **facts,
-            "files": {path.name: _describe(path) for path in files},
+            "files": {path.name: describe_file(path) for path in files},
         }
         writing = self.folder / f".{MANIFEST_FILE}.writing"
         writing.write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -124,7 +123,7 @@ class VectorShards:
     def _set_aside(self, path: Path) -> None:
         if not path.exists():
             return
-        aside = path.with_name(f"{_REPLACED}{_describe(path)['sha256'][:16]}.parquet")
+        aside = path.with_name(f"{_REPLACED}{describe_file(path)['sha256'][:16]}.parquet")
         path.rename(aside)
         for digest, (place, row) in self._places.items():
             if place == path:
@@ -139,19 +138,10 @@ def hold_shards(folder: Path, settings: Mapping[str, Any], dimensions: int) -> I
     damaged ones.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
-            raise IndexingError(
-                f"{folder} is being written by another process; wait for it to end, then start again"
-            ) from problem
+    with hold_folder(folder, f"{folder} is being written"):
         for path in folder.glob(".*.writing"):
             path.unlink()
         yield VectorShards(folder, settings, dimensions)
-    finally:
-        os.close(lock)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -161,7 +151,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        damaged = [name for name, seal in manifest["files"].items() if _describe(folder / name) != seal]
+        damaged = [name for name, seal in manifest["files"].items() if describe_file(folder / name) != seal]
     except (OSError, ValueError, KeyError) as problem:
         raise IndexingError(
             f"{folder} holds no finished vectors ({problem}); start the encoding again"
@@ -171,12 +161,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"{', '.join(damaged)} in {folder} changed after the encoding; delete it and start again"
         )
     return manifest
-
-
-def _describe(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": digest}
 
 
 def _sync(path: Path) -> None:

@@ -1,6 +1,6 @@
 """The inner loop of the quantised pass for processors with AMX: 8-bit products, 1,024 pairs at once.
 
-A panel of 32 queries meets 32 documents (two tiles of `exact_kernel`) in four tile registers: `tdpbsud`
+A panel of 32 queries meets 32 documents (two tiles of `kernel`) in four tile registers: `tdpbsud`
 multiplies 16 rows of 64 signed bytes by 64 x 16 unsigned ones. Documents lie as the AVX2 kernel has them,
 which is the order that a tile register wants; sums are exact, so both kernels keep the same pairs.
 """
@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pinakes.indexers.exact.kernel import CHUNK, SIGNATURE, TILE, compile_function
+from pinakes.indexers.exact.kernel import CHUNK, DEFINE, LOOP_ENDS, LOOPS, SIGNATURE, TILE, compile_function
 
 PANEL: Final = 32  # queries
 TILES: Final = 2  # of documents at once
@@ -44,7 +44,7 @@ def has_amx() -> bool:
 
 @functools.cache
 def load_amx_kernel() -> Callable[..., None]:
-    """The compiled kernel, with the arguments of `exact_kernel.load_kernel`.
+    """The compiled kernel, with the arguments of `kernel.load_kernel`.
 
     A tile is here a pair of tiles, and corrections are one int32 for each query. Trap: `has_amx` asks the
     system for the registers, so no thread may come here before it said yes.
@@ -73,29 +73,13 @@ declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
 declare void @llvm.x86.tdpbsud(i8 immarg, i8 immarg, i8 immarg)
 declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
 @config = internal constant [64 x i8] [{_config()}], align 64
-define void @scan(ptr %state, ptr %docs, ptr %queries, ptr %corrections, ptr %qa, ptr %qg, ptr %qd,
-                  ptr %da, ptr %dg, ptr %dd, ptr %records, i64 %chunks, i64 %panels, i64 %tiles, i64 %room) {{
+{DEFINE} {{
 entry:
   %sums = alloca [{PANEL * TILES * TILE} x i32], align 64
   call void @llvm.x86.ldtilecfg(ptr @config)
   %state1 = getelementptr i64, ptr %state, i64 1
   %state2 = getelementptr i64, ptr %state, i64 2
-  %tile0 = load i64, ptr %state
-  %panel0 = load i64, ptr %state1
-  br label %tile_loop
-tile_loop:
-  %tile = phi i64 [%tile0, %entry], [%tile_next, %tile_end]
-  %panel_first = phi i64 [%panel0, %entry], [0, %tile_end]
-  %count_t = phi i64 [0, %entry], [%count_next, %tile_end]
-  %more_tiles = icmp slt i64 %tile, %tiles
-  br i1 %more_tiles, label %panel_loop, label %stop
-panel_loop:
-  %panel = phi i64 [%panel_first, %tile_loop], [%panel_next, %panel_end]
-  %count = phi i64 [%count_t, %tile_loop], [%count_next, %panel_end]
-  %full = icmp sge i64 %count, %room
-  br i1 %full, label %stop, label %work
-work:
-  %tile_chunks = mul i64 %tile, %chunks
+{LOOPS}
   %doc_at = mul i64 %tile_chunks, {TILES * _BYTES}
   %doc0 = getelementptr i8, ptr %docs, i64 %doc_at
   %doc_bytes = mul i64 %chunks, {_BYTES}
@@ -200,18 +184,7 @@ panel_end:
   %any = icmp ne i32 %found_next, 0
   %one = zext i1 %any to i64
   %count_next = add i64 %count, %one
-  %panel_next = add i64 %panel, 1
-  %more_panels = icmp slt i64 %panel_next, %panels
-  br i1 %more_panels, label %panel_loop, label %tile_end
-tile_end:
-  %tile_next = add i64 %tile, 1
-  br label %tile_loop
-stop:
-  %panel_stop = phi i64 [%panel_first, %tile_loop], [%panel, %panel_loop]
-  %count_stop = phi i64 [%count_t, %tile_loop], [%count, %panel_loop]
-  store i64 %tile, ptr %state
-  store i64 %panel_stop, ptr %state1
-  store i64 %count_stop, ptr %state2
+{LOOP_ENDS}
   call void @llvm.x86.tilerelease()
   ret void
 }}"""

@@ -55,7 +55,7 @@ def filter_pairs(
 
 @functools.cache
 def _load() -> Callable[..., Any]:
-    return compile_function(_FILTER, "sieve", SIGNATURE)
+    return compile_function(_FILTER, "keep", SIGNATURE)
 
 
 def _unrolled() -> str:
@@ -82,7 +82,7 @@ def _phis(source: str, target: str) -> str:
 _FILTER: Final = f"""
 declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)
 declare float @llvm.vector.reduce.fadd.v8f32(float, <8 x float>)
-define i64 @sieve(ptr %queries, ptr %documents, ptr %lengths, ptr %factors, ptr %constants, ptr %query,
+define i64 @keep(ptr %queries, ptr %documents, ptr %lengths, ptr %factors, ptr %constants, ptr %query,
                   ptr %document, i64 %count, i64 %width, i64 %strides) {{
 entry:
   br label %pair

@@ -2,7 +2,7 @@
 
 A panel of 6 queries meets a tile of 16 documents: `vpmaddubsw` multiplies 32 pairs of bytes and adds them two
 by two, `vpaddw` adds 16 of its results before one `vpmaddwd` widens them to 32 bits. The 16-bit sums wrap
-around, so only the sum of a lane over a whole chunk has to fit (`exact_int8` sees to it), not each partial
+around, so only the sum of a lane over a whole chunk has to fit (`int8` sees to it), not each partial
 sum; that a pair never saturates follows from |document| + 128 <= 255 and |query| <= 64, since
 2 * 255 * 64 = 32,640.
 """
@@ -84,13 +84,11 @@ def _lines() -> Iterator[str]:
 
 _PAIRS: Final = [(query, vector) for query in range(PANEL) for vector in range(VECTORS)]
 
-_HEAD: Final = f"""
+DEFINE: Final = """\
 define void @scan(ptr %state, ptr %docs, ptr %queries, ptr %corrections, ptr %qa, ptr %qg, ptr %qd,
-                  ptr %da, ptr %dg, ptr %dd, ptr %records, i64 %chunks, i64 %panels, i64 %tiles, i64 %room) {{
-entry:
-  %state1 = getelementptr i64, ptr %state, i64 1
-  %state2 = getelementptr i64, ptr %state, i64 2
-  %tile0 = load i64, ptr %state
+                  ptr %da, ptr %dg, ptr %dd, ptr %records, i64 %chunks, i64 %panels, i64 %tiles, i64 %room)"""
+
+LOOPS: Final = """  %tile0 = load i64, ptr %state
   %panel0 = load i64, ptr %state1
   br label %tile_loop
 tile_loop:
@@ -105,7 +103,28 @@ panel_loop:
   %full = icmp sge i64 %count, %room
   br i1 %full, label %stop, label %work
 work:
-  %tile_chunks = mul i64 %tile, %chunks
+  %tile_chunks = mul i64 %tile, %chunks"""
+"""over the tiles of documents and, within, the panels of queries, from where the last call stopped"""
+
+LOOP_ENDS: Final = """  %panel_next = add i64 %panel, 1
+  %more_panels = icmp slt i64 %panel_next, %panels
+  br i1 %more_panels, label %panel_loop, label %tile_end
+tile_end:
+  %tile_next = add i64 %tile, 1
+  br label %tile_loop
+stop:
+  %panel_stop = phi i64 [%panel_first, %tile_loop], [%panel, %panel_loop]
+  %count_stop = phi i64 [%count_t, %tile_loop], [%count, %panel_loop]
+  store i64 %tile, ptr %state
+  store i64 %panel_stop, ptr %state1
+  store i64 %count_stop, ptr %state2"""
+
+_HEAD: Final = f"""
+{DEFINE} {{
+entry:
+  %state1 = getelementptr i64, ptr %state, i64 1
+  %state2 = getelementptr i64, ptr %state, i64 2
+{LOOPS}
   %doc_at = mul i64 %tile_chunks, {CHUNK * TILE}
   %doc0 = getelementptr i8, ptr %docs, i64 %doc_at
   %panel_chunks = mul i64 %panel, %chunks
@@ -132,24 +151,13 @@ keep:
   store i32 %tile32, ptr %record1
   %record2 = getelementptr i32, ptr %record, i64 2"""
 
-_NEXT: Final = """  %count_kept = add i64 %count, 1
+_NEXT: Final = f"""  %count_kept = add i64 %count, 1
   br label %panel_end
 panel_end:
   %count_next = phi i64 [%count, %chunk_end], [%count_kept, %keep]
-  %panel_next = add i64 %panel, 1
-  %more_panels = icmp slt i64 %panel_next, %panels
-  br i1 %more_panels, label %panel_loop, label %tile_end
-tile_end:
-  %tile_next = add i64 %tile, 1
-  br label %tile_loop
-stop:
-  %panel_stop = phi i64 [%panel_first, %tile_loop], [%panel, %panel_loop]
-  %count_stop = phi i64 [%count_t, %tile_loop], [%count, %panel_loop]
-  store i64 %tile, ptr %state
-  store i64 %panel_stop, ptr %state1
-  store i64 %count_stop, ptr %state2
+{LOOP_ENDS}
   ret void
-}"""
+}}"""
 
 
 def _chunk() -> Iterator[str]:

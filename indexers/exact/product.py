@@ -31,8 +31,7 @@ def scale_vectors(vectors: CheckedVectors, distance: Distance, kind: ProductType
     """What the product takes: directions (or 0) for the cosine, and for fp16, else the vectors themselves."""
     if distance != "cosine" and kind != "fp16":
         return vectors
-    scaled = vectors.values / np.where(vectors.lengths > 0, vectors.lengths, 1.0)[:, None]
-    return CheckedVectors(scaled.astype(np.float32), (vectors.lengths > 0).astype(np.float64))
+    return CheckedVectors(vectors.directions().astype(np.float32), (vectors.lengths > 0).astype(np.float64))
 
 
 def find_pairs(

@@ -12,13 +12,13 @@ from itertools import pairwise
 from typing import Final, Literal, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.jit import jit
 
 Distance = Literal["cosine", "l2", "inner_product"]
+DISTANCES: Final[tuple[Distance, ...]] = get_args(Distance)
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
@@ -31,6 +31,11 @@ class CheckedVectors:
 
     values: Vectors
     lengths: NDArray[np.float64]
+
+    def directions(self) -> NDArray[np.float64]:
+        """The vectors over their lengths (n, d); zeros stay zeros."""
+        directions: NDArray[np.float64] = self.values / np.where(self.lengths > 0, self.lengths, 1.0)[:, None]
+        return directions
 
 
 def score_pairs(queries: Vectors, documents: Vectors, pairs: Rows, distance: Distance) -> Vectors:
@@ -57,7 +62,7 @@ def score_rows(
         documents.lengths,
         np.ascontiguousarray(query, dtype=np.int64),
         np.ascontiguousarray(document, dtype=np.int64),
-        get_args(Distance).index(distance),
+        DISTANCES.index(distance),
         scores,
     )
     return scores
@@ -65,7 +70,13 @@ def score_rows(
 
 @jit
 def fold(sums: NDArray[np.float64], width: int) -> float:
-    """The sum of the first `width` numbers in the order of `sum_tree`; they are overwritten."""
+    """The sum of the first `width` numbers, halved again and again: one order, whatever lies beside them.
+
+    They are overwritten.
+
+    >>> fold(np.array([1.0, 2.0, 3.0]), 3)
+    6.0
+    """
     while width > 1:
         half = width // 2
         for i in range(half):
@@ -159,7 +170,7 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
 
     A part has `least` or more, and begins at a multiple of `step`.
     """
-    threads = max(1, min(torch.get_num_threads(), count // max(1, least)))
+    threads = max(1, min(count_threads(), count // max(1, least)))
     bounds = [count * number // threads // step * step for number in range(threads)] + [count]
     if threads == 1:
         work(0, count)
@@ -168,6 +179,13 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
         # Each result is asked for, so that an error in a thread is raised here.
         for done in [pool.submit(work, first, stop) for first, stop in pairwise(bounds)]:
             done.result()
+
+
+def count_threads() -> int:
+    """How many threads torch computes with, which is how many a search takes."""
+    import torch  # late: who only names a distance waits for no torch
+
+    return torch.get_num_threads()
 
 
 def require_width(queries: CheckedVectors, documents: CheckedVectors) -> None:
@@ -181,25 +199,14 @@ def require_width(queries: CheckedVectors, documents: CheckedVectors) -> None:
 
 def require_distance(distance: str) -> None:
     """Raise `UnknownNameError` unless `distance` is one that can be searched."""
-    if distance not in get_args(Distance):
-        raise UnknownNameError("distance", distance, list(get_args(Distance)))
+    if distance not in DISTANCES:
+        raise UnknownNameError("distance", distance, list(DISTANCES))
 
 
-def sum_tree(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums over the first axis, halved again and again, so that each column adds up in one order.
+def order_best(scores: Vectors, *ties: NDArray[np.integer]) -> Rows:
+    """The places of the scores (n,), the highest first, equal ones by the first of `ties`, then the next.
 
-    Unlike `np.sum`, whose order depends on the array's layout, and so on the columns beside it.
-
-    >>> sum_tree(np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])).tolist()
-    [6.0, 60.0]
+    >>> order_best(np.float32([1, 2, 2]), np.array([0, 5, 3])).tolist()
+    [2, 1, 0]
     """
-    if len(columns) == 0:
-        return np.zeros(columns.shape[1:])
-    while (width := len(columns)) > 1:
-        half = width // 2
-        folded = columns[:half] + columns[half : 2 * half]
-        if width % 2:
-            folded[0] += columns[-1]
-        columns = folded
-    total: NDArray[np.float64] = columns[0]
-    return total
+    return np.lexsort((*reversed(ties), -scores))

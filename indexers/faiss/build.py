@@ -17,18 +17,18 @@ import numpy as np
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import Distance, Vectors, check_vectors, require_distance
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.faiss.files import (
+from pinakes.indexers.faiss.index import (
     ADDED_AT_ONCE,
     IDS_FILE,
     INDEX_FILE,
     KIND,
     VECTORS_FILE,
+    FaissIndex,
     faiss_threads,
     open_vectors,
     prepare,
     read_blocks,
 )
-from pinakes.indexers.faiss.index import FaissIndex
 from pinakes.indexers.faiss.kinds import (
     TRAINED_PER_CELL,
     describe_factory,
@@ -78,14 +78,14 @@ def build_faiss(
     """
     find_kind(kind)
     require_distance(distance)
-    tell = progress or _say_nothing
+    report = progress or _say_nothing
     with whole_folder(folder) as building, faiss_threads(graph_threads if kind == "hnsw" else threads):
-        ids, dimensions = _write_vectors(building, blocks, tell)
+        ids, dimensions = _write_vectors(building, blocks, report)
         vectors = open_vectors(building, len(ids), dimensions)
         settled = settle_options(kind, options or {}, len(ids), dimensions)
         index = make_index(kind, dimensions, distance, settled, seed)
-        _train(index, vectors, distance, settled, seed, tell)
-        _add(index, vectors, distance, tell)
+        _train(index, vectors, distance, settled, seed, report)
+        _add(index, vectors, distance, report)
         faiss.write_index(index, str(building / INDEX_FILE))
         saved = {
             "kind": KIND,
@@ -99,7 +99,7 @@ def build_faiss(
             "dimensions": dimensions,
             "library": f"faiss {faiss.__version__}",
         }
-        recall = _measure_recall(index, kind, ids, vectors, distance, seed, threads, tell)
+        recall = _measure_recall(FaissIndex(index, kind, ids, vectors, distance), seed, threads, report)
         write_parameters(building, saved)
         index_bytes = (building / INDEX_FILE).stat().st_size
     searched = dict(find_kind(kind).search)
@@ -108,7 +108,7 @@ def build_faiss(
     return BuiltFaiss(len(ids), parameters, recall, index_bytes)
 
 
-def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], tell: Report) -> tuple[Ids, int]:
+def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], report: Report) -> tuple[Ids, int]:
     ids = array("q")
     dimensions = 0
     with (building / VECTORS_FILE).open("wb") as file:
@@ -122,7 +122,7 @@ def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], tell: 
                 )
             ids.frombytes(np.ascontiguousarray(block_ids, dtype=np.int64).tobytes())
             checked.values.astype("<f4", copy=False).tofile(file)
-            tell("write", len(ids), 0)
+            report("write", len(ids), 0)
     if not ids:
         raise IndexingError("there is no vector to index; encode the corpus first")
     found = distinct_ids(ids)
@@ -131,45 +131,36 @@ def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], tell: 
 
 
 def _train(
-    index: Any, vectors: Vectors, distance: Distance, options: Mapping[str, int], seed: int, tell: Report
+    index: Any, vectors: Vectors, distance: Distance, options: Mapping[str, int], seed: int, report: Report
 ) -> None:
     if index.is_trained:
         return
     wanted = max(MIN_TRAINED, TRAINED_PER_CELL * options.get("nlist", 0))
     sample = sample_rows(len(vectors), wanted, seed)
-    tell("train", 0, len(sample))
+    report("train", 0, len(sample))
     index.train(prepare(np.asarray(vectors[sample]), distance))
-    tell("train", len(sample), len(sample))
+    report("train", len(sample), len(sample))
 
 
-def _add(index: Any, vectors: Vectors, distance: Distance, tell: Report) -> None:
+def _add(index: Any, vectors: Vectors, distance: Distance, report: Report) -> None:
     # The graph grows slowly: say more often how far it is.
     step = 4096 if hasattr(index, "hnsw") else ADDED_AT_ONCE
     for start in range(0, len(vectors), step):
         index.add(prepare(np.asarray(vectors[start : start + step]), distance))
-        tell("add", index.ntotal, len(vectors))
+        report("add", index.ntotal, len(vectors))
 
 
-def _measure_recall(
-    index: Any,
-    kind: str,
-    ids: Ids,
-    vectors: Vectors,
-    distance: Distance,
-    seed: int,
-    threads: int,
-    tell: Report,
-) -> dict[int, float]:
+def _measure_recall(index: FaissIndex, seed: int, threads: int, report: Report) -> dict[int, float]:
     """depth -> mean share of the exact best that a search finds; equal scores are equally right."""
+    vectors = index.vectors
     chosen = sample_rows(len(vectors), RECALL_QUERIES, seed + 1)
-    tell("measure", 0, len(chosen))
+    report("measure", 0, len(chosen))
     queries = np.ascontiguousarray(vectors[chosen])
     depth = min(len(vectors), max(RECALL_DEPTHS) + 1)
     # Read block by block: the vectors may be larger than the memory.
-    truth = search_exact(queries, read_blocks(vectors), depth, distance)
-    opened = FaissIndex(index, kind, ids, vectors, distance)
-    found = opened.search_rows(queries, depth, threads=threads, fill=False)
-    tell("measure", len(chosen), len(chosen))
+    truth = search_exact(queries, read_blocks(vectors), depth, index.distance)
+    found = index.search_rows(queries, depth, threads=threads, fill=False)
+    report("measure", len(chosen), len(chosen))
     return {limit: mean_recall(chosen, truth, found, limit) for limit in RECALL_DEPTHS}
 
 

@@ -1,11 +1,12 @@
 """Search through a Faiss index that was built: candidates from Faiss, scores and order from the vectors.
 
-What Faiss finds is scored anew in float32 (`exact_scores`), so that scores are those of an exact search and
+What Faiss finds is scored anew in float32 (`exact.scores`), so that scores are those of an exact search and
 the order is total. A query for which Faiss finds too few is answered by exact search instead: never fewer
 than min(k, pool) hits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -25,19 +26,15 @@ from pinakes.indexers.exact.scores import (
     score_rows,
 )
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.faiss.files import (
-    IDS_FILE,
-    INDEX_FILE,
-    KIND,
-    faiss_threads,
-    open_vectors,
-    prepare,
-    read_blocks,
-)
 from pinakes.indexers.faiss.kinds import check_options, find_kind, search_parameters
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder, by_paper_id, check_k, positions_of
 from pinakes.indexers.side_folder import read_parameters
 
+KIND: Final = "faiss"
+IDS_FILE: Final = "ids.npy"
+VECTORS_FILE: Final = "vectors.f32"
+INDEX_FILE: Final = "index.faiss"
+ADDED_AT_ONCE: Final = 1 << 16
 MIN_EXTRA: Final = 32
 EXACT_POOL: Final = 10_000
 """Up to so many papers, looking at each is as fast as a filtered walk, and misses none"""
@@ -166,6 +163,35 @@ class FaissIndex:
     def _rows_of(self, pool: Ids) -> Rows:
         wanted = np.unique(np.asarray(pool, dtype=np.int64))
         return np.sort(self._by_id[positions_of(wanted, self._sorted_ids, "the Faiss index")])
+
+
+def open_vectors(folder: Path, rows: int, dimensions: int) -> Vectors:
+    """The vectors (n, d) that were written, mapped: read from the disk as they are looked at."""
+    return np.memmap(folder / VECTORS_FILE, dtype="<f4", mode="r", shape=(rows, dimensions))
+
+
+def prepare(vectors: Vectors, distance: Distance) -> Vectors:
+    """What Faiss compares: vectors of length 1 (or 0) for the cosine, else the vectors themselves."""
+    checked = check_vectors(vectors, "vector")
+    return checked.directions().astype(np.float32) if distance == "cosine" else checked.values
+
+
+@contextmanager
+def faiss_threads(count: int) -> Iterator[None]:
+    """Faiss with that many threads; afterwards with as many as before."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(max(1, count))
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def read_blocks(vectors: Vectors, rows: Rows | None = None) -> Iterator[Vectors]:
+    """The vectors, or those of the rows, in blocks of `ADDED_AT_ONCE`."""
+    for start in range(0, len(vectors) if rows is None else len(rows), ADDED_AT_ONCE):
+        part = slice(start, start + ADDED_AT_ONCE)
+        yield np.array(vectors[part] if rows is None else vectors[rows[part]])
 
 
 def _select(rows: Rows | None, count: int) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Texts as term ids, block by block: what `sparse_bm25_build` inverts.
+"""Texts as term ids, block by block: what `build` inverts.
 
 Texts repeat their words, so a block is cut into runs of characters at machine speed, and each distinct run is
 analysed once. Terms are numbered in the order in which they are met: neither the size of a block nor what is
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pinakes.indexers.analysis import WHOLE_RUNS, Analysis, well_formed
 from pinakes.indexers.lexical import PROGRESS_EVERY, Ids, Progress
+from pinakes.indexers.sparse_bm25.files import find_ends
 
 MOST_KNOWN_RUNS: Final = 2_000_000
 
@@ -75,8 +75,10 @@ def analyse_documents(
 
 def _analyse_block(texts: list[str], known: _KnownRuns) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The length of each text in terms, and the terms."""
+    import pyarrow.compute as pc  # late: a tenth of a second that a search of another index need not wait
+
     runs = pc.ascii_split_whitespace(_separate(texts))
-    ends = np.concatenate(([0], np.cumsum(runs.value_lengths().to_numpy(zero_copy_only=False))))
+    ends = find_ends(runs.value_lengths().to_numpy(zero_copy_only=False))
     # The dictionary is in the order in which runs are met, and so are the ids of new terms.
     encoded = runs.flatten().dictionary_encode()
     found = list(map(known.__getitem__, encoded.dictionary.to_pylist()))
@@ -84,7 +86,7 @@ def _analyse_block(texts: list[str], known: _KnownRuns) -> tuple[NDArray[np.int6
     terms = np.fromiter(chain.from_iterable(found), np.int32, int(counts.sum()))
     places = encoded.indices.to_numpy()
     owned = counts[places]
-    term_ends = np.concatenate(([0], np.cumsum(owned)))
+    term_ends = find_ends(owned)
     firsts = np.cumsum(counts)[places] - owned - term_ends[:-1]
     return np.diff(term_ends[ends]), terms[np.repeat(firsts, owned) + np.arange(term_ends[-1])]
 

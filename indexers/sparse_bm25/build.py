@@ -1,4 +1,4 @@
-"""Building a sparse BM25 index: documents or term ids in, the files of `sparse_bm25_files` out.
+"""Building a sparse BM25 index: documents or term ids in, the files of `files` out.
 
 One pass, block by block: memory holds the vocabulary, a few numbers a document and one block a thread, at
 any corpus size. Neither k1, b nor a formula is part of an index; the statistics of another collection, which
@@ -6,7 +6,7 @@ its terms are to be weighed by, are.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,8 +25,6 @@ from pinakes.indexers.sparse_bm25.files import GrowingArray, write_vocabulary
 from pinakes.indexers.sparse_bm25.kernels import count_postings
 from pinakes.indexers.sparse_bm25.weights import write_collection
 from pinakes.indexers.term_statistics import TermStatistics
-
-__all__ = ["KIND", "TermIds", "build_from_term_ids", "build_sparse_bm25", "invert_block"]
 
 KIND: Final = "sparse_bm25"
 DEFAULT_ANALYSIS: Final = "lucene"
@@ -73,66 +71,39 @@ def build_sparse_bm25(
     analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
     vocabulary = GrowingVocabulary()
     parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress)
-    return _build(folder, parts, vocabulary, analysis, block_rows, threads, statistics)
-
-
-def build_from_term_ids(
-    folder: Path,
-    parts: Iterable[TermIds],
-    terms: Sequence[str],
-    *,
-    analysis: Analysis | None = None,
-    block_rows: int = BLOCK_ROWS,
-    threads: int = 1,
-) -> BuiltIndex:
-    """The same index from documents that are term ids already; `terms` says what each id is.
-
-    `analysis` is what a query's text will be read by, and should be what made the ids.
-    """
-    vocabulary = GrowingVocabulary((term, number) for number, term in enumerate(terms))
-    blocks = _cut(parts, block_rows)
-    return _build(
-        folder, blocks, vocabulary, analysis or named_analysis(DEFAULT_ANALYSIS), block_rows, threads
+    return write_sparse_bm25(
+        folder,
+        parts,
+        vocabulary,
+        analysis=analysis,
+        statistics=statistics,
+        block_rows=block_rows,
+        threads=threads,
     )
 
 
-def _cut(parts: Iterable[TermIds], block_rows: int) -> Iterator[TermIds]:
-    """The documents of the parts, in blocks of `block_rows`."""
-    rest = TermIds(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32))
-    for part in parts:
-        joined = TermIds(
-            np.concatenate((rest.paper_ids, part.paper_ids)),
-            np.concatenate((rest.lengths, part.lengths)),
-            np.concatenate((rest.term_ids, part.term_ids)),
-        )
-        ends = np.concatenate(([0], np.cumsum(joined.lengths)))
-        whole = len(joined.lengths) // block_rows * block_rows
-        for start in range(0, whole, block_rows):
-            yield _take(joined, ends, start, start + block_rows)
-        rest = _take(joined, ends, whole, len(joined.lengths))
-    if len(rest.lengths):
-        yield rest
-
-
-def _take(part: TermIds, ends: NDArray[np.int64], start: int, stop: int) -> TermIds:
-    chosen = slice(start, stop)
-    return TermIds(part.paper_ids[chosen], part.lengths[chosen], part.term_ids[ends[start] : ends[stop]])
-
-
-def _build(
+def write_sparse_bm25(
     folder: Path,
     blocks: Iterable[TermIds],
     vocabulary: GrowingVocabulary,
-    analysis: Analysis,
-    block_rows: int,
-    threads: int,
+    *,
+    analysis: Analysis | None = None,
     statistics: TermStatistics | None = None,
+    block_rows: int = BLOCK_ROWS,
+    threads: int = 1,
 ) -> BuiltIndex:
+    """`build_sparse_bm25` for documents that are term ids already: `block_rows` in each block but the last.
+
+    The vocabulary may grow while the blocks are read. `analysis` is what a query's text will be read by, and
+    should be what made the ids.
+    """
     if not 1 <= block_rows <= MOST_BLOCK_ROWS:
         raise IndexingError(f"blocks of {block_rows} documents; expected 1 to {MOST_BLOCK_ROWS}")
+    analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
     with whole_folder(folder) as building:
         row_count = _write(building, _invert_all(blocks, threads), vocabulary)
-        write_vocabulary(building, list(vocabulary))
+        terms = list(vocabulary)
+        write_vocabulary(building, terms)
         saved = {
             "kind": KIND,
             "row_count": row_count,
@@ -140,10 +111,9 @@ def _build(
             "analysis": analysis.to_json(),
         }
         if statistics is not None:
-            saved["statistics"] = write_collection(building, statistics, list(vocabulary))
+            saved["statistics"] = write_collection(building, statistics, terms)
         write_parameters(building, saved)
-    parameters = {"document_length": "exact", "analysis": analysis.parameters()}
-    return BuiltIndex(row_count, parameters)
+    return BuiltIndex(row_count, {"document_length": "exact", "analysis": analysis.parameters()})
 
 
 def _invert_all(blocks: Iterable[TermIds], threads: int) -> Iterator[Block]:

@@ -134,6 +134,15 @@ def write_vocabulary(folder: Path, terms: list[str]) -> None:
             writer.write(pa.record_batch([pa.array(terms[start : start + TERMS_AT_ONCE])], schema=schema))
 
 
+def find_ends(counts: NDArray[np.integer] | list[int]) -> NDArray[np.int64]:
+    """Where each of some parts starts, and the end of the last, from how long they are (n,): (n + 1,).
+
+    >>> find_ends(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+
+
 def read_array(folder: Path, name: str) -> NDArray[Any]:
     """One .npy file of the folder, read as it is needed."""
     array: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)

@@ -2,7 +2,7 @@
 
 The score is the sum over the query's terms (a repeated term counts each time) of
 idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), with the exact dl; idf is Lucene's
-ln(1 + (N - df + 0.5) / (df + 0.5)), or Okapi's (`sparse_bm25_weights`). N, df and avgdl are of the whole
+ln(1 + (N - df + 0.5) / (df + 0.5)), or Okapi's (`weights`). N, df and avgdl are of the whole
 index, whatever the pool, or of another collection that the index was built with; `restrict` gives an index
 with the statistics of a pool.
 """
@@ -25,13 +25,12 @@ from pinakes.indexers.lexical import (
     positions_of,
 )
 from pinakes.indexers.side_folder import read_parameters
-from pinakes.indexers.sparse_bm25.build import KIND, build_from_term_ids, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.build import KIND
 from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
+from pinakes.indexers.sparse_bm25.queries import QueryTerms, compile_queries
 from pinakes.indexers.sparse_bm25.restrict import restrict_postings
-from pinakes.indexers.sparse_bm25.search import QueryTerms, Tuning, compile_queries, find_best, score_rows
+from pinakes.indexers.sparse_bm25.search import Tuning, find_best, score_rows
 from pinakes.indexers.sparse_bm25.weights import Collection, collect_postings, read_collection
-
-__all__ = ["KIND", "LARGEST_K1", "SparseBm25Index", "Tuning", "build_from_term_ids", "build_sparse_bm25"]
 
 TermIdArray = NDArray[np.int32]
 
@@ -67,7 +66,7 @@ class SparseBm25Index:
     def open(cls, folder: Path, formula: str = "lucene") -> "SparseBm25Index":
         """The index in `folder`; IndexingError if there is none that is whole and as it was built.
 
-        `formula` says what a term weighs: `lucene` or `okapi`, as `sparse_bm25_weights` has them.
+        `formula` says what a term weighs: `lucene` or `okapi`, as `weights` has them.
         """
         saved = read_parameters(folder, KIND)
         postings = Postings.open(folder, saved["block_rows"])

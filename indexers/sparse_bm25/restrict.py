@@ -5,7 +5,6 @@ One pass over the postings, in memory: about 4 bytes for each posting that is ke
 many blocks its documents come.
 """
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.jit import jit
-from pinakes.indexers.sparse_bm25.files import Postings
+from pinakes.indexers.sparse_bm25.files import Postings, find_ends
 
 Rows = NDArray[np.int64]
 Array = NDArray[Any]
@@ -42,8 +41,8 @@ def restrict_postings(postings: Postings, rows: Rows, threads: int = 1) -> Posti
     blocks.clear()
     return Postings(
         block_rows=postings.block_rows,
-        block_runs=_ends(columns["run_terms"]),
-        block_postings=_ends(columns["documents"]),
+        block_runs=find_ends([len(part) for part in columns["run_terms"]]),
+        block_postings=find_ends([len(part) for part in columns["documents"]]),
         run_terms=_join(columns["run_terms"], np.int32),
         run_starts=_join(columns["run_starts"], np.uint32),
         documents=_join(columns["documents"], np.uint16),
@@ -120,10 +119,6 @@ def unpack_postings(keys: Array, terms: Array, starts: Array, documents: Array, 
         documents[position] = (key >> 16) & 0xFFFF
         counts[position] = key & 0xFFFF
     return runs
-
-
-def _ends(parts: Sequence[Array]) -> Rows:
-    return np.concatenate(([0], np.cumsum([len(part) for part in parts], dtype=np.int64)))
 
 
 def _join(parts: list[Array], dtype: type[np.generic]) -> Array:

@@ -8,24 +8,20 @@ thread shows through.
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.lexical import Scores
-from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
-from pinakes.indexers.sparse_bm25.kernels import ROWS_AT_ONCE, prepare_block, score_block, search_block
-from pinakes.indexers.sparse_bm25.weights import Collection, weigh_terms
+from pinakes.indexers.lexical import Ids, Scores
+from pinakes.indexers.sparse_bm25.files import Postings
+from pinakes.indexers.sparse_bm25.kernels import prepare_block, score_block, search_block
+from pinakes.indexers.sparse_bm25.queries import QueryTerms
 
-DENSE_SHARE: Final = 16  # a term of more than a sixteenth of the documents has a dense row
 SPARE_KEYS: Final = 1024
 KEY_BYTES_AT_ONCE: Final = 1 << 28  # of one thread
 LOW_BITS: Final = 0xFFFFFFFF
-
-Rows = NDArray[np.int64]
 
 
 class Tuning(NamedTuple):
@@ -33,93 +29,6 @@ class Tuning(NamedTuple):
 
     k1: float = 1.2
     b: float = 0.75
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryTerms:
-    """A batch of queries: which rows and spans each one adds up, and how often it has the term.
-
-    Attributes:
-        slots: for each term of the vocabulary 1 + its span, minus (1 + its row), or 0: not asked for.
-        weights: the idf of each span, then of each row.
-        average_length: the mean length of the collection that they are from.
-        row_count, span_count: how many of each.
-        dense_ends, dense, dense_factors: each query's rows, in multiples of four.
-        sparse_ends, sparse, sparse_factors: each query's spans.
-    """
-
-    slots: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    average_length: float
-    row_count: int
-    span_count: int
-    dense_ends: Rows
-    dense: NDArray[np.uint32]
-    dense_factors: Scores
-    sparse_ends: Rows
-    sparse: NDArray[np.uint32]
-    sparse_factors: Scores
-
-
-def compile_queries(
-    postings: Postings,
-    vocabulary: Vocabulary,
-    queries: Sequence[NDArray[np.int32]],
-    collection: Collection,
-    formula: str,
-) -> QueryTerms:
-    """The batch of the queries, each an array of term ids; a repeated term counts each time, -1 never."""
-    owners, terms, factors = _count_terms(postings, vocabulary, queries)
-    is_dense = postings.frequencies[terms] > len(postings.lengths) // DENSE_SHARE
-    rows, dense = np.unique(terms[is_dense], return_inverse=True)
-    spans, sparse = np.unique(terms[~is_dense], return_inverse=True)
-    slots = np.zeros(len(postings.frequencies), np.int32)
-    slots[rows] = -1 - np.arange(len(rows))
-    slots[spans] = 1 + np.arange(len(spans))
-    dense_counts = np.bincount(owners[is_dense], minlength=len(queries))
-    padded = -(-dense_counts // ROWS_AT_ONCE) * ROWS_AT_ONCE
-    dense_ends = _ends(padded)
-    places = np.arange(len(dense)) + np.repeat(dense_ends[:-1] - _ends(dense_counts)[:-1], dense_counts)
-    padded_rows = np.zeros(dense_ends[-1], np.uint32)
-    padded_factors = np.zeros(dense_ends[-1], np.float32)
-    padded_rows[places], padded_factors[places] = dense, factors[is_dense]
-    return QueryTerms(
-        slots,
-        weigh_terms(np.concatenate((spans, rows)), collection, formula),
-        collection.average_length,
-        len(rows),
-        len(spans),
-        dense_ends,
-        padded_rows,
-        padded_factors,
-        _ends(np.bincount(owners[~is_dense], minlength=len(queries))),
-        sparse.astype(np.uint32),
-        factors[~is_dense],
-    )
-
-
-def _count_terms(
-    postings: Postings, vocabulary: Vocabulary, queries: Sequence[NDArray[np.int32]]
-) -> tuple[Rows, NDArray[np.int32], Scores]:
-    """(query, term, how often) of all queries, by query and then by the term as it is spelt.
-
-    An id depends on what was indexed before; the spelling gives a sum the same order in an index of a pool.
-    """
-    owners = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
-    terms = np.concatenate([np.empty(0, np.int32), *queries])
-    known = terms >= 0
-    known[known] = postings.frequencies[terms[known]] > 0
-    distinct, places = np.unique(terms[known], return_inverse=True)
-    ranks = vocabulary.rank(distinct)
-    by_rank = np.empty_like(distinct)
-    by_rank[ranks] = distinct
-    pairs, counts = np.unique(owners[known] * len(distinct) + ranks[places], return_counts=True)
-    found, rank = np.divmod(pairs, max(1, len(distinct)))
-    return found, by_rank[rank], counts.astype(np.float32)
-
-
-def _ends(counts: NDArray[np.int64]) -> Rows:
-    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def find_best(
@@ -222,12 +131,12 @@ def _search(
     return keys, sizes
 
 
-def score_rows(postings: Postings, terms: QueryTerms, pools: Sequence[Rows], tuning: Tuning) -> list[Scores]:
+def score_rows(postings: Postings, terms: QueryTerms, pools: Sequence[Ids], tuning: Tuning) -> list[Scores]:
     """Each query's scores of the documents (rows) of its own pool, in their order."""
     found = [np.empty(len(pool), np.float32) for pool in pools]
     places = [np.argsort(pool, kind="stable") for pool in pools]
     prepared = PreparedBlocks(postings, terms, tuning)
-    touched: dict[int, list[tuple[int, Rows]]] = {}
+    touched: dict[int, list[tuple[int, Ids]]] = {}
     for query, (pool, order) in enumerate(zip(pools, places, strict=True)):
         blocks, starts = np.unique(pool[order] // postings.block_rows, return_index=True)
         for block, part in zip(blocks.tolist(), np.split(order, starts[1:]), strict=True):

@@ -16,6 +16,7 @@ from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
+    order_best,
     require_distance,
     require_width,
     score_rows,
@@ -88,20 +89,13 @@ def score_all_pairs(
     return np.stack(scores), offsets
 
 
-def rank_pool(
-    query: Vectors, documents: VectorGroups, pool: Rows, distance: Distance, tie_order: Rows
-) -> tuple[Rows, Vectors]:
-    """One query's pool in rank order: the groups that `pool` names, and their scores; ties by `tie_order`."""
-    return order_pool(pool, score_best_pairs(query, documents, pool, distance), tie_order)
-
-
 def order_pool(pool: Rows, scores: Vectors, tie_order: Rows) -> tuple[Rows, Vectors]:
     """The groups that `pool` names and their scores, both (p,), best first; ties by `tie_order`.
 
     >>> order_pool(np.array([4, 7]), np.float32([1, 2]), np.arange(8))
     (array([7, 4]), array([2., 1.], dtype=float32))
     """
-    order = np.lexsort((tie_order[pool], -scores))
+    order = order_best(scores, tie_order[pool])
     return pool[order], scores[order]
 
 
@@ -148,7 +142,7 @@ def _batches(starts: Rows, vectors: int) -> Iterator[tuple[int, int]]:
 
 
 def _best_of_each(owners: Rows, scores: Vectors, k: int, tie_order: Rows) -> tuple[Rows, Vectors]:
-    order = np.lexsort((tie_order[owners], -scores))
+    order = order_best(scores, tie_order[owners])
     _, first = np.unique(owners[order], return_index=True)
     kept = order[np.sort(first)[:k]]
     return owners[kept], scores[kept]

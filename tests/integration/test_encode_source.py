@@ -15,7 +15,8 @@ from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError
 from pinakes.index import encode as encoding
 from pinakes.index.encode import EncodeOptions, EncodeSummary, QuerySource, encode_source
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, text_digest
+from pinakes.indexers.encoder.batches import EncodedBatch
+from pinakes.indexers.encoder.encode import encode_texts, text_digest
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.vector_shards import hold_shards, read_manifest

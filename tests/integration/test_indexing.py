@@ -11,7 +11,8 @@ import pytest
 from pinakes.database import Database
 from pinakes.errors import IndexingError
 from pinakes.index.index import index
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder.batches import EncodedBatch
+from pinakes.indexers.encoder.encode import encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions

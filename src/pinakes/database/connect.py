@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
-from pinakes.database.postgres_backend import PostgresBackend
 from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.settings import read_settings
 
@@ -94,6 +93,8 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
         if not read_only:
             sa.event.listen(engine, "connect", _hide_progress_bar)
         return Database(engine, backend)
+    from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
+
     options: dict[str, Any] = {"execution_options": {"postgresql_readonly": True}} if read_only else {}
     return Database(sa.create_engine(url, **options), PostgresBackend())
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.driver_errors import DRIVER_ERRORS, translated
+from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.results import RawResult
 
 Statement = sa.Executable | str
@@ -117,7 +117,7 @@ class Session:
             yield
         except BaseException:
             # After an error the database may refuse; then the rollback takes the names back.
-            with suppress(*DRIVER_ERRORS, sa.exc.PendingRollbackError):
+            with suppress(*driver_errors(), sa.exc.PendingRollbackError):
                 self._unstage(tables)
             raise
         with translated():

@@ -1,20 +1,27 @@
 """The one place where the drivers' errors become ours."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 import duckdb
-import psycopg
 import sqlalchemy as sa
 
 from pinakes.errors import DatabaseBusyError, DatabaseError
 
-DRIVER_ERRORS: Final = (sa.exc.DBAPIError, duckdb.Error, psycopg.Error)
-"""What the drivers raise, through SQLAlchemy or, where Arrow tables are moved, directly."""
-
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
+
+
+def driver_errors() -> tuple[type[Exception], ...]:
+    """What the drivers raise, through SQLAlchemy or, where Arrow tables are moved, directly."""
+    return (sa.exc.DBAPIError, duckdb.Error, *_of_psycopg("Error"))
+
+
+def _of_psycopg(name: str) -> tuple[type[Exception], ...]:
+    # Not imported here: a DuckDB file needs no psycopg, and one that is not loaded raises nothing.
+    loaded = sys.modules.get("psycopg")
+    return () if loaded is None else (getattr(loaded, name),)
 
 
 @contextmanager
@@ -22,7 +29,7 @@ def translated() -> Iterator[None]:
     """Turn a driver's error about reaching or opening the database into a `DatabaseError`."""
     try:
         yield
-    except DRIVER_ERRORS as error:
+    except driver_errors() as error:
         ours = explain(error)
         if ours is None:
             raise
@@ -54,7 +61,12 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
         )
-    if isinstance(original, duckdb.IOException | duckdb.ConnectionException | psycopg.OperationalError):
+    unreachable: tuple[type[Exception], ...] = (
+        duckdb.IOException,
+        duckdb.ConnectionException,
+        *_of_psycopg("OperationalError"),
+    )
+    if isinstance(original, unreachable):
         return DatabaseError(
             f"the database does not answer as it should: {message.strip()} Once it does, start the same "
             "command again: what is in stays in."

@@ -84,8 +84,9 @@ def _relation(connection: sa.Connection, statement: sa.Executable) -> Any:
 
 def _unify_types(rows: pa.Table) -> pa.Table:
     """The types that Postgres gives too: decimals (sums) as floats, times in microseconds and in UTC."""
-    fields = [field.with_type(_unify_type(field.type)) for field in rows.schema]
-    return rows.cast(pa.schema(fields), safe=False)
+    unified = pa.schema([field.with_type(_unify_type(field.type)) for field in rows.schema])
+    # Not cast in vain: the first cast of a process imports pyarrow.compute.
+    return rows if unified.equals(rows.schema) else rows.cast(unified, safe=False)
 
 
 def _unify_type(type_: pa.DataType) -> pa.DataType:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.database.core import Database, Session
-from pinakes.database.driver_errors import DRIVER_ERRORS
+from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import IndexingError
 
 OPERATORS: Final = {"cosine": "cosine", "l2": "l2", "inner_product": "ip"}
@@ -188,5 +188,5 @@ def _watch(database: Database, pid: int, total: int, progress: Report, done: thr
                 for phase, tuples in connection.execute(query, {"pid": pid}):
                     progress(str(phase), int(tuples or 0), total)
                 done.wait(POLL_S)
-    except DRIVER_ERRORS:
+    except driver_errors():
         return  # the build goes on without being watched, or fails by itself

@@ -16,11 +16,12 @@ import pyarrow as pa
 
 from pinakes.errors import InputError
 from pinakes.index.text_sources import QuerySource, Source, read_texts
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, text_digest
-from pinakes.indexers.encoder.encoder import Encoder, Precision
-from pinakes.indexers.encoder.model import choose_device, choose_precision, load_encoder
+from pinakes.indexers.encoder.batches import EncodedBatch
+from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, encode_texts, text_digest
+from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import Pooling
-from pinakes.indexers.encoder.precision import MAX_COSINE_ERROR, check_precision
+from pinakes.indexers.encoder.precision import Precision, choose_device, choose_precision
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
 from pinakes.indexers.encoder.vector_shards import VectorShards, hold_shards

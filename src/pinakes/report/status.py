@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.database.driver_errors import DRIVER_ERRORS, explain
+from pinakes.database.driver_errors import driver_errors, explain
 from pinakes.database.results import RawResult
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import InputError
@@ -71,5 +71,5 @@ def ask(database: Database, text: str) -> Iterator[RawResult]:
 def _explain_refusal(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     try:
         yield from rows
-    except DRIVER_ERRORS as error:
+    except driver_errors() as error:
         raise explain(error) or InputError(f"the database refuses the query: {error}") from error

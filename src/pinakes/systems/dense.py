@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
-from pinakes.indexers.encoder.model import device_name
+from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.exact.scores import Distance
 from pinakes.indexers.exact.search import score_pools, search_exact
 from pinakes.indexers.lexical import Ranked, TieOrder

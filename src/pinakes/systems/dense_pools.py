@@ -12,9 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from pinakes.indexers.exact.nested import search_nested
 from pinakes.indexers.exact.scores import Distance
-from pinakes.indexers.exact.search import Block
+from pinakes.indexers.exact.search import Block, search_nested
 from pinakes.systems.base import Ranking
 from pinakes.systems.grouped import choose_k, make_rankings
 from pinakes.vectors.stored import Vectors

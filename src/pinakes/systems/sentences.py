@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.indexers.encoder.model import device_name
+from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.exact.scores import Distance
 from pinakes.progress import Progress
 from pinakes.queries.sentence_relations import select_candidate_sentences, select_query_sentences

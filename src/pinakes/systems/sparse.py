@@ -17,7 +17,8 @@ from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
-from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
+from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
 from pinakes.indexers.term_statistics import TermStatistics
 from pinakes.progress import Progress

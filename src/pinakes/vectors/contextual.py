@@ -16,7 +16,8 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError, UnknownNameError
-from pinakes.indexers.encoder.model import device_name, load_encoder
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.encoder.sentences import SentenceBatch, encode_sentences
 from pinakes.indexers.exact.scores import Distance
 from pinakes.progress import Progress

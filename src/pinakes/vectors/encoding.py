@@ -12,13 +12,13 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import RunError
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts, gather_batches
+from pinakes.indexers.encoder.batches import EncodedBatch, gather_batches, write_behind
+from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
-from pinakes.indexers.encoder.model import choose_device, choose_precision, load_encoder
-from pinakes.indexers.encoder.precision import MAX_COSINE_ERROR, check_precision
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.precision import choose_device, choose_precision
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
-from pinakes.indexers.encoder.write_behind import write_behind
 from pinakes.indexers.exact.scores import Distance
 from pinakes.progress import Progress
 from pinakes.schema import vectors_table

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import EncodedBatch
+from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.schema import encoders, next_id, vectors_table

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Ids = NDArray[np.int64]
@@ -24,7 +23,7 @@ def order_ties(source_ids: pa.Array | pa.ChunkedArray) -> Ids:
     [2, 0, 1]
     """
     whole = source_ids.combine_chunks() if isinstance(source_ids, pa.ChunkedArray) else source_ids
-    descending = pc.array_sort_indices(whole, order="descending").to_numpy()
+    descending = _compute().array_sort_indices(whole, order="descending").to_numpy()
     ranks = np.empty(len(source_ids), dtype=np.int64)
     ranks[descending] = np.arange(len(source_ids))
     return ranks
@@ -73,6 +72,12 @@ def digest_workload(
     return digest.hexdigest()
 
 
+def _compute() -> Any:
+    import pyarrow.compute as pc  # late: a search loads this module and digests nothing
+
+    return pc
+
+
 def _list_pairs(papers: pa.Table, tie_order: Ids, pools: Mapping[str, Ids]) -> Iterator[str]:
     source_ids = papers["source_id"].to_pylist()
     for query_id, rows in sorted(pools.items()):
@@ -84,16 +89,17 @@ def _sort_papers(papers: pa.Table, ascending: Ids) -> pa.Array:
     """source_id and text_digest of each candidate as one text, in their order."""
     joined = _join([papers["source_id"], papers["text_digest"]]).take(pa.array(ascending))
     # Papers of two corpora may have the same source_id; then the texts decide.
-    return joined if _ascends(joined) else joined.take(pc.array_sort_indices(joined))
+    return joined if _ascends(joined) else joined.take(_compute().array_sort_indices(joined))
 
 
 def _ascends(values: pa.Array) -> bool:
+    pc = _compute()
     return len(values) < 2 or bool(pc.all(pc.less_equal(values[:-1], values[1:])).as_py())
 
 
 def _join(columns: list[pa.ChunkedArray]) -> pa.Array:
     texts = [column.combine_chunks().cast(pa.large_string()) for column in columns]
-    return pc.binary_join_element_wise(*texts, pa.scalar("\0", pa.large_string()))
+    return _compute().binary_join_element_wise(*texts, pa.scalar("\0", pa.large_string()))
 
 
 def _add_rows(digest: Any, texts: pa.Array) -> None:

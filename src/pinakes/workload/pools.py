@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
@@ -35,7 +34,7 @@ def read_pools(session: Session, benchmark: Benchmark, queries: pa.Table, paper_
         return Pools(pools=_read_own(session, benchmark, queries["query_id"].to_pylist(), paper_ids))
     if benchmark.pool == "grouped":
         groups = _read_groups(session, benchmark, queries["pool"].to_pylist(), paper_ids)
-        own = pc.fill_null(queries["paper_id"], -1)
+        own = queries["paper_id"].fill_null(-1)
         return Pools(groups=groups, query_rows=_find_rows(own.to_numpy().astype(np.int64), paper_ids))
     _require_distinct(session, benchmark, len(paper_ids))
     return Pools()

@@ -8,7 +8,7 @@ from pinakes.indexers.exact.scores import Distance, Vectors
 from pinakes.indexers.transport.best_pairs import (
     VectorGroups,
     group_vectors,
-    rank_pool,
+    order_pool,
     score_best_pairs,
     search_best_pairs,
 )
@@ -68,14 +68,17 @@ def test_search_finds_what_looking_at_every_pair_finds(distance: Distance, k: in
         by_hand = floats(score_by_hand(queries, documents, number, distance))
         expected = np.lexsort((ties, -by_hand))[:k]
         np.testing.assert_allclose(scores, by_hand[expected], atol=1e-6)
-        whole = rank_pool(queries.vectors[queries.owners == number], documents, np.arange(40), distance, ties)
+        pool = np.arange(40)
+        best = score_best_pairs(queries.vectors[queries.owners == number], documents, pool, distance)
+        whole = order_pool(pool, best, ties)
         assert groups.tolist() == whole[0][:k].tolist()
         assert scores.tolist() == whole[1][:k].tolist()
 
 
 def test_equal_scores_are_ordered_by_the_tie_order() -> None:
     documents = VectorGroups(floats([[1, 0]] * 4), np.array([0, 0, 1, 2]), 3)
-    rows, scores = rank_pool(floats([[1, 0]]), documents, np.arange(3), "cosine", np.array([2, 0, 1]))
+    best = score_best_pairs(floats([[1, 0]]), documents, np.arange(3), "cosine")
+    rows, scores = order_pool(np.arange(3), best, np.array([2, 0, 1]))
     assert (rows.tolist(), scores.tolist()) == ([1, 2, 0], [1.0, 1.0, 1.0])
 
 

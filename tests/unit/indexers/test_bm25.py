@@ -18,6 +18,7 @@ from pinakes.indexers.analysis import english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.lexical import Documents, Ranked, trec_tie_order
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.searching import search_many
 
 Build = Callable[..., Bm25Index]
 
@@ -178,22 +179,22 @@ def test_scores_depend_on_neither_the_order_of_documents_nor_on_the_segments(
     build: Build, tmp_path: Path
 ) -> None:
     corpus = random_corpus()
-    expected = [pairs(ranked) for ranked in build(corpus).search_many(QUERIES, 100)]
+    expected = [pairs(ranked) for ranked in search_many(build(corpus), QUERIES, 100)]
     reverse = build(list(reversed(corpus.items())))
-    assert [pairs(ranked) for ranked in reverse.search_many(QUERIES, 100)] == expected
+    assert [pairs(ranked) for ranked in search_many(reverse, QUERIES, 100)] == expected
     long = {
         paper: text + " " + " ".join(f"x{paper}y{n}" for n in range(150)) for paper, text in corpus.items()
     }
-    one = [pairs(ranked) for ranked in build(long).search_many(QUERIES, 100)]
+    one = [pairs(ranked) for ranked in search_many(build(long), QUERIES, 100)]
     many = build(long, heap_bytes=15_000_000)
     assert many.segment_count > 1
-    assert [pairs(ranked) for ranked in many.search_many(QUERIES, 100)] == one
+    assert [pairs(ranked) for ranked in search_many(many, QUERIES, 100)] == one
 
 
 def test_threads_change_nothing(build: Build) -> None:
     index = build(random_corpus())
-    alone = [pairs(ranked) for ranked in index.search_many(QUERIES, 20)]
-    assert [pairs(ranked) for ranked in index.search_many(QUERIES, 20, threads=4)] == alone
+    alone = [pairs(ranked) for ranked in search_many(index, QUERIES, 20)]
+    assert [pairs(ranked) for ranked in search_many(index, QUERIES, 20, threads=4)] == alone
 
 
 def test_a_build_reports_rows_settings_and_progress(tmp_path: Path) -> None:
@@ -346,7 +347,7 @@ def cranfield() -> Benchmark:
 def measure(index: Bm25Index, benchmark: Benchmark) -> tuple[float, float]:
     documents, queries, grades = benchmark
     order = trec_tie_order({number: source for number, (source, _) in enumerate(documents)})
-    rankings = index.search_many(list(queries.values()), 100, tie_order=order, threads=2)
+    rankings = search_many(index, list(queries.values()), 100, tie_order=order, threads=2)
     run = {
         query: {documents[paper][0]: score for paper, score in pairs(ranked)}
         for query, ranked in zip(queries, rankings, strict=True)

@@ -13,7 +13,8 @@ import transformers
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import encode_texts, gather_batches, plan_batches, text_digest
+from pinakes.indexers.encoder.batches import gather_batches, plan_batches
+from pinakes.indexers.encoder.encode import encode_texts, text_digest
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import Pooling

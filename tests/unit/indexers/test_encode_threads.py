@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from pinakes.indexers.encoder.model import CPU_INFO, INTEL
+from pinakes.indexers.encoder.model import INTEL
+from pinakes.indexers.encoder.precision import CPU_INFO
 
 SCRIPT = """
 import hashlib, sys, torch

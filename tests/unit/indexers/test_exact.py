@@ -1,6 +1,7 @@
 """Exact search against a naive reference in float64, with ties, cuts through ties and odd blocks."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -212,3 +213,14 @@ def test_blocks_may_come_in_any_order_with_their_rows(
     blocks = (Block(rows, documents[rows]) for rows in np.split(shuffled, [450]))
     of_pool = search_exact(queries, blocks, 25, distance, ties, pool=pool)
     assert of_pool[0].tolist() == search_exact(queries, documents, 25, distance, ties, pool=pool)[0].tolist()
+
+
+def test_a_mapped_file_is_searched_like_the_array_in_memory(tmp_path: Path) -> None:
+    random = np.random.default_rng(3)
+    documents = random.standard_normal((900, 24)).astype(np.float32)
+    queries = random.standard_normal((50, 24)).astype(np.float32)
+    np.save(tmp_path / "vectors.npy", documents)
+    mapped = search_exact(queries, np.load(tmp_path / "vectors.npy", mmap_mode="r"), 7, block_rows=100)
+    whole = search_exact(queries, documents, 7)
+    assert mapped[0].tolist() == whole[0].tolist()
+    assert mapped[1].tobytes() == whole[1].tobytes()

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.kernel import has_kernel
-from pinakes.indexers.exact.nested import search_nested
 from pinakes.indexers.exact.scores import Distance
-from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.exact.search import search_exact, search_nested
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]

@@ -113,7 +113,7 @@ def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.Monkey
         return original(queries, block, query, *rest)  # type: ignore[arg-type]
 
     original = exact_scores.score_rows
-    monkeypatch.setattr("pinakes.indexers.exact.search.score_rows", count)
+    monkeypatch.setattr("pinakes.indexers.exact.passes.score_rows", count)
     random = np.random.default_rng(4)
     queries = random.standard_normal((60, 384)).astype(np.float32)
     documents = random.standard_normal((40_000, 384)).astype(np.float32)

@@ -12,8 +12,9 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.encoder import presets
 from pinakes.indexers.encoder.encode import encode_texts
 from pinakes.indexers.encoder.encoder import pool
-from pinakes.indexers.encoder.model import choose_precision, device_name, load_encoder
+from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import read_model_settings
+from pinakes.indexers.encoder.precision import choose_precision, device_name
 from pinakes.indexers.encoder.presets import PRESETS, ModelSource, encoder_name, resolve_model
 from tests.toy_encoder import build_toy_encoder, write_json
 
@@ -180,7 +181,7 @@ def test_a_broken_folder_is_an_error_of_ours(toy: Path) -> None:
 
 def test_precision_follows_what_the_processor_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cpu_info = tmp_path / "cpuinfo"
-    monkeypatch.setattr("pinakes.indexers.encoder.model.CPU_INFO", cpu_info)
+    monkeypatch.setattr("pinakes.indexers.encoder.precision.CPU_INFO", cpu_info)
     assert choose_precision("cpu") == "fp32"
     cpu_info.write_text("processor : 0\nflags\t\t: fpu avx512_bf16\n")
     assert choose_precision("cpu") == "bf16"
@@ -190,7 +191,7 @@ def test_precision_follows_what_the_processor_says(monkeypatch: pytest.MonkeyPat
 
 def test_a_device_is_named_as_its_maker_names_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cpu_info = tmp_path / "cpuinfo"
-    monkeypatch.setattr("pinakes.indexers.encoder.model.CPU_INFO", cpu_info)
+    monkeypatch.setattr("pinakes.indexers.encoder.precision.CPU_INFO", cpu_info)
     assert device_name("cpu") == "cpu"
     cpu_info.write_text("processor\t: 0\nmodel name\t: Some Maker 9000\n")
     assert device_name("cpu") == "Some Maker 9000"

@@ -8,8 +8,7 @@ import torch
 import transformers
 from torch import nn
 
-from pinakes.indexers.encoder.linear import laid_out_linear, plain_linear
-from pinakes.indexers.encoder.packed import PackedModel
+from pinakes.indexers.encoder.packed import PackedModel, laid_out_linear, plain_linear
 from pinakes.indexers.encoder.packed_families import pack_model
 
 SIZES: dict[str, Any] = {

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encode import EncodedBatch, encode_texts
+from pinakes.indexers.encoder.batches import EncodedBatch
+from pinakes.indexers.encoder.encode import check_precision, choose_sample, cosine_error, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
-from pinakes.indexers.encoder.precision import check_precision, choose_sample, cosine_error
 from pinakes.indexers.encoder.presets import resolve_model
 from tests.toy_encoder import build_toy_encoder
 

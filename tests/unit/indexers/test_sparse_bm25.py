@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.analysis import WHOLE_RUNS, english_analysis, named_analysis
 from pinakes.indexers.lexical import Ranked, trec_tie_order
-from pinakes.indexers.sparse_bm25.build import TermIds, invert_block
-from pinakes.indexers.sparse_bm25.index import SparseBm25Index, build_from_term_ids, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds
+from pinakes.indexers.sparse_bm25.build import build_sparse_bm25, invert_block, write_sparse_bm25
+from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.sparse_bm25.kernels import keep_best
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -128,11 +129,17 @@ def make_random(folder: Path, **options: Any) -> tuple[SparseBm25Index, list[lis
     lengths = generator.integers(0, 60, 700)
     ends = np.cumsum(lengths)[:-1]
     documents = np.split((300 ** generator.random(lengths.sum()) - 1).astype(np.int32), ends)
-    parts = [
-        TermIds(np.arange(start, stop) * 3, lengths[start:stop], np.concatenate(documents[start:stop]))
-        for start, stop in ((0, 5), (5, 400), (400, 700))
+    rows = options["block_rows"]
+    blocks = [
+        TermIds(
+            np.arange(start, min(start + rows, 700)) * 3,
+            lengths[start : start + rows],
+            np.concatenate(documents[start : start + rows]),
+        )
+        for start in range(0, 700, rows)
     ]
-    build_from_term_ids(folder / "random", parts, [f"t{number}" for number in range(300)], **options)
+    vocabulary = GrowingVocabulary((f"t{number}", number) for number in range(300))
+    write_sparse_bm25(folder / "random", blocks, vocabulary, **options)
     queries = [(300 ** generator.random(40) - 1).astype(np.int32) for _ in range(20)]
     return SparseBm25Index.open(folder / "random"), [list(document) for document in documents], queries
 

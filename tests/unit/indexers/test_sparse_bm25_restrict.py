@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.lexical import Ranked
-from pinakes.indexers.sparse_bm25.index import SparseBm25Index, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
+from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 
 Texts = dict[int, str | None]
 

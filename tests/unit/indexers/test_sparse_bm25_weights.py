@@ -9,7 +9,8 @@ import pytest
 
 from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.lexical import Ranked
-from pinakes.indexers.sparse_bm25.index import SparseBm25Index, build_sparse_bm25
+from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
+from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import mean_inverse_frequency
 from pinakes.indexers.term_statistics import count_terms
 

@@ -20,6 +20,7 @@ from pinakes.indexers.side_folder import whole_folder
 from pinakes.indexers.term_statistics import count_terms
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.searching import search_many
 
 CORPUS = {10: "alpha beta", 20: "beta gamma beta", -3: "", 40: "alpha alpha alpha gamma", 50: "the of and"}
 
@@ -70,10 +71,10 @@ def test_scores_are_those_of_scikit_learn(build: Build) -> None:
 def test_counts_of_a_collection_of_the_same_texts_change_no_bit(build: Build) -> None:
     generator = np.random.default_rng(3)
     texts = {n: " ".join(f"w{word}" for word in generator.zipf(1.5, 30) % 90) for n in range(300)}
-    own = build(texts).search_many(["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300)
+    own = search_many(build(texts), ["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300)
     counted = build(texts, statistics=count_terms(texts.values(), english_analysis()))
     for one, other in zip(
-        own, counted.search_many(["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300), strict=True
+        own, search_many(counted, ["w1 w2 w2 w7", "w5", "w80 unknown w3"], 300), strict=True
     ):
         assert pairs(one) == pairs(other)
 
@@ -152,8 +153,8 @@ def test_a_pool_with_a_paper_that_is_not_indexed_is_an_error(build: Build) -> No
 def test_threads_change_nothing(build: Build) -> None:
     index = build({n: f"alpha w{n % 7} w{n % 3}" for n in range(500)})
     queries = [f"alpha w{n} w{n + 1}" for n in range(60)]
-    alone = [pairs(ranked) for ranked in index.search_many(queries, 20)]
-    assert [pairs(ranked) for ranked in index.search_many(queries, 20, threads=4)] == alone
+    alone = [pairs(ranked) for ranked in search_many(index, queries, 20)]
+    assert [pairs(ranked) for ranked in search_many(index, queries, 20, threads=4)] == alone
 
 
 def test_a_build_reports_rows_settings_and_progress(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import ot
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import IndexingError, UnknownNameError
@@ -172,6 +172,7 @@ def test_an_exact_plan_is_no_dearer_than_any_assignment_of_sentences() -> None:
         assert measure_transport(distances, UNIFORM) == pytest.approx(best / 4, rel=1e-12)
 
 
+@settings(deadline=None)  # the kernel is compiled in the first call
 @given(
     rows=st.integers(1, 5),
     columns=st.integers(1, 8),

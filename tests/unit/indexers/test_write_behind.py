@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pinakes.indexers.encoder.write_behind import write_behind
+from pinakes.indexers.encoder.batches import write_behind
 
 
 def test_batches_are_written_in_order_by_one_other_thread() -> None:
