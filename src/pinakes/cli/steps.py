@@ -51,9 +51,8 @@ if TYPE_CHECKING:
     from pinakes.run.run import RunRequest, run
     from pinakes.run.tune import B_GRID, K1_GRID, tune_bm25
     from pinakes.sample.construct import construct
-    from pinakes.sample.construct_records import ConstructionRequest
+    from pinakes.sample.construct_plan import ConstructionRequest
     from pinakes.sample.export_pools import export_pools
-    from pinakes.sample.plan import SampleRequest
     from pinakes.sample.sample import sample
     from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
@@ -74,7 +73,6 @@ __all__ = [
     "QuerySource",
     "ReproduceRequest",
     "RunRequest",
-    "SampleRequest",
     "SearchRequest",
     "SystemOptions",
     "ask",
@@ -144,7 +142,7 @@ _HOMES: Final = {
     "pinakes.evaluate.agreement": ("measure_agreement", "measure_query_agreement"),
     "pinakes.evaluate.compare": ("compare_subsets",),
     "pinakes.sample.construct": ("construct",),
-    "pinakes.sample.construct_records": ("ConstructionRequest",),
+    "pinakes.sample.construct_plan": ("ConstructionRequest",),
     "pinakes.load.deduplicate": ("deduplicate",),
     "pinakes.report.errors": ("ErrorRequest", "gather_errors", "print_errors", "write_errors"),
     "pinakes.evaluate.evaluate": ("evaluate",),
@@ -155,7 +153,6 @@ _HOMES: Final = {
     "pinakes.index.index": ("index", "index_corpus"),
     "pinakes.search.filter": ("PaperFilter",),
     "pinakes.sample.sample": ("sample",),
-    "pinakes.sample.plan": ("SampleRequest",),
     "pinakes.search.search": ("SearchRequest", "search"),
     "pinakes.load.initialise": ("initialise",),
     "pinakes.load.load": ("LoadRequest", "choose_loader", "load"),

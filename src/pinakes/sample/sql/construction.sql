@@ -2,27 +2,6 @@
 -- sources' own ids, so that both databases draw alike. A type makes `construction_offers`: for each query the
 -- papers that it would draw, the first at place 1; `take` gives it those that no earlier type has taken.
 
--- name: copy_sampling
-INSERT INTO samplings (
-    benchmark, corpus_id, seed, year, query_count, validation_count, repeats, min_abstract, min_citations,
-    counted, min_cited, assigned_by
-)
-SELECT
-    CAST(:benchmark AS TEXT),
-    samplings.corpus_id,
-    CAST(:seed AS TEXT),
-    samplings.year,
-    samplings.query_count,
-    0 AS validation_count,
-    1 AS repeats,
-    samplings.min_abstract,
-    samplings.min_citations,
-    samplings.counted,
-    samplings.min_cited,
-    samplings.assigned_by
-FROM samplings
-WHERE samplings.benchmark = :drawn_from
-
 -- name: make_queries
 -- The test queries, each with the name that it has in the first of its field's pools.
 CREATE TEMPORARY TABLE construction_queries AS
