@@ -32,7 +32,7 @@ def make_world(database: Database, **given: Any) -> None:
     initialise(database)
     load(database, LoadRequest("synthetic", options={"papers": "1500"}))
     sizes = {"pool_sizes": (250,), "validation_pool_size": 40}
-    chosen = {"queries": 2, "validation_queries": 1, "assigned_by": "synthetic", **sizes}
+    chosen: dict[str, Any] = {"queries": 2, "validation_queries": 1, "assigned_by": "synthetic", **sizes}
     sample(database, "field_level", "synthetic", {**chosen, **given})
     rank_pools(database, SYSTEMS, depth=250)
 

@@ -21,13 +21,16 @@ def load_world(database: Database, papers: int = 1500) -> None:
 
 
 def sample_world(database: Database, **given: Any) -> SampleSummary:
-    chosen = {"queries": 8, "validation_queries": 5, "pool_sizes": SIZES, "validation_pool_size": 120}
-    return sample(database, "large_scale", "synthetic", {**chosen, **given})
+    sizes = {"pool_sizes": SIZES, "validation_pool_size": 120}
+    chosen: dict[str, Any] = {"queries": 8, "validation_queries": 5, **sizes, **given}
+    return sample(database, "large_scale", "synthetic", chosen)
 
 
 def sample_fields(database: Database, **given: Any) -> SampleSummary:
-    chosen = {"queries": 2, "validation_queries": 1, "pool_sizes": (60,), "validation_pool_size": 40}
-    return sample(database, "field_level", "synthetic", {"assigned_by": "synthetic", **chosen, **given})
+    sizes = {"pool_sizes": (60,), "validation_pool_size": 40}
+    counts = {"queries": 2, "validation_queries": 1}
+    chosen: dict[str, Any] = {**counts, **sizes, "assigned_by": "synthetic", **given}
+    return sample(database, "field_level", "synthetic", chosen)
 
 
 def ask(database: Database, query: str) -> list[tuple[Any, ...]]:

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from pinakes.run.export_run import export_qrels, export_run
     from pinakes.run.import_run import ImportRequest, import_run
     from pinakes.run.run import RunRequest, run
-    from pinakes.run.tune import B_GRID, K1_GRID, tune_bm25
     from pinakes.sample.construct import construct
     from pinakes.sample.construct_plan import ConstructionRequest
     from pinakes.sample.export_pools import export_pools
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
     from pinakes.systems.base import SystemOptions
+    from pinakes.tune.tune import B_GRID, K1_GRID, TuneRequest, tune_bm25
     from pinakes.vectors.nearest import FaissRequest, index_faiss, index_pgvector
     from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
@@ -75,6 +75,7 @@ __all__ = [
     "RunRequest",
     "SearchRequest",
     "SystemOptions",
+    "TuneRequest",
     "ask",
     "choose_agreement_column",
     "choose_loader",
@@ -161,7 +162,7 @@ _HOMES: Final = {
         "index_faiss",
         "index_pgvector",
     ),
-    "pinakes.run.tune": ("B_GRID", "K1_GRID", "tune_bm25"),
+    "pinakes.tune.tune": ("B_GRID", "K1_GRID", "TuneRequest", "tune_bm25"),
     "pinakes.index.encode": (
         "EncodeOptions",
         "QuerySource",

@@ -1,4 +1,4 @@
-"""The options of `pinakes sample`: `samplings`, the manual and the command line agree with the declaration."""
+"""The options of `pinakes sample`: `samplings`, the manual and the command line follow the declaration."""
 
 from pathlib import Path
 from typing import Any
