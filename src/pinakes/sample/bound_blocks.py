@@ -22,18 +22,19 @@ class BoundBlocks:
 
     def run(self, block: str, **values: Any) -> None:
         """Run a block that gives no rows."""
-        self._session.execute(self._blocks[block], self._bind(block, values))
+        self._run(self._blocks[block], values)
 
     def rows(self, block: str) -> list[dict[str, Any]]:
         """The rows of a block, each a dict by column name."""
-        return self._session.rows(self._blocks[block], self._bind(block, {}))
+        return self._session.rows(self._blocks[block], self._bind(self._blocks[block], {}))
 
-    def make(self, table: str, block: str = "", **values: Any) -> None:
-        """Make a temporary table by its block, or by another, and count its rows for the query planner.
+    def make(self, table: str, *, offered: str = "", **values: Any) -> None:
+        """Make a temporary table; the block named by `offered` takes the place of `{offered}` in its own.
 
-        Nothing else would count them before the commit.
+        Its rows are counted for the query planner: nothing else would count them before the commit.
         """
-        self.run(block or f"make_{table}", **values)
+        statement = self._blocks[f"make_{table}"]
+        self._run(statement.replace("{offered}", self._blocks[offered]) if offered else statement, values)
         self._session.execute(f"ANALYZE {self._prefix}_{table}")
 
     def drop(self, *tables: str) -> None:
@@ -48,7 +49,9 @@ class BoundBlocks:
         for table in tables:
             self._session.execute(sa.delete(table).where(table.c.benchmark == self._values["benchmark"]))
 
-    def _bind(self, block: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        names = sa.text(self._blocks[block]).compile().params
-        known = {**self._values, **values}
-        return {name: known[name] for name in names}
+    def _run(self, statement: str, values: Mapping[str, Any]) -> None:
+        self._session.execute(statement, self._bind(statement, values))
+
+    def _bind(self, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        existing = {**self._values, **values}
+        return {name: existing[name] for name in sa.text(statement).compile().params}

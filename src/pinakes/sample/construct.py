@@ -185,10 +185,10 @@ class _Construction:
         Each of those takes no more than it is to get, so that `offers` papers are enough for any query.
         """
         values = {"source": type_.source, "run_id": type_.run_id, "wanted": type_.wanted}
-        values["offers"] = self._plan.negatives * number
+        values["offers"] = max(type_.wanted, self._plan.negatives * number)
         for name in type_.needs:
             self._make(name, **values)
-        self.blocks.make("offers", type_.block, **values)
+        self.blocks.make("offers", offered=type_.block, **values)
         for block in ("count_clashes", "take"):
             self.blocks.run(block, **values)
         self.blocks.drop("offers")

@@ -138,7 +138,7 @@ def _check(name: str, declared: Declared, value: Any) -> Any:
     option = declared.option
     if not isinstance(value, declared.type) or isinstance(value, bool):
         raise InputError(f"{name} is {value!r}; expected {_WORDS[declared.type]}.")
-    if option.minimum is not None and value < option.minimum:
+    if isinstance(value, int) and option.minimum is not None and value < option.minimum:
         raise InputError(f"{name} is {value}; expected at least {option.minimum}.")
     if option.choices and value not in option.choices:
         raise InputError(f"{name} is {value!r}; expected one of {', '.join(option.choices)}.")

@@ -199,16 +199,13 @@ WHERE benchmark = :benchmark
 SELECT
     COUNT(*) AS papers,
     COUNT(papers.year) AS with_year,
-    COALESCE(SUM(CASE WHEN papers.year IS NOT NULL AND TRIM(papers.title) <> '' THEN 1 ELSE 0 END), 0) AS with_title,
-    COALESCE(SUM(
+    COUNT(CASE WHEN TRIM(papers.title) <> '' THEN papers.year END) AS with_title,
+    COUNT(
         CASE
-            WHEN papers.year IS NOT NULL
-                AND TRIM(papers.title) <> ''
-                AND LENGTH(COALESCE(papers.abstract, '')) >= :min_abstract
-                THEN 1
-            ELSE 0
+            WHEN TRIM(papers.title) <> '' AND LENGTH(COALESCE(papers.abstract, '')) >= :min_abstract
+                THEN papers.year
         END
-    ), 0) AS with_abstract
+    ) AS with_abstract
 FROM distinct_papers AS papers
 WHERE papers.corpus_id = :corpus_id
 
