@@ -151,7 +151,8 @@ def _require_pools(workload: Workload, found: list[FileHit]) -> None:
         if not is_candidate.all():
             raise RunError(
                 f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; "
-                f"expected the candidates that {workload.benchmark.name}.candidates lists. Nothing was imported."
+                f"expected the candidates that {workload.benchmark.name}.candidates lists. Nothing was "
+                "imported."
             )
         is_own = rows == own_rows[position]
         if is_own.any():
