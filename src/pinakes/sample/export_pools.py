@@ -109,7 +109,7 @@ def _read_pools(database: Database, benchmark: Benchmark) -> Pools:
 
 
 def _select_candidates(benchmark: Benchmark) -> sa.Select[Any]:
-    """Every candidate of the queries that are asked, by the source's ids, in the order of the file."""
+    """Every candidate of the requested queries, by the source's ids, in the order of the file."""
     queries = requested_queries(benchmark)
     candidates = requested_candidates(benchmark)
     asking, candidate = papers.alias("asking"), papers.alias("candidate")

@@ -89,7 +89,7 @@ def sample(
         benchmark_name: a benchmark whose benchmark.toml has a table `[sampling]`.
         corpus: where queries and candidates are drawn from.
         given: options by the names of `SampleOptions`, for others than those of `[sampling]`.
-        progress: told of every step.
+        progress: reports every step.
 
     Raises:
         UnknownNameError: no such benchmark, corpus or option.
