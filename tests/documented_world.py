@@ -21,8 +21,8 @@ from pinakes.run.export_run import export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.sample.construct import construct
-from pinakes.sample.construct_records import ConstructionRequest
-from pinakes.sample.sample import SampleRequest, sample
+from pinakes.sample.construct_plan import ConstructionRequest
+from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
 from tests.benching import write_csfcube
 from tests.documents import MANUAL, read_blocks
@@ -69,11 +69,11 @@ def fill(database: Database, folder: Path) -> None:
 
 def _sample(database: Database) -> None:
     """Queries of 2019 with pools of two sizes, and one query of each field that the corpus has one for."""
-    chosen: dict[str, Any] = {"corpus": "synthetic", "validation_queries": 1, "repeats": 2}
+    chosen: dict[str, Any] = {"validation_queries": 1, "repeats": 2}
     sizes: dict[str, Any] = {"pool_sizes": (80, 160), "validation_pool_size": 60}
     fields: dict[str, Any] = {"pool_sizes": (40,), "validation_pool_size": 20, "assigned_by": "synthetic"}
-    sample(database, SampleRequest("large_scale", queries=6, **chosen, **sizes))
-    sample(database, SampleRequest("field_level", queries=1, **chosen, **fields))
+    sample(database, "large_scale", "synthetic", {"queries": 6, **chosen, **sizes})
+    sample(database, "field_level", "synthetic", {"queries": 1, **chosen, **fields})
 
 
 def _write_library(file: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from pinakes.database import Database
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
-from pinakes.sample.plan import SampleRequest
 from pinakes.sample.sample import sample
 from pinakes.schema import (
     citations,
@@ -32,9 +31,9 @@ def make_world(database: Database, **given: Any) -> None:
     """1,500 papers, two queries a field, and four made-up runs of the fields' pools."""
     initialise(database)
     load(database, LoadRequest("synthetic", options={"papers": "1500"}))
-    chosen = {"queries": 2, "validation_queries": 1, "pool_sizes": (250,), "validation_pool_size": 40}
-    request = SampleRequest("field_level", "synthetic", assigned_by="synthetic", **{**chosen, **given})
-    sample(database, request)
+    sizes = {"pool_sizes": (250,), "validation_pool_size": 40}
+    chosen: dict[str, Any] = {"queries": 2, "validation_queries": 1, "assigned_by": "synthetic", **sizes}
+    sample(database, "field_level", "synthetic", {**chosen, **given})
     rank_pools(database, SYSTEMS, depth=250)
 
 

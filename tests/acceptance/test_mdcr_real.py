@@ -13,8 +13,7 @@ from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.run.run import RunRequest, run
 from pinakes.sample.construct import construct
-from pinakes.sample.construct_records import ConstructionRequest
-from pinakes.sample.plan import SampleRequest
+from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
 from tests.real_data import REAL_DATA, needs_real_data
@@ -61,20 +60,19 @@ def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
     database_url: str, tmp_path: Path
 ) -> None:
     options = SystemOptions(tmp_path / "indexes")
-    acl: Any = {"corpus": "acl", "year": 2011, "min_abstract": 0, "min_citations": 0, "min_cited": 3}
+    prefilter = {"year": 2011, "min_abstract": 0, "min_citations": 0, "min_cited": 3}
+    acl: Any = {"validation_queries": 0, **prefilter}
     with connect(database_url) as database:
         load_acl(database, tmp_path)
-        large = SampleRequest(
-            "large_scale", queries=100, validation_queries=0, pool_sizes=(2000, 5000, 16000), **acl
-        )
-        assert sample(database, large).queries == 100
+        large = {**acl, "queries": 100, "pool_sizes": (2000, 5000, 16000)}
+        assert sample(database, "large_scale", "acl", large).queries == 100
         scores = rank(database, "large_scale", options)
         for system in SYSTEMS:
             by_size = [scores[system]["AP", f"pool_size={size}"] for size in (2000, 5000, 16000)]
             assert by_size == sorted(by_size, reverse=True)
             assert by_size[-1] > 0.01
-        fields = SampleRequest("field_level", queries=200, validation_queries=0, pool_sizes=(600,), **acl)
-        assert sample(database, fields).queries == 110
+        fields = {**acl, "queries": 200, "pool_sizes": (600,)}
+        assert sample(database, "field_level", "acl", fields).queries == 110
         rank(database, "field_level", options)
         construct(database, ConstructionRequest("mdcr_constructed"))
         types = rank(database, "mdcr_constructed", options)

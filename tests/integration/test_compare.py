@@ -17,7 +17,6 @@ from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
-from pinakes.sample.plan import SampleRequest
 from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
 from tests.benching import BENCHMARK_TOML, change, write_benchmark
@@ -232,7 +231,7 @@ def test_both_databases_compare_groups_alike_to_the_bit(
 def test_a_query_of_several_pools_counts_once_in_each_group(database: Database) -> None:
     load(database, LoadRequest("synthetic", options={"papers": "1500"}))
     request: dict[str, Any] = {"queries": 8, "validation_queries": 5, "validation_pool_size": 120}
-    sample(database, SampleRequest("large_scale", "synthetic", pool_sizes=(150, 400), **request))
+    sample(database, "large_scale", "synthetic", {**request, "pool_sizes": (150, 400)})
     with database.read() as session:
         rows = session.rows(
             "SELECT query_id, pool_size, repeat FROM large_scale.queries WHERE fold = 'test' "

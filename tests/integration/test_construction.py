@@ -11,8 +11,7 @@ from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.status import find_orphans
 from pinakes.sample.construct import construct
-from pinakes.sample.construct_records import ConstructionRequest, ConstructionSummary
-from pinakes.sample.plan import SampleRequest
+from pinakes.sample.construct_plan import ConstructionRequest, ConstructionSummary
 from pinakes.sample.sample import sample
 from pinakes.schema import (
     sampled_queries,
@@ -165,9 +164,10 @@ def test_what_cannot_be_constructed_is_refused_with_what_to_do(database: Databas
     with pytest.raises(RunError, match="draw them with `pinakes sample field_level --corpus …`"):
         make(database)
     load(database, LoadRequest("synthetic", options={"papers": "1500"}))
-    given: dict[str, Any] = {"corpus": "synthetic", "queries": 2, "validation_queries": 0}
-    sample(database, SampleRequest("field_level", pool_sizes=(60,), assigned_by="synthetic", **given))
-    sample(database, SampleRequest("large_scale", pool_sizes=(200,), **given))
+    given: dict[str, Any] = {"queries": 2, "validation_queries": 0}
+    fields = {**given, "pool_sizes": (60,), "assigned_by": "synthetic"}
+    sample(database, "field_level", "synthetic", fields)
+    sample(database, "large_scale", "synthetic", {**given, "pool_sizes": (200,)})
     with pytest.raises(RunError, match="make one with `pinakes run field_level --system …`"):
         make(database)
     with pytest.raises(RunError, match="large_scale has no fields"):

@@ -12,7 +12,7 @@ from pinakes.errors import BenchmarkError, InputError
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.sample.construct import construct
-from pinakes.sample.construct_records import ConstructionRequest
+from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.export_pools import ExportedPools, export_pools
 from pinakes.schema import sampled_queries
 from tests.mdcr_reference import ask

@@ -16,8 +16,8 @@ from pinakes.run import run as run_module
 from pinakes.run.export_run import export_qrels, export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, RunSummary, run
-from pinakes.run.tune import tune_bm25
 from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
+from pinakes.tune.tune import TuneRequest, tune_bm25
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count, read_hits, write_benchmark
@@ -305,7 +305,7 @@ def test_tuning_looks_at_the_folds_that_are_kept_for_it_alone(
     assert (set(workload.groups or {}), len(workload.query_ids)) == ({"held"}, 6)
     options = SystemOptions(tmp_path / prepared.name)
     make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))
-    tuned = tune_bm25(prepared, "own", (0.6, 2.0), (0.2, 0.9), options=options)
+    tuned = tune_bm25(prepared, TuneRequest("own", (0.6, 2.0), (0.2, 0.9), options=options))
     assert (tuned.validation, tuned.query_count, len(tuned.points)) == ("fold=validation", 6, 4)
     values = {(point.k1, point.b): point.value for point in tuned.points}
     assert values[tuned.chosen.k1, tuned.chosen.b] == max(values.values()) > 0
@@ -319,7 +319,7 @@ def test_a_choice_is_stale_once_the_queries_that_it_was_made_on_are_others(
 ) -> None:
     options = SystemOptions(tmp_path / prepared.name)
     index(prepared, "own", "sparse_bm25", options=options)
-    tune_bm25(prepared, "own", (0.6,), (0.2,), options=options)
+    tune_bm25(prepared, TuneRequest("own", (0.6,), (0.2,), options=options))
     change(prepared, "UPDATE papers SET abstract = 'Weather' WHERE source_id = 'syn-00000110'")
     make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))
     assert count(prepared, "runs WHERE parameters LIKE '%tuned as it no longer is%'") == 1
@@ -415,7 +415,7 @@ def test_folds_for_tuning_are_left_out_whatever_the_pools_are(
     made = make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))
     assert made.queries_expected == 15
     options = SystemOptions(tmp_path / prepared.name)
-    assert tune_bm25(prepared, "own", (0.6,), (0.2,), options=options).query_count == 6
+    assert tune_bm25(prepared, TuneRequest("own", (0.6,), (0.2,), options=options)).query_count == 6
     again = make(prepared, tmp_path, RunRequest("own", "sparse_bm25"))
     assert (
         count(prepared, f"runs WHERE run_id = {again.run_id} AND parameters LIKE '%on fold=validation%'") == 1

@@ -12,13 +12,13 @@ from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.index.index import index, index_corpus
 from pinakes.run.run import RunRequest, run
-from pinakes.run.tune import tune_bm25
 from pinakes.schema import runs
 from pinakes.search.search import SearchRequest, search
 from pinakes.systems import find_system
 from pinakes.systems.base import SystemOptions
 from pinakes.systems.named import NAMED
 from pinakes.systems.registry import list_systems
+from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_hits
 
 FABS = ("fabs_bm25", "fabs_cbow200", "fabs_tfidf", "fabs_tfidfcbow200")
@@ -248,7 +248,7 @@ def test_a_pair_that_was_tuned_by_one_formula_is_not_taken_by_the_other(
 ) -> None:
     options = SystemOptions(tmp_path)
     index(prepared, "synthetic", "sparse_bm25", options=options)
-    tune_bm25(prepared, "synthetic", [2.0], [0.4], options=options)
+    tune_bm25(prepared, TuneRequest("synthetic", [2.0], [0.4], options=options))
     assert rank(prepared, "synthetic", "sparse_bm25", options)[1]["k1"] == 2.0
     okapi = choose(tmp_path, formula="okapi")
     assert rank(prepared, "synthetic", "sparse_bm25", okapi)[1]["k1"] == 1.2

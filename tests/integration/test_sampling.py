@@ -10,7 +10,7 @@ from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.status import find_orphans
-from pinakes.sample.sample import SampleRequest, SampleSummary, sample
+from pinakes.sample.sample import SampleSummary, sample
 from pinakes.schema import create_schema
 
 SIZES = (150, 400, 900)
@@ -21,14 +21,16 @@ def load_world(database: Database, papers: int = 1500) -> None:
 
 
 def sample_world(database: Database, **given: Any) -> SampleSummary:
-    chosen = {"queries": 8, "validation_queries": 5, "pool_sizes": SIZES, "validation_pool_size": 120}
-    return sample(database, SampleRequest("large_scale", "synthetic", **{**chosen, **given}))
+    sizes = {"pool_sizes": SIZES, "validation_pool_size": 120}
+    chosen: dict[str, Any] = {"queries": 8, "validation_queries": 5, **sizes, **given}
+    return sample(database, "large_scale", "synthetic", chosen)
 
 
 def sample_fields(database: Database, **given: Any) -> SampleSummary:
-    chosen = {"queries": 2, "validation_queries": 1, "pool_sizes": (60,), "validation_pool_size": 40}
-    request = SampleRequest("field_level", "synthetic", assigned_by="synthetic", **{**chosen, **given})
-    return sample(database, request)
+    sizes = {"pool_sizes": (60,), "validation_pool_size": 40}
+    counts = {"queries": 2, "validation_queries": 1}
+    chosen: dict[str, Any] = {**counts, **sizes, "assigned_by": "synthetic", **given}
+    return sample(database, "field_level", "synthetic", chosen)
 
 
 def ask(database: Database, query: str) -> list[tuple[Any, ...]]:
@@ -255,7 +257,8 @@ def test_a_failed_draw_leaves_the_old_sample(database: Database) -> None:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"repeats": 0}, InputError, "at least one"),
+        ({"repeats": 0}, InputError, "repeats is 0; expected at least 1"),
+        ({"pool_size": (100,)}, UnknownNameError, "unknown option of a sample 'pool_size'"),
         ({"counted": "both"}, InputError, "made, received"),
         ({"assigned_by": "mag"}, InputError, "no fields"),
         ({"exclude": (Path("/nowhere"),)}, InputError, "no file"),
@@ -271,9 +274,9 @@ def test_what_cannot_be_sampled_is_refused(
 
 def test_unknown_names_are_refused(database: Database) -> None:
     with pytest.raises(BenchmarkError, match="not sampled from a corpus"):
-        sample(database, SampleRequest("scifact", "synthetic"))
+        sample(database, "scifact", "synthetic")
     with pytest.raises(UnknownNameError, match="corpus"):
-        sample(database, SampleRequest("large_scale", "nowhere"))
+        sample(database, "large_scale", "nowhere")
     load_world(database, 100)
     with pytest.raises(InputError, match="pools of one size"):
         sample_fields(database, pool_sizes=(10, 20))

@@ -13,11 +13,12 @@ from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.index.index import index
 from pinakes.run.run import RunRequest, run
-from pinakes.run.tune import TuneSummary, tune_bm25
-from pinakes.run.validation import find_validation
 from pinakes.schema import runs
 from pinakes.schema.tuning import tuned_parameters
 from pinakes.systems.base import SystemOptions
+from pinakes.systems.tuned import TuneSummary
+from pinakes.tune.tune import TuneRequest, tune_bm25
+from pinakes.tune.validation import find_validation
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits
@@ -39,10 +40,8 @@ def rank(
 def tune(database: Database, folder: Path, benchmark: str, **options: Any) -> TuneSummary:
     return tune_bm25(
         database,
-        benchmark,
-        options=SystemOptions(folder),
+        TuneRequest(benchmark, options=SystemOptions(folder), **options),
         clock=lambda: datetime(2026, 1, 2, tzinfo=UTC),
-        **options,
     )
 
 

@@ -175,19 +175,12 @@ def tune_bm25(
 ) -> None:
     """Try k1 and b of sparse_bm25 on the validation queries; runs take the best pair from then on."""
     with steps.connect(db, wait_s=wait) as database:
-        summary = steps.tune_bm25(
-            database,
-            benchmark,
-            k1 or steps.K1_GRID,
-            b or steps.B_GRID,
-            measure=measure,
-            options=steps.SystemOptions(
-                steps.find_index_folder(database), parameters=parse_options(option or [])
-            ),
-            query_template=query_template,
-            paper_template=paper_template,
-            progress=steps.show_progress(quiet=quiet),
+        options = steps.SystemOptions(
+            steps.find_index_folder(database), parameters=parse_options(option or [])
         )
+        grids = (k1 or steps.K1_GRID, b or steps.B_GRID)
+        request = steps.TuneRequest(benchmark, *grids, measure, options, query_template, paper_template)
+        summary = steps.tune_bm25(database, request, progress=steps.show_progress(quiet=quiet))
     steps.print_tuning(summary, as_json=json)
 
 

@@ -49,15 +49,14 @@ if TYPE_CHECKING:
     from pinakes.run.export_run import export_qrels, export_run
     from pinakes.run.import_run import ImportRequest, import_run
     from pinakes.run.run import RunRequest, run
-    from pinakes.run.tune import B_GRID, K1_GRID, tune_bm25
     from pinakes.sample.construct import construct
-    from pinakes.sample.construct_records import ConstructionRequest
+    from pinakes.sample.construct_plan import ConstructionRequest
     from pinakes.sample.export_pools import export_pools
-    from pinakes.sample.plan import SampleRequest
     from pinakes.sample.sample import sample
     from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
     from pinakes.systems.base import SystemOptions
+    from pinakes.tune.tune import B_GRID, K1_GRID, TuneRequest, tune_bm25
     from pinakes.vectors.nearest import FaissRequest, index_faiss, index_pgvector
     from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
@@ -74,9 +73,9 @@ __all__ = [
     "QuerySource",
     "ReproduceRequest",
     "RunRequest",
-    "SampleRequest",
     "SearchRequest",
     "SystemOptions",
+    "TuneRequest",
     "ask",
     "choose_agreement_column",
     "choose_loader",
@@ -144,7 +143,7 @@ _HOMES: Final = {
     "pinakes.evaluate.agreement": ("measure_agreement", "measure_query_agreement"),
     "pinakes.evaluate.compare": ("compare_subsets",),
     "pinakes.sample.construct": ("construct",),
-    "pinakes.sample.construct_records": ("ConstructionRequest",),
+    "pinakes.sample.construct_plan": ("ConstructionRequest",),
     "pinakes.load.deduplicate": ("deduplicate",),
     "pinakes.report.errors": ("ErrorRequest", "gather_errors", "print_errors", "write_errors"),
     "pinakes.evaluate.evaluate": ("evaluate",),
@@ -155,7 +154,6 @@ _HOMES: Final = {
     "pinakes.index.index": ("index", "index_corpus"),
     "pinakes.search.filter": ("PaperFilter",),
     "pinakes.sample.sample": ("sample",),
-    "pinakes.sample.plan": ("SampleRequest",),
     "pinakes.search.search": ("SearchRequest", "search"),
     "pinakes.load.initialise": ("initialise",),
     "pinakes.load.load": ("LoadRequest", "choose_loader", "load"),
@@ -164,7 +162,7 @@ _HOMES: Final = {
         "index_faiss",
         "index_pgvector",
     ),
-    "pinakes.run.tune": ("B_GRID", "K1_GRID", "tune_bm25"),
+    "pinakes.tune.tune": ("B_GRID", "K1_GRID", "TuneRequest", "tune_bm25"),
     "pinakes.index.encode": (
         "EncodeOptions",
         "QuerySource",

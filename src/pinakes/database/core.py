@@ -102,6 +102,13 @@ class Session:
         with translated():
             yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
 
+    def stream_rows(
+        self, statement: Statement, parameters: Parameters | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one by one, in constant memory, as `stream` reads them."""
+        for part in self.stream(statement, parameters):
+            yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
+
     def query(self, text: str) -> RawResult:
         """The result of a user's own query, word for word."""
         with translated():

@@ -23,8 +23,8 @@ from pinakes.report.terminal import print_report, print_rows, print_tables
 if TYPE_CHECKING:  # these import scipy, which takes seconds
     from pinakes.evaluate.compare import PairComparison
     from pinakes.evaluate.evaluate import RunScores
-    from pinakes.run.tune import TuneSummary
     from pinakes.sample.sample import SampleSummary
+    from pinakes.systems.tuned import TuneSummary
 
 __all__ = [
     "comparison_rows",

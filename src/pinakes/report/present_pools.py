@@ -6,7 +6,7 @@ from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
 from pinakes.report.present import print_object
 from pinakes.report.terminal import print_tables
-from pinakes.sample.construct_records import ConstructionSummary, ModelChoice
+from pinakes.sample.construct_plan import ConstructionSummary, ModelChoice
 
 
 def print_construction(summary: ConstructionSummary, *, as_json: bool) -> None:

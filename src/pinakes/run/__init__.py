@@ -1,1 +1,1 @@
-"""Runs: made, imported, exported, reproduced, tuned."""
+"""Runs: made, imported, exported."""

@@ -69,9 +69,8 @@ def _run_lines(database: Database, run_id: int, tag: str, header: list[str]) -> 
         .order_by(hits.c.query_id, hits.c.rank)
     )
     with database.read() as session:
-        for part in session.stream(query):
-            for query_id, source_id, rank, score in zip(*(c.to_pylist() for c in part.columns), strict=True):
-                yield f"{_word(query_id)} Q0 {_word(source_id)} {rank} {score:.17g} {tag}"
+        for query_id, source_id, rank, score in session.stream_rows(query):
+            yield f"{_word(query_id)} Q0 {_word(source_id)} {rank} {score:.17g} {tag}"
 
 
 def _word(identifier: str) -> str:
@@ -84,8 +83,5 @@ def export_qrels(database: Database, benchmark_name: str, path: Path) -> int:
     """Write a benchmark's judgments as TREC qrels; the number of judgments written."""
     benchmark = open_benchmark(database, benchmark_name)
     with database.read() as session:
-        rows = session.fetch_arrow(select_judgments(benchmark))
-    lines = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-    return write_lines(
-        path, (f"{_word(query_id)} 0 {_word(source_id)} {grade}" for query_id, source_id, grade in lines)
-    )
+        rows = session.stream_rows(select_judgments(benchmark))
+        return write_lines(path, (f"{_word(query)} 0 {_word(paper)} {grade}" for query, paper, grade in rows))

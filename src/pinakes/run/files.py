@@ -6,9 +6,8 @@ A reader gives rows in the order that the file ranks them, and what it refuses.
 import gzip
 import math
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,16 +36,12 @@ def read_trec_run(path: Path, _query_ids: Collection[str], _facet: str | None) -
     Raises:
         InputError: a line is no row of a run, or names a document twice for one query.
     """
-    rows = [
-        _parse_trec_line(path, number, line)
-        for number, line in enumerate(read_text(path).split("\n"), start=1)
-        if line.strip() and not line.startswith("#")
-    ]
-    rows.sort(key=lambda row: row[0])
-    found = []
-    for query_id, members in groupby(rows, key=lambda row: row[0]):
-        found += _rank(query_id, [(source_id, score) for _, source_id, score in members])
-    return _refuse_repeats(path, found)
+    scored: dict[str, list[tuple[str, float]]] = {}
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip() and not line.startswith("#"):
+            query_id, source_id, score = _parse_trec_line(path, number, line)
+            scored.setdefault(query_id, []).append((source_id, score))
+    return _rank(path, {query_id: _sort(pairs) for query_id, pairs in sorted(scored.items())})
 
 
 def read_csfcube_ranking(path: Path, query_ids: Collection[str], facet: str | None) -> list[FileHit]:
@@ -57,33 +52,25 @@ def read_csfcube_ranking(path: Path, query_ids: Collection[str], facet: str | No
     Raises:
         InputError: the file is not of that form, or its distances do not ascend.
     """
-    entries = _read_object(path)
     facet = facet or path.name.split("-ranked")[0].rsplit("-", 1)[-1]
-    found = []
-    for paper, ranking in entries.items():
+    scored = {}
+    for paper, ranking in _read_object(path).items():
         query_id = f"{paper}_{facet}"
         if query_id not in query_ids:
             raise InputError(
                 f"{path.name}: {query_id} is no query of the benchmark; name the facet with --facet."
             )
-        distances = _read_distances(path, paper, ranking)
-        if any(math.isnan(distance) for distance in distances) or distances != sorted(distances):
+        try:
+            pairs = [(str(candidate), -float(distance)) for candidate, distance in ranking]
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{path.name}: the ranking of {paper} is not a list of [candidate, distance] pairs."
+            ) from error
+        scores = [score for _, score in pairs]
+        if any(map(math.isnan, scores)) or scores != sorted(scores, reverse=True):
             raise InputError(f"{path.name}: the distances of {paper} do not ascend; expected the best first.")
-        pairs = zip(ranking, distances, strict=True)
-        found += [
-            FileHit(query_id, str(candidate), rank, -distance)
-            for rank, ((candidate, _), distance) in enumerate(pairs, start=1)
-        ]
-    return _refuse_repeats(path, found)
-
-
-def _read_distances(path: Path, paper: str, ranking: Any) -> list[float]:
-    try:
-        return [float(distance) for _, distance in ranking]
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{path.name}: the ranking of {paper} is not a list of [candidate, distance] pairs."
-        ) from error
+        scored[query_id] = pairs
+    return _rank(path, scored)
 
 
 def read_mdcr_scores(path: Path, query_ids: Collection[str], _facet: str | None) -> list[FileHit]:
@@ -100,10 +87,7 @@ def read_mdcr_scores(path: Path, query_ids: Collection[str], _facet: str | None)
         if not isinstance(score, int | float):
             raise InputError(f"{path.name}: the score of {key} is {score!r}; expected a number.")
         scored.setdefault(query_id, []).append((source_id, float(score)))
-    found = []
-    for query_id in sorted(scored):
-        found += _rank(query_id, scored[query_id])
-    return _refuse_repeats(path, found)
+    return _rank(path, {query_id: _sort(pairs) for query_id, pairs in sorted(scored.items())})
 
 
 FORMATS: Final[dict[str, Callable[[Path, Collection[str], str | None], list[FileHit]]]] = {
@@ -113,13 +97,24 @@ FORMATS: Final[dict[str, Callable[[Path, Collection[str], str | None], list[File
 }
 
 
-def _rank(query_id: str, pairs: list[tuple[str, float]]) -> list[FileHit]:
+def _sort(pairs: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Papers with their scores in the order of trec_eval."""
     ordered = sorted(pairs, key=lambda pair: pair[0].encode(), reverse=True)
     with np.errstate(over="ignore"):  # beyond float32 a score is infinite, as trec_eval reads it
-        ordered.sort(key=lambda pair: float(np.float32(pair[1])), reverse=True)
-    return [
-        FileHit(query_id, source_id, rank, score) for rank, (source_id, score) in enumerate(ordered, start=1)
-    ]
+        return sorted(ordered, key=lambda pair: float(np.float32(pair[1])), reverse=True)
+
+
+def _rank(path: Path, scored: Mapping[str, list[tuple[str, float]]]) -> list[FileHit]:
+    """The hits of rankings, the best first; a paper that a query ranks twice is refused."""
+    found = []
+    for query_id, pairs in scored.items():
+        seen: set[str] = set()
+        for rank, (source_id, score) in enumerate(pairs, start=1):
+            if source_id in seen:
+                raise InputError(f"{path.name}: query {query_id} ranks {source_id} twice; expected it once.")
+            seen.add(source_id)
+            found.append(FileHit(query_id, source_id, rank, score))
+    return found
 
 
 def _parse_trec_line(path: Path, number: int, line: str) -> tuple[str, str, float]:
@@ -144,17 +139,6 @@ def _split_key(path: Path, key: str, query_ids: Collection[str]) -> tuple[str, s
         return "_".join(parts[: cuts[0]]), "_".join(parts[cuts[0] :])
     begins = "with more than one query" if cuts else "with no query"
     raise InputError(f"{path.name}: {key!r} begins {begins} of the benchmark; expected <query>_<candidate>.")
-
-
-def _refuse_repeats(path: Path, found: list[FileHit]) -> list[FileHit]:
-    seen: set[tuple[str, str]] = set()
-    for hit in found:
-        if (hit.query_id, hit.source_id) in seen:
-            raise InputError(
-                f"{path.name}: query {hit.query_id} ranks {hit.source_id} twice; expected it once."
-            )
-        seen.add((hit.query_id, hit.source_id))
-    return found
 
 
 def _read_object(path: Path) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from pinakes import __version__
 from pinakes.clock import Clock, utc_now
@@ -70,8 +69,8 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
         return summarise(known, existing=True)
     with database.begin() as session:
         if is_shared and request.unknown == "create":
-            _create_papers(session, benchmark, found, request, clock)
-            paper_ids = _find_papers(session, benchmark.corpus)
+            named = {hit.source_id for hit in found}
+            paper_ids = _create_papers(session, benchmark.corpus, named, request, clock)
         else:
             paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
         table = _resolve(benchmark, paper_ids, found)
@@ -141,13 +140,21 @@ def _require_pools(workload: Workload, found: list[FileHit]) -> None:
     """Each hit is a candidate of its query and, where pools are grouped, not the query's own paper."""
     row_of = {source_id: row for row, source_id in enumerate(workload.source_ids.tolist())}
     own_rows = np.full(len(workload.query_ids), -1) if workload.query_rows is None else workload.query_rows
-    for query_id, source_ids in _group_by_query(found).items():
+    ranked: dict[str, list[str]] = {}
+    for hit in found:
+        ranked.setdefault(hit.query_id, []).append(hit.source_id)
+    for query_id, source_ids in ranked.items():
         position = bisect_left(workload.query_ids, query_id)
         pool = workload.pool_of(position)
         rows = np.array([row_of.get(source_id, -1) for source_id in source_ids], dtype=np.int64)
         is_candidate = pool[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)] == rows
-        is_own = (rows == own_rows[position]) & is_candidate
-        _require(is_candidate, source_ids, query_id, workload.benchmark.name)
+        if not is_candidate.all():
+            raise RunError(
+                f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; "
+                f"expected the candidates that {workload.benchmark.name}.candidates lists. Nothing was "
+                "imported."
+            )
+        is_own = rows == own_rows[position]
         if is_own.any():
             raise RunError(
                 f"{source_ids[int(np.argmax(is_own))]} is ranked for query {query_id}, which is that paper; "
@@ -155,81 +162,44 @@ def _require_pools(workload: Workload, found: list[FileHit]) -> None:
             )
 
 
-def _require(is_candidate: NDArray[np.bool_], source_ids: list[str], query_id: str, benchmark: str) -> None:
-    if not is_candidate.all():
-        raise RunError(
-            f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; expected "
-            f"the candidates that {benchmark}.candidates lists. Nothing was imported."
-        )
-
-
-def _group_by_query(found: list[FileHit]) -> dict[str, list[str]]:
-    ranked: dict[str, list[str]] = {}
-    for hit in found:
-        ranked.setdefault(hit.query_id, []).append(hit.source_id)
-    return ranked
-
-
-def _find_papers(session: Session, corpus: str) -> dict[str, int]:
-    query = (
-        sa.select(papers.c.source_id, papers.c.paper_id)
-        .join(corpora, papers.c.corpus_id == corpora.c.corpus_id)
-        .where(corpora.c.name == corpus)
-    )
-    return {row["source_id"]: row["paper_id"] for row in session.rows(query)}
-
-
 def _create_papers(
-    session: Session, benchmark: Benchmark, found: list[FileHit], request: ImportRequest, clock: Clock
-) -> None:
-    """Rows without a text for the papers that only the ranking names, as a batch of their own."""
-    known = _find_papers(session, benchmark.corpus)
-    unknown = sorted({hit.source_id for hit in found} - known.keys())
+    session: Session, corpus: str, source_ids: set[str], request: ImportRequest, clock: Clock
+) -> dict[str, int]:
+    """Source id -> paper id of the corpus; papers that only the ranking names get rows without a text."""
+    corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == corpus))
+    existing = sa.select(papers.c.source_id, papers.c.paper_id).where(papers.c.corpus_id == corpus_id)
+    paper_ids = {row["source_id"]: row["paper_id"] for row in session.rows(existing)}
+    unknown = sorted(source_ids - paper_ids.keys())
     if not unknown:
-        return
-    corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus))
-    batch_id = _register_batch(session, corpus_id, unknown, request, clock)
-    first, count = next_id(session, papers.c.paper_id), len(unknown)
-    ids = np.arange(first, first + count, dtype=np.int64)
-    session.insert(
-        papers,
-        pa.table(
-            {
-                "paper_id": pa.array(ids),
-                "corpus_id": pa.array([corpus_id] * count, pa.int32()),
-                "source_id": pa.array(unknown, pa.string()),
-                "batch_id": pa.array([batch_id] * count, pa.int64()),
-            }
-        ),
-    )
-
-
-def _register_batch(
-    session: Session, corpus_id: int, source_ids: Sequence[str], request: ImportRequest, clock: Clock
-) -> int:
-    """The id of the row of `load_batches` for papers that an import makes."""
-    batch_id, count = next_id(session, load_batches.c.batch_id), len(source_ids)
+        return paper_ids
+    batch_id, count = next_id(session, load_batches.c.batch_id), len(unknown)
     session.execute(
         sa.insert(load_batches).values(
             batch_id=batch_id,
             corpus_id=corpus_id,
             loader="import-run",
             file=", ".join(path.name for path in request.files),
-            file_digest=hashlib.sha256("\0".join(source_ids).encode()).hexdigest(),
+            file_digest=hashlib.sha256("\0".join(unknown).encode()).hexdigest(),
             role="papers",
             options_digest="",
             first_row=1,
             last_row=count,
             is_last=True,
             round=1,
-            citations=0,
             rows_in=count,
             rows_loaded=count,
-            rows_updated=0,
-            rows_unchanged=0,
-            rows_rejected=0,
+            **dict.fromkeys(("citations", "rows_updated", "rows_unchanged", "rows_rejected"), 0),
             started_at=clock(),
             elapsed_s=0.0,
         )
     )
-    return batch_id
+    first = next_id(session, papers.c.paper_id)
+    made = dict(zip(unknown, range(first, first + count), strict=True))
+    columns = {
+        "paper_id": pa.array(made.values(), pa.int64()),
+        "corpus_id": pa.array([corpus_id] * count, pa.int32()),
+        "source_id": pa.array(unknown, pa.string()),
+        "batch_id": pa.array([batch_id] * count, pa.int64()),
+    }
+    session.insert(papers, pa.table(columns))
+    return {**paper_ids, **made}

@@ -1,28 +1,57 @@
-"""Named SQL statements that share their values: a long piece of work, one statement after the other."""
+"""The SQL files of this folder at work: statements that share their values, and temporary tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.schema import DropTable
 
 from pinakes.database import Session
+from pinakes.database.sql_blocks import read_blocks
 
 
 class BoundBlocks:
-    """The blocks of a file in one session, each given those of the values that it names."""
+    """The blocks of a file in one session, each given those of the values that it names.
 
-    def __init__(self, session: Session, blocks: Mapping[str, str], values: Mapping[str, Any]) -> None:
-        self._session, self._blocks, self._values = session, blocks, values
+    The block `make_links` of sampling.sql makes the temporary table `sampling_links`.
+    """
 
-    def run(self, block: str, **values: Any) -> int:
-        """Run a block that gives no rows; how many rows it changed, -1 if unknown."""
-        return self._session.execute(self._blocks[block], self._bind(block, values))
+    def __init__(self, session: Session, file: str, values: Mapping[str, Any]) -> None:
+        self._session, self._prefix, self._values = session, file, values
+        self._blocks = read_blocks("pinakes.sample", "sql", f"{file}.sql")
+
+    def run(self, block: str, **values: Any) -> None:
+        """Run a block that gives no rows."""
+        self._run(self._blocks[block], values)
 
     def rows(self, block: str) -> list[dict[str, Any]]:
         """The rows of a block, each a dict by column name."""
-        return self._session.rows(self._blocks[block], self._bind(block, {}))
+        return self._session.rows(self._blocks[block], self._bind(self._blocks[block], {}))
 
-    def _bind(self, block: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        names = sa.text(self._blocks[block]).compile().params
-        known = {**self._values, **values}
-        return {name: known[name] for name in names}
+    def make(self, table: str, *, offered: str = "", **values: Any) -> None:
+        """Make a temporary table; the block named by `offered` takes the place of `{offered}` in its own.
+
+        Its rows are counted for the query planner: nothing else would count them before the commit.
+        """
+        statement = self._blocks[f"make_{table}"]
+        self._run(statement.replace("{offered}", self._blocks[offered]) if offered else statement, values)
+        self._session.execute(f"ANALYZE {self._prefix}_{table}")
+
+    def drop(self, *tables: str) -> None:
+        """Drop temporary tables that exist."""
+        for table in tables:
+            self._session.execute(
+                DropTable(sa.Table(f"{self._prefix}_{table}", sa.MetaData()), if_exists=True)
+            )
+
+    def delete_rows(self, tables: Iterable[sa.Table]) -> None:
+        """Delete the benchmark's rows."""
+        for table in tables:
+            self._session.execute(sa.delete(table).where(table.c.benchmark == self._values["benchmark"]))
+
+    def _run(self, statement: str, values: Mapping[str, Any]) -> None:
+        self._session.execute(statement, self._bind(statement, values))
+
+    def _bind(self, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        existing = {**self._values, **values}
+        return {name: existing[name] for name in sa.text(statement).compile().params}

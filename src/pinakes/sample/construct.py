@@ -6,39 +6,35 @@ the type that took it first, and a clash is counted.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
+import pyarrow as pa
 import sqlalchemy as sa
-from sqlalchemy.schema import DropTable
 
 from pinakes.database import Database, Session
-from pinakes.database.sql_blocks import read_blocks
-from pinakes.errors import BenchmarkError, RunError
+from pinakes.errors import RunError
 from pinakes.progress import Progress, Silent
-from pinakes.queries.definition import Benchmark
 from pinakes.sample.bound_blocks import BoundBlocks
-from pinakes.sample.construct_models import (
+from pinakes.sample.construct_plan import (
     CITED,
-    GRAPH,
-    MOST_CITED,
-    RANDOM,
-    choose_models,
-    find_sources,
-)
-from pinakes.sample.construct_records import (
+    CandidateType,
     Clash,
     ConstructionPlan,
     ConstructionRequest,
     ConstructionSummary,
     ModelChoice,
     TypeCount,
+    choose_sources,
+    list_types,
+    plan_construction,
 )
 from pinakes.schema import (
     constructed_candidates,
     construction_clashes,
     construction_models,
+    runs,
     sampled_citations,
     sampled_queries,
     samplings,
@@ -59,17 +55,6 @@ _DRAWS: Final = 4
 """random papers dealt to a query for each that it is to keep: some it cites, or another type has taken"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Type:
-    """A candidate type: the block that makes its offers, how many a query gets, and what the block reads."""
-
-    source: str
-    block: str
-    wanted: int
-    run_id: int | None = None
-    needs: tuple[str, ...] = ()
-
-
 def construct(
     database: Database, request: ConstructionRequest, *, progress: Progress | None = None
 ) -> ConstructionSummary:
@@ -84,51 +69,36 @@ def construct(
         InputError: two runs are of one system, or a system is called as a candidate type is.
     """
     started = time.monotonic()
-    plan = _make_plan(open_benchmark(database, request.benchmark), request)
+    plan = plan_construction(open_benchmark(database, request.benchmark), request)
     open_benchmark(database, plan.drawn_from)
     with database.begin() as session:
+        sampling = _read_sampling(session, plan)
+        sources = choose_sources(_read_systems(session, plan), request, plan.drawn_from)
         work = _Construction(session, plan, progress or Silent())
-        _check_sampled(session, plan)
-        models = work.make(request)
-        counted = work.count_queries()
-        kept = counted["kept"]
-        types, clashes = work.count_types(kept), work.list_clashes()
-        work.drop_temporary()
+        models, types = work.make(sampling, sources, request.models)
+        counted = work.blocks.rows("count_queries")[0]
+        kept = int(counted["kept"])
+        counts = {row["source"]: row for row in work.blocks.rows("count_types")}
+        clashes = tuple(Clash(**row) for row in work.blocks.rows("list_clashes"))
+        work.blocks.drop(*_TEMPORARY)
+    nothing = {"candidates": 0, "complete": 0}
+    filled = [(type_.source, counts.get(type_.source, nothing)) for type_ in types]
     return ConstructionSummary(
         benchmark=plan.benchmark,
         drawn_from=plan.drawn_from,
         seed=plan.seed,
         queries=kept,
-        left_out=counted["sampled"] - kept,
-        models=models,
-        types=types,
+        left_out=int(counted["sampled"]) - kept,
+        models=tuple(models),
+        types=tuple(TypeCount(source, row["candidates"], kept - row["complete"]) for source, row in filled),
         clashes=clashes,
         elapsed_s=time.monotonic() - started,
     )
 
 
-def _make_plan(benchmark: Benchmark, request: ConstructionRequest) -> ConstructionPlan:
-    defaults = benchmark.sampling or {}
-    if "from" not in defaults:
-        raise BenchmarkError(
-            f"{benchmark.name} is not constructed; expected a benchmark whose benchmark.toml has a table "
-            "[sampling] with `from`, as mdcr_constructed."
-        )
-    return ConstructionPlan(
-        benchmark=benchmark.name,
-        drawn_from=request.drawn_from or defaults["from"],
-        seed=request.seed or defaults["seed"],
-        model_count=defaults["models"],
-        top=defaults["top"],
-        cited=defaults["cited"],
-        negatives=defaults["negatives"],
-        most_cited=defaults["most_cited"],
-    )
-
-
-def _check_sampled(session: Session, plan: ConstructionPlan) -> None:
-    query = sa.select(samplings.c.assigned_by).where(samplings.c.benchmark == plan.drawn_from)
-    row = session.first(query)
+def _read_sampling(session: Session, plan: ConstructionPlan) -> dict[str, Any]:
+    """The row of `samplings` that the construction is drawn from."""
+    row = session.first(sa.select(samplings).where(samplings.c.benchmark == plan.drawn_from))
     if row is None:
         command = f"`pinakes sample {plan.drawn_from} --corpus …`"
         raise RunError(f"{plan.drawn_from} has no queries and pools yet; draw them with {command}.")
@@ -137,6 +107,13 @@ def _check_sampled(session: Session, plan: ConstructionPlan) -> None:
             f"{plan.drawn_from} has no fields, whose most cited papers are candidates; name a benchmark that "
             "is sampled by field with --from, as field_level."
         )
+    return row
+
+
+def _read_systems(session: Session, plan: ConstructionPlan) -> dict[int, str]:
+    """Run id -> system, oldest first."""
+    columns = sa.select(runs.c.run_id, runs.c.system).where(runs.c.benchmark == plan.drawn_from)
+    return {int(row["run_id"]): str(row["system"]) for row in session.rows(columns.order_by(runs.c.run_id))}
 
 
 class _Construction:
@@ -144,106 +121,76 @@ class _Construction:
 
     def __init__(self, session: Session, plan: ConstructionPlan, progress: Progress) -> None:
         self._session, self._plan, self._progress = session, plan, progress
-        self._blocks = read_blocks("pinakes.sample", "sql", "construction.sql")
-        self._types: list[_Type] = []
-        values = {
-            "benchmark": plan.benchmark,
-            "drawn_from": plan.drawn_from,
-            "seed": plan.seed,
-            "top": plan.top,
-            "cited": plan.cited,
-            "negatives": plan.negatives,
-            "most_cited": plan.most_cited,
-            "draws": _DRAWS * plan.negatives,
-        }
-        self._bound = BoundBlocks(session, self._blocks, values)
+        self.blocks = BoundBlocks(session, "construction", {**asdict(plan), "draws": _DRAWS * plan.negatives})
 
-    def make(self, request: ConstructionRequest) -> tuple[ModelChoice, ...]:
-        """Fill every type; the runs that were looked at."""
-        sources = find_sources(self._session, self._plan, request)
+    def make(
+        self, sampling: Mapping[str, Any], sources: Mapping[int, str], requested: tuple[str, ...]
+    ) -> tuple[list[ModelChoice], list[CandidateType]]:
+        """Fill every type; the runs that were compared, and the types."""
         self._progress.start(f"construct {self._plan.benchmark}", len(_TEMPORARY) - 1)
         try:
-            self._prepare()
-            models = choose_models(self._session, self._blocks, self._plan, request, sources)
-            self._analyse("tops")
-            self._types = self._list_types(models)
-            for number, type_ in enumerate(self._types):
+            self._prepare(sampling)
+            models = self._choose_models(sources, requested)
+            types = list_types(self._plan, models)
+            for number, type_ in enumerate(types):
                 self._fill(type_, number)
             for block in ("keep_queries", "drop_candidates", "keep_citations"):
-                self._bound.run(block)
+                self.blocks.run(block)
         finally:
             self._progress.finish()
-        return tuple(models)
+        return models, types
 
-    def _prepare(self) -> None:
-        for table in _WRITTEN:
-            self._session.execute(sa.delete(table).where(table.c.benchmark == self._plan.benchmark))
-        self.drop_temporary()
-        self._bound.run("copy_sampling")
+    def _prepare(self, sampling: Mapping[str, Any]) -> None:
+        plan = self._plan
+        self.blocks.delete_rows(_WRITTEN)
+        self.blocks.drop(*_TEMPORARY)
+        own = {"benchmark": plan.benchmark, "seed": plan.seed, "validation_count": 0, "repeats": 1}
+        self._session.execute(sa.insert(samplings).values(**{**sampling, **own}))
         for name in _FIRST:
             self._make(name)
 
-    def _make(self, name: str, **values: Any) -> None:
-        self._bound.run(f"make_{name}", **values)
-        self._analyse(name)
-
-    def _analyse(self, name: str) -> None:
-        """Tell the planner how many rows a temporary table has: nothing else would, before the commit."""
-        self._session.execute(f"ANALYZE construction_{name}")
+    def _make(self, table: str, **values: Any) -> None:
+        self.blocks.make(table, **values)
         self._progress.advance(1)
 
-    def _list_types(self, models: Sequence[ModelChoice]) -> list[_Type]:
-        """The types in the order in which they take papers."""
-        plan = self._plan
-        drawn = [
-            _Type(model.system, "offer_model", plan.negatives, run_id=model.run_id)
-            for model in models
-            if model.is_chosen
-        ]
-        return [
-            _Type(CITED, "offer_cited", plan.cited),
-            *drawn,
-            _Type(GRAPH, "offer_graph", plan.negatives, needs=("neighbours", "walk")),
-            _Type(MOST_CITED, "offer_most_cited", plan.negatives),
-            _Type(RANDOM, "offer_random", plan.negatives, needs=("numbers",)),
-        ]
+    def _choose_models(self, sources: Mapping[int, str], requested: tuple[str, ...]) -> list[ModelChoice]:
+        """Every run that was compared, those that share the fewest negatives first; stored too.
 
-    def _fill(self, type_: _Type, number: int) -> None:
+        Raises:
+            RunError: a run has no ranking of the first pools, so that nothing can be drawn from it.
+        """
+        plan = self._plan
+        columns = {"run_id": pa.array(list(sources), pa.int64()), "system": pa.array(list(sources.values()))}
+        with self._session.staged({"construction_runs": pa.table(columns)}):
+            self._make("tops")
+            compared = self.blocks.rows("compare_runs")
+        empty = [row for row in compared if not row["queries"]]
+        if empty:
+            raise RunError(
+                f"run {empty[0]['run_id']} ({empty[0]['system']}) ranks no query of the first pools of "
+                f"{plan.drawn_from} as they are now; make it anew with `pinakes run {plan.drawn_from} "
+                "--system …`, or name other runs with --run."
+            )
+        chosen = requested or tuple(row["system"] for row in compared[: plan.model_count])
+        models = [ModelChoice(**row, is_chosen=row["system"] in chosen) for row in compared]
+        for model in models:
+            row = {"benchmark": plan.benchmark, **asdict(model)}
+            del row["queries"]
+            self._session.execute(sa.insert(construction_models).values(**row))
+        return models
+
+    def _fill(self, type_: CandidateType, number: int) -> None:
         """Give a type its papers; `number` counts the types of negatives, it and those before.
 
         Each of those takes no more than it is to get, so that `offers` papers are enough for any query.
         """
         values = {"source": type_.source, "run_id": type_.run_id, "wanted": type_.wanted}
-        values["offers"] = self._plan.negatives * number
+        values["offers"] = max(type_.wanted, self._plan.negatives * number)
         for name in type_.needs:
             self._make(name, **values)
-        self._bound.run(type_.block, **values)
-        self._session.execute("ANALYZE construction_offers")
-        self._bound.run("count_clashes", **values)
-        self._bound.run("take", **values)
-        self._drop("offers")
+        self.blocks.make("offers", offered=type_.block, **values)
+        for block in ("count_clashes", "take"):
+            self.blocks.run(block, **values)
+        self.blocks.drop("offers")
         if type_.source == CITED:
-            self._bound.run("drop_unanswerable")
-
-    def count_queries(self) -> dict[str, int]:
-        """The queries of the benchmark that was drawn from, and those that were kept."""
-        return {name: int(count) for name, count in self._bound.rows("count_queries")[0].items()}
-
-    def count_types(self, kept: int) -> tuple[TypeCount, ...]:
-        """The types in the order in which they were filled, with what they lack."""
-        found = {row["source"]: row for row in self._bound.rows("count_types")}
-        nothing = {"candidates": 0, "complete": 0}
-        counted = [(type_.source, found.get(type_.source, nothing)) for type_ in self._types]
-        return tuple(TypeCount(source, row["candidates"], kept - row["complete"]) for source, row in counted)
-
-    def list_clashes(self) -> tuple[Clash, ...]:
-        """How often two types claimed one paper."""
-        return tuple(Clash(**row) for row in self._bound.rows("list_clashes"))
-
-    def drop_temporary(self) -> None:
-        """Take away the tables that only the construction needs."""
-        for name in _TEMPORARY:
-            self._drop(name)
-
-    def _drop(self, name: str) -> None:
-        self._session.execute(DropTable(sa.Table(f"construction_{name}", sa.MetaData()), if_exists=True))
+            self.blocks.run("drop_unanswerable")

@@ -6,8 +6,6 @@ is of the type `true`, and `mdcr_test_data.jsonl`, the texts of all queries and 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -46,8 +44,8 @@ FIELDS: Final = (
     "Sociology",
 )
 """the fields of MAG, in the order of MDCR's files; another field comes behind them, by its name"""
-_CITED: Final = "cited"
-_CITED_THERE: Final = "true"
+Pools = dict[str, dict[str, dict[str, list[str]]]]
+"""field -> query's paper -> candidate type -> papers"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +54,6 @@ class ExportedPools:
 
     queries: int
     papers: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A candidate and its query, by the source's ids of their papers."""
-
-    field: str
-    query: str
-    query_id: str
-    source: str
-    paper: str
 
 
 def export_pools(database: Database, benchmark_name: str, folder: Path) -> ExportedPools:
@@ -92,18 +79,37 @@ def export_pools(database: Database, benchmark_name: str, folder: Path) -> Expor
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror}.") from error
-    with database.read() as session:
-        queries = int(session.scalar(_count_queries(benchmark)))
-    if not queries:
+    pools = _read_pools(database, benchmark)
+    if not pools:
         raise BenchmarkError(
             f"{benchmark.name} has no query with candidates and a field; load or make it first."
         )
-    write_lines(folder / POOLS_FILE, _pool_lines(_read_candidates(database, benchmark)))
-    return ExportedPools(queries, write_lines(folder / TEXTS_FILE, _text_lines(database, benchmark)))
+    write_lines(folder / POOLS_FILE, _document_lines(pools))
+    return ExportedPools(
+        queries=sum(map(len, pools.values())),
+        papers=write_lines(folder / TEXTS_FILE, _text_lines(database, benchmark)),
+    )
+
+
+def _read_pools(database: Database, benchmark: Benchmark) -> Pools:
+    """The pools; what is cited is of the type `true`, the last: the last type that names a paper counts."""
+    pools: Pools = {}
+    queries: dict[tuple[str, str], str] = {}
+    with database.read() as session:
+        for field, query, query_id, source, paper in session.stream_rows(_select_candidates(benchmark)):
+            if queries.setdefault((field, query), query_id) != query_id:
+                raise BenchmarkError(
+                    f"two queries of {field} are the paper {query}, the second {query_id}; MDCR's files hold "
+                    "one."
+                )
+            pools.setdefault(field, {}).setdefault(query, {}).setdefault(source, []).append(paper)
+    for types in (types for of_field in pools.values() for types in of_field.values()):
+        types["true"] = types.pop("cited", [])
+    return pools
 
 
 def _select_candidates(benchmark: Benchmark) -> sa.Select[Any]:
-    """Every candidate of the queries that are asked, by the source's ids, in the order of the file."""
+    """Every candidate of the requested queries, by the source's ids, in the order of the file."""
     queries = requested_queries(benchmark)
     candidates = requested_candidates(benchmark)
     asking, candidate = papers.alias("asking"), papers.alias("candidate")
@@ -133,74 +139,30 @@ def _select_candidates(benchmark: Benchmark) -> sa.Select[Any]:
     return chosen.order_by(*order, candidate.c.source_id)
 
 
-def _count_queries(benchmark: Benchmark) -> sa.Select[Any]:
-    rows = _select_candidates(benchmark).order_by(None).subquery("rows")
-    return sa.select(sa.func.count(sa.distinct(rows.c.query_id)))
-
-
-def _read_candidates(database: Database, benchmark: Benchmark) -> Iterator[_Candidate]:
-    with database.read() as session:
-        for part in session.stream(_select_candidates(benchmark)):
-            for row in zip(*(column.to_pylist() for column in part.columns), strict=True):
-                yield _Candidate(*row)
-
-
-def _pool_lines(candidates: Iterator[_Candidate]) -> Iterator[str]:
+def _document_lines(pools: Pools) -> Iterator[str]:
     """The JSON document, a query a line.
 
-    >>> found = [_Candidate("Art", "1", "1_Art", "cited", "2"), _Candidate("Law", "1", "1_Law", "graph", "3")]
-    >>> print(*_pool_lines(iter(found)), sep="\\n")
+    >>> pools = {"Art": {"1": {"true": ["2"]}, "4": {"true": []}}, "Law": {"1": {"graph": ["3"], "true": []}}}
+    >>> print(*_document_lines(pools), sep="\\n")
     {
     "Art": {
-    "1": {"true":["2"]}
+    "1": {"true":["2"]},
+    "4": {"true":[]}
     },
     "Law": {
     "1": {"graph":["3"],"true":[]}
     }
     }
     """
-    yield "{"
-    yield from _separate(_field_text(field, rows) for field, rows in groupby(candidates, attrgetter("field")))
-    yield "}"
-
-
-def _field_text(field: str, rows: Iterator[_Candidate]) -> str:
-    pools: dict[str, str] = {}
-    for (query, query_id), members in groupby(rows, attrgetter("query", "query_id")):
-        if query in pools:
-            raise BenchmarkError(
-                f"two queries of {field} are the paper {query}, the second {query_id}; MDCR's files hold one."
-            )
-        pools[query] = _quote(_group_types(members))
-    return "\n".join(
-        (f"{_quote(field)}: {{", *_separate(f"{_quote(key)}: {pool}" for key, pool in pools.items()), "}")
-    )
-
-
-def _group_types(members: Iterator[_Candidate]) -> dict[str, list[str]]:
-    """Candidate type -> papers; what is cited comes last, since the last type that names a paper counts."""
-    types = {source: [row.paper for row in rows] for source, rows in groupby(members, attrgetter("source"))}
-    cited = types.pop(_CITED, [])
-    return {**types, _CITED_THERE: cited}
+    fields = []
+    for field, queries in pools.items():
+        lines = ",\n".join(f"{_quote(query)}: {_quote(types)}" for query, types in queries.items())
+        fields.append(f"{_quote(field)}: {{\n{lines}\n}}")
+    yield from ("{", ",\n".join(fields), "}")
 
 
 def _quote(content: object) -> str:
     return orjson.dumps(content).decode()
-
-
-def _separate(entries: Iterator[str]) -> Iterator[str]:
-    """The entries, each but the last with a comma behind it.
-
-    >>> list(_separate(iter("ab")))
-    ['a,', 'b']
-    """
-    last: str | None = None
-    for entry in entries:
-        if last is not None:
-            yield f"{last},"
-        last = entry
-    if last is not None:
-        yield last
 
 
 def _text_lines(database: Database, benchmark: Benchmark) -> Iterator[str]:
@@ -215,6 +177,5 @@ def _text_lines(database: Database, benchmark: Benchmark) -> Iterator[str]:
         .order_by(papers.c.source_id)
     )
     with database.read() as session:
-        for part in session.stream(query):
-            for paper, title, abstract in zip(*(c.to_pylist() for c in part.columns), strict=True):
-                yield _quote({"paper_id": paper, "title": title, "abstract": abstract})
+        for paper, title, abstract in session.stream_rows(query):
+            yield _quote({"paper_id": paper, "title": title, "abstract": abstract})

@@ -1,120 +1,99 @@
-"""What to sample, with every default filled in and every number checked."""
+"""What to sample: every option with its value, and the pools that the papers at hand allow."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from pinakes.errors import BenchmarkError, InputError
 from pinakes.queries.definition import Benchmark
 from pinakes.run.files import read_text
-from pinakes.schema.sampling import COUNTED
+from pinakes.sample.options import OptionValue, SampleOptions, choose_options
 
-
-@dataclass(frozen=True, slots=True)
-class SampleRequest:
-    """What to sample, from what; None: as the benchmark's `[sampling]` says.
-
-    Attributes:
-        queries, validation_queries: in all, or for each field; validation queries serve tuning alone.
-        pool_sizes: papers of a pool; a benchmark of fields has one size.
-        counted: which citations the pre-filter counts: made or received.
-        min_cited: papers that a query cites at least, of those that the corpus holds.
-        exclude: files of source ids that must be no query, one a line, as of a model's training set.
-    """
-
-    benchmark: str
-    corpus: str
-    seed: str | None = None
-    year: int | None = None
-    queries: int | None = None
-    validation_queries: int | None = None
-    pool_sizes: tuple[int, ...] | None = None
-    validation_pool_size: int | None = None
-    repeats: int | None = None
-    min_abstract: int | None = None
-    min_citations: int | None = None
-    counted: str | None = None
-    min_cited: int | None = None
-    assigned_by: str | None = None
-    exclude: tuple[Path, ...] = ()
+TEST: Final = "test"
+VALIDATION: Final = "validation"
 
 
 @dataclass(frozen=True, slots=True)
 class SamplePlan:
-    """A request with every default filled in."""
+    """A benchmark's options, and the ids of papers that must be no query."""
 
     benchmark: str
-    seed: str
-    year: int
-    query_count: int
-    validation_count: int
-    pool_sizes: tuple[int, ...]
-    validation_pool_size: int
-    repeats: int
-    min_abstract: int
-    min_citations: int
-    counted: str
-    min_cited: int
-    assigned_by: str | None
-    exclude: tuple[str, ...] = field(default_factory=tuple)
+    options: SampleOptions
+    excluded: tuple[str, ...]
+
+    def list_orders(self) -> list[tuple[str, int]]:
+        """The random orders of papers that pools are cut from, by fold and repeat: (fold, repeat)."""
+        orders = [(TEST, repeat) for repeat in range(1, self.options.repeats + 1)]
+        return [*orders, (VALIDATION, 1)] if self.options.validation_queries else orders
+
+    def list_sizes(self, fold: str) -> tuple[int, ...]:
+        """The sizes of the fold's pools, ascending."""
+        return self.options.pool_sizes if fold == TEST else (self.options.validation_pool_size,)
 
 
-def make_plan(benchmark: Benchmark, request: SampleRequest) -> SamplePlan:
-    """The request with the benchmark's `[sampling]` for what it does not say.
+@dataclass(frozen=True, slots=True)
+class Available:
+    """What a fold and field (empty: none) has: queries, papers that they cite, and papers for a pool."""
+
+    fold: str
+    field: str
+    queries: int
+    cited: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPool:
+    """A row of `pools`, but for the benchmark."""
+
+    pool: str
+    sample: str
+    requested_size: int
+    size: int
+    repeat: int
+    field: str | None
+    fold: str
+
+
+def make_plan(benchmark: Benchmark, given: Mapping[str, OptionValue]) -> SamplePlan:
+    """The given options, and the benchmark's `[sampling]` for the others.
 
     Raises:
         BenchmarkError: the benchmark is not one that is sampled.
-        InputError: a number is not as it should be, or a file of exclusions cannot be read.
+        UnknownNameError: there is no such option.
+        InputError: a value is not as it should be, or a file of exclusions cannot be read.
     """
     if benchmark.sampling is None or "pool_sizes" not in benchmark.sampling:
         raise BenchmarkError(
             f"{benchmark.name} is not sampled from a corpus; expected a benchmark whose benchmark.toml has a "
             "table [sampling] with pool_sizes, as large_scale or field_level."
         )
-    defaults = benchmark.sampling
-    names = (
-        "seed",
-        "year",
-        "validation_pool_size",
-        "repeats",
-        "min_abstract",
-        "min_citations",
-        "counted",
-    )
-    given = {name: getattr(request, name) for name in (*names, "min_cited")}
-    chosen = {name: defaults[name] if value is None else value for name, value in given.items()}
-    plan = SamplePlan(
-        benchmark=benchmark.name,
-        query_count=_choose(request.queries, defaults["queries"]),
-        validation_count=_choose(request.validation_queries, defaults["validation_queries"]),
-        pool_sizes=tuple(sorted(set(request.pool_sizes or defaults["pool_sizes"]))),
-        assigned_by=request.assigned_by or defaults.get("assigned_by"),
-        exclude=tuple(sorted(_read_exclusions(request.exclude))),
-        **chosen,
-    )
-    _check_plan(plan, has_fields="assigned_by" in defaults)
-    return plan
+    options = choose_options(benchmark.name, benchmark.sampling, given)
+    has_fields = "assigned_by" in benchmark.sampling
+    if has_fields and len(options.pool_sizes) > 1:
+        raise InputError(f"{benchmark.name} has pools of one size; found {len(options.pool_sizes)} sizes.")
+    if not has_fields and options.assigned_by:
+        raise InputError(f"{benchmark.name} has no fields; assigned_by says nothing there.")
+    lines = {line.strip() for path in options.exclude for line in read_text(path).splitlines()}
+    return SamplePlan(benchmark.name, options, tuple(sorted(lines - {""})))
 
 
-def _choose(given: int | None, default: int) -> int:
-    return default if given is None else given
+def plan_pools(plan: SamplePlan, papers: Available) -> Iterator[PlannedPool]:
+    """The pools of one fold and field: of each size, repeated where the papers are more than that.
 
-
-def _check_plan(plan: SamplePlan, *, has_fields: bool) -> None:
-    positive = (plan.query_count, plan.repeats, plan.min_cited, plan.validation_pool_size, *plan.pool_sizes)
-    if min(positive) < 1 or min(plan.validation_count, plan.min_abstract, plan.min_citations) < 0:
-        raise InputError(
-            "expected at least one query, one repeat, one cited paper and one paper in a pool, and nothing "
-            "below zero."
-        )
-    if plan.counted not in COUNTED:
-        raise InputError(f"counted is {plan.counted!r}; expected one of {', '.join(COUNTED)}.")
-    if has_fields and len(plan.pool_sizes) > 1:
-        raise InputError(f"{plan.benchmark} has pools of one size; found {len(plan.pool_sizes)} sizes.")
-    if not has_fields and plan.assigned_by:
-        raise InputError(f"{plan.benchmark} has no fields; assigned_by says nothing there.")
-
-
-def _read_exclusions(paths: Sequence[Path]) -> set[str]:
-    lines = (line.strip() for path in paths for line in read_text(path).splitlines())
-    return {line for line in lines if line}
+    A pool holds all cited papers, however many, and no more papers than there are.
+    """
+    prefix = f"{papers.field.replace(' ', '_')}/" if papers.field else ""
+    between = "" if papers.fold == TEST else f"{VALIDATION}/"
+    repeats = [repeat for fold, repeat in plan.list_orders() if fold == papers.fold]
+    for requested in plan.list_sizes(papers.fold):
+        for repeat in repeats if papers.available > requested else repeats[:1]:
+            yield PlannedPool(
+                pool=f"{prefix}{between}{requested}/{repeat}",
+                sample=f"{prefix}{papers.fold}/{repeat}",
+                requested_size=requested,
+                size=max(papers.cited, min(requested, papers.available)),
+                repeat=repeat,
+                field=papers.field or None,
+                fold=papers.fold,
+            )

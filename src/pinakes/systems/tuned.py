@@ -6,7 +6,7 @@ texts and pools, and the number of their candidates: it is cheap, and does not s
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -28,6 +28,25 @@ class GridPoint:
     k1: float
     b: float
     value: float
+
+
+@dataclass(frozen=True, slots=True)
+class TuneSummary:
+    """What was tried on which queries, and the choice.
+
+    Attributes:
+        validation: which queries, in words; where it names a part of the benchmark's own, report the rest.
+        points: every pair with the mean of the measure, in the order of the grid.
+    """
+
+    benchmark: str
+    system: str
+    measure: str
+    validation: str
+    query_count: int
+    points: tuple[GridPoint, ...]
+    chosen: GridPoint
+    elapsed_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,40 +85,29 @@ def find_choice(database: Database, workload: Workload, system: str, settings: s
 
 
 def store_choice(
-    database: Database,
-    workload: Workload,
-    system: str,
-    settings: str,
-    points: Sequence[GridPoint],
-    chosen: GridPoint,
-    *,
-    measure: str,
-    validation: str,
-    query_count: int,
-    tuned_at: datetime,
+    database: Database, workload: Workload, summary: TuneSummary, settings: str, tuned_at: datetime
 ) -> None:
     """Store every point, replacing what an earlier tuning of the system on the benchmark stored."""
-    table, benchmark = tuned_parameters, workload.benchmark.name
+    table = tuned_parameters
     digest = _digest_data(database, workload)
-    rows = [
-        {
-            "benchmark": benchmark,
-            "system": system,
-            "parameters": _to_json({"k1": point.k1, "b": point.b}),
-            "settings": settings,
-            "measure": measure,
-            "value": point.value,
-            "validation": validation,
-            "query_count": query_count,
-            "chosen": point == chosen,
-            "dataset_digest": digest,
-            "tuned_at": tuned_at,
-        }
-        for point in points
-    ]
     with database.begin() as session:
-        session.execute(sa.delete(table).where(table.c.benchmark == benchmark, table.c.system == system))
-        for row in rows:
+        session.execute(
+            sa.delete(table).where(table.c.benchmark == summary.benchmark, table.c.system == summary.system)
+        )
+        for point in summary.points:
+            row = {
+                "benchmark": summary.benchmark,
+                "system": summary.system,
+                "parameters": _to_json({"k1": point.k1, "b": point.b}),
+                "settings": settings,
+                "measure": summary.measure,
+                "value": point.value,
+                "validation": summary.validation,
+                "query_count": summary.query_count,
+                "chosen": point == summary.chosen,
+                "dataset_digest": digest,
+                "tuned_at": tuned_at,
+            }
             session.execute(sa.insert(table).values(**row))
 
 

@@ -1,27 +1,6 @@
 -- MDCR's candidates, constructed anew (Medić and Šnajder 2022, section 4.1). Random order is that of md5 over the
--- sources' own ids, so that both databases draw alike. A type makes `construction_offers`: for each query the
--- papers that it would draw, the first at place 1; `take` gives it those that no earlier type has taken.
-
--- name: copy_sampling
-INSERT INTO samplings (
-    benchmark, corpus_id, seed, year, query_count, validation_count, repeats, min_abstract, min_citations,
-    counted, min_cited, assigned_by
-)
-SELECT
-    CAST(:benchmark AS TEXT),
-    samplings.corpus_id,
-    CAST(:seed AS TEXT),
-    samplings.year,
-    samplings.query_count,
-    0 AS validation_count,
-    1 AS repeats,
-    samplings.min_abstract,
-    samplings.min_citations,
-    samplings.counted,
-    samplings.min_cited,
-    samplings.assigned_by
-FROM samplings
-WHERE samplings.benchmark = :drawn_from
+-- sources' own ids, so that both databases draw alike. `construction_offers` has for each query the papers that a
+-- type would draw, the first at place 1; `take` gives it those that no earlier type has taken.
 
 -- name: make_queries
 -- The test queries, each with the name that it has in the first of its field's pools.
@@ -225,6 +204,7 @@ WHERE ended.enough_before = 0
 CREATE TEMPORARY TABLE construction_numbers AS
 SELECT
     construction_papers.paper_id,
+    construction_papers.source_id,
     ROW_NUMBER() OVER (
         ORDER BY
             CAST(
@@ -235,21 +215,40 @@ SELECT
     ) AS number
 FROM construction_papers
 
--- name: offer_cited
--- Papers without a word are not asked for.
+-- name: make_offers
+-- What the block of a type offers (query_id, paper_id, source_id, priority) in the order of priority, then of md5.
+-- No negative is cited by its query.
 CREATE TEMPORARY TABLE construction_offers AS
-SELECT
-    construction_cited.query_id,
-    construction_cited.paper_id,
-    ROW_NUMBER() OVER (
-        PARTITION BY construction_cited.query_id
-        ORDER BY
-            md5(
-                construction_cited.query_id || ':' || construction_cited.source_id || ':'
-                || CAST(:source AS TEXT) || ':' || CAST(:seed AS TEXT)
-            ),
-            construction_cited.paper_id
-    ) AS place
+WITH offered AS (
+    {offered}
+),
+ordered AS (
+    SELECT
+        offered.query_id,
+        offered.paper_id,
+        ROW_NUMBER() OVER (
+            PARTITION BY offered.query_id
+            ORDER BY
+                offered.priority,
+                md5(
+                    offered.query_id || ':' || offered.source_id || ':' || CAST(:source AS TEXT) || ':'
+                    || CAST(:seed AS TEXT)
+                ),
+                offered.paper_id
+        ) AS place
+    FROM offered
+    LEFT JOIN construction_refused
+        ON offered.query_id = construction_refused.query_id
+        AND offered.paper_id = construction_refused.paper_id
+    WHERE construction_refused.paper_id IS NULL OR CAST(:source AS TEXT) = 'cited'
+)
+SELECT ordered.query_id, ordered.paper_id, ordered.place
+FROM ordered
+WHERE ordered.place <= :offers
+
+-- name: offer_cited
+-- Papers without a word are not requested.
+SELECT construction_cited.query_id, construction_cited.paper_id, construction_cited.source_id, 0 AS priority
 FROM construction_cited
 INNER JOIN construction_queries ON construction_cited.query_id = construction_queries.query_id
 INNER JOIN papers ON construction_cited.paper_id = papers.paper_id
@@ -257,69 +256,26 @@ WHERE construction_cited.paper_id <> construction_queries.paper_id
     AND (TRIM(COALESCE(papers.title, '')) <> '' OR TRIM(COALESCE(papers.abstract, '')) <> '')
 
 -- name: offer_model
-CREATE TEMPORARY TABLE construction_offers AS
-SELECT ordered.query_id, ordered.paper_id, ordered.place
-FROM (
-    SELECT
-        construction_tops.query_id,
-        construction_tops.paper_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY construction_tops.query_id
-            ORDER BY
-                md5(
-                    construction_tops.query_id || ':' || construction_papers.source_id || ':'
-                    || CAST(:source AS TEXT) || ':' || CAST(:seed AS TEXT)
-                ),
-                construction_tops.paper_id
-        ) AS place
-    FROM construction_tops
-    INNER JOIN construction_queries ON construction_tops.query_id = construction_queries.query_id
-    INNER JOIN construction_papers ON construction_tops.paper_id = construction_papers.paper_id
-    WHERE construction_tops.run_id = :run_id
-) AS ordered
-WHERE ordered.place <= :offers
+SELECT construction_tops.query_id, construction_tops.paper_id, construction_papers.source_id, 0 AS priority
+FROM construction_tops
+INNER JOIN construction_queries ON construction_tops.query_id = construction_queries.query_id
+INNER JOIN construction_papers ON construction_tops.paper_id = construction_papers.paper_id
+WHERE construction_tops.run_id = :run_id
 
 -- name: offer_graph
-CREATE TEMPORARY TABLE construction_offers AS
-WITH met AS (
-    SELECT
-        construction_walk.query_id,
-        construction_papers.paper_id,
-        construction_papers.source_id,
-        MIN(construction_walk.place) AS first_place
-    FROM construction_walk
-    INNER JOIN construction_queries ON construction_walk.query_id = construction_queries.query_id
-    INNER JOIN construction_neighbours
-        ON construction_walk.cited_paper_id = construction_neighbours.cited_paper_id
-    INNER JOIN construction_papers ON construction_neighbours.paper_id = construction_papers.paper_id
-    LEFT JOIN construction_refused
-        ON construction_walk.query_id = construction_refused.query_id
-        AND construction_papers.paper_id = construction_refused.paper_id
-    WHERE construction_refused.paper_id IS NULL
-    GROUP BY construction_walk.query_id, construction_papers.paper_id, construction_papers.source_id
-),
-ordered AS (
-    SELECT
-        met.query_id,
-        met.paper_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY met.query_id
-            ORDER BY
-                met.first_place,
-                md5(
-                    met.query_id || ':' || met.source_id || ':' || CAST(:source AS TEXT) || ':'
-                    || CAST(:seed AS TEXT)
-                ),
-                met.paper_id
-        ) AS place
-    FROM met
-)
-SELECT ordered.query_id, ordered.paper_id, ordered.place
-FROM ordered
-WHERE ordered.place <= :offers
+SELECT
+    construction_walk.query_id,
+    construction_papers.paper_id,
+    construction_papers.source_id,
+    MIN(construction_walk.place) AS priority
+FROM construction_walk
+INNER JOIN construction_queries ON construction_walk.query_id = construction_queries.query_id
+INNER JOIN construction_neighbours
+    ON construction_walk.cited_paper_id = construction_neighbours.cited_paper_id
+INNER JOIN construction_papers ON construction_neighbours.paper_id = construction_papers.paper_id
+GROUP BY construction_walk.query_id, construction_papers.paper_id, construction_papers.source_id
 
 -- name: offer_most_cited
-CREATE TEMPORARY TABLE construction_offers AS
 WITH counts AS (
     SELECT construction_links.cited_paper_id AS paper_id, COUNT(*) AS citations
     FROM construction_links
@@ -339,35 +295,14 @@ ranked AS (
     INNER JOIN paper_fields ON construction_papers.paper_id = paper_fields.paper_id
     INNER JOIN samplings
         ON samplings.benchmark = :benchmark AND paper_fields.assigned_by = samplings.assigned_by
-),
-ordered AS (
-    SELECT
-        construction_queries.query_id,
-        ranked.paper_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY construction_queries.query_id
-            ORDER BY
-                md5(
-                    construction_queries.query_id || ':' || ranked.source_id || ':' || CAST(:source AS TEXT)
-                    || ':' || CAST(:seed AS TEXT)
-                ),
-                ranked.paper_id
-        ) AS place
-    FROM construction_queries
-    INNER JOIN ranked ON construction_queries.field = ranked.field AND ranked.place <= :most_cited
-    LEFT JOIN construction_refused
-        ON construction_queries.query_id = construction_refused.query_id
-        AND ranked.paper_id = construction_refused.paper_id
-    WHERE construction_refused.paper_id IS NULL
 )
-SELECT ordered.query_id, ordered.paper_id, ordered.place
-FROM ordered
-WHERE ordered.place <= :offers
+SELECT construction_queries.query_id, ranked.paper_id, ranked.source_id, 0 AS priority
+FROM construction_queries
+INNER JOIN ranked ON construction_queries.field = ranked.field AND ranked.place <= :most_cited
 
 -- name: offer_random
 -- To hash each query with each paper is out of the question: the papers lie in one random order, and the draws
 -- of all queries, in a random order too, take them one after the other.
-CREATE TEMPORARY TABLE construction_offers AS
 WITH draws AS (
     SELECT
         construction_queries.query_id,
@@ -386,27 +321,17 @@ WITH draws AS (
 ),
 counted_papers AS (
     SELECT NULLIF(COUNT(*), 0) AS papers FROM construction_numbers
-),
-turns AS (
-    SELECT draws.query_id, draws.draw, MOD(draws.number - 1, counted_papers.papers) + 1 AS number
-    FROM draws
-    CROSS JOIN counted_papers
-),
-dealt AS (
-    SELECT turns.query_id, construction_numbers.paper_id, MIN(turns.draw) AS draw
-    FROM turns
-    INNER JOIN construction_numbers ON turns.number = construction_numbers.number
-    LEFT JOIN construction_refused
-        ON turns.query_id = construction_refused.query_id
-        AND construction_numbers.paper_id = construction_refused.paper_id
-    WHERE construction_refused.paper_id IS NULL
-    GROUP BY turns.query_id, construction_numbers.paper_id
 )
 SELECT
-    dealt.query_id,
-    dealt.paper_id,
-    ROW_NUMBER() OVER (PARTITION BY dealt.query_id ORDER BY dealt.draw) AS place
-FROM dealt
+    draws.query_id,
+    construction_numbers.paper_id,
+    construction_numbers.source_id,
+    MIN(draws.draw) AS priority
+FROM draws
+CROSS JOIN counted_papers
+INNER JOIN construction_numbers
+    ON MOD(draws.number - 1, counted_papers.papers) + 1 = construction_numbers.number
+GROUP BY draws.query_id, construction_numbers.paper_id, construction_numbers.source_id
 
 -- name: count_clashes
 INSERT INTO construction_clashes (benchmark, source, kept_source, clashes)

@@ -1,65 +1,9 @@
 -- Queries and pools drawn from a corpus (Medić and Šnajder 2022, section 3). A pool without a field has the field ''.
 -- Random order is that of md5, so that both databases draw alike.
 
--- name: forget_samplings
-DELETE FROM samplings WHERE benchmark = :benchmark
-
--- name: forget_exclusions
-DELETE FROM sampling_exclusions WHERE benchmark = :benchmark
-
--- name: forget_queries
-DELETE FROM sampled_queries WHERE benchmark = :benchmark
-
--- name: forget_citations
-DELETE FROM sampled_citations WHERE benchmark = :benchmark
-
--- name: forget_pools
-DELETE FROM pools WHERE benchmark = :benchmark
-
--- name: forget_members
-DELETE FROM pool_members WHERE benchmark = :benchmark
-
--- name: drop_links
-DROP TABLE IF EXISTS sampling_links
-
--- name: drop_papers
-DROP TABLE IF EXISTS sampling_papers
-
--- name: drop_scope
-DROP TABLE IF EXISTS sampling_scope
-
--- name: drop_cited
-DROP TABLE IF EXISTS sampling_cited
-
 -- name: make_links
-CREATE TEMPORARY TABLE sampling_links (citing_paper_id BIGINT, cited_paper_id BIGINT)
-
--- name: make_papers
-CREATE TEMPORARY TABLE sampling_papers (paper_id BIGINT, source_id TEXT, year INTEGER)
-
--- name: make_scope
-CREATE TEMPORARY TABLE sampling_scope (field TEXT, paper_id BIGINT, source_id TEXT)
-
--- name: make_cited
-CREATE TEMPORARY TABLE sampling_cited (fold TEXT, field TEXT, paper_id BIGINT, source_id TEXT)
-
--- What the planner must know of tables that were filled in this transaction.
-
--- name: analyse_links
-ANALYZE sampling_links
-
--- name: analyse_papers
-ANALYZE sampling_papers
-
--- name: analyse_scope
-ANALYZE sampling_scope
-
--- name: analyse_cited
-ANALYZE sampling_cited
-
--- name: fill_links
 -- A paper that cites itself cites nothing by that; a cited paper without a word cannot be found.
-INSERT INTO sampling_links
+CREATE TEMPORARY TABLE sampling_links AS
 SELECT citation_links.citing_paper_id, citation_links.cited_paper_id
 FROM citation_links
 INNER JOIN papers ON citation_links.cited_paper_id = papers.paper_id
@@ -67,8 +11,8 @@ WHERE papers.corpus_id = :corpus_id
     AND citation_links.citing_paper_id <> citation_links.cited_paper_id
     AND (TRIM(COALESCE(papers.title, '')) <> '' OR TRIM(COALESCE(papers.abstract, '')) <> '')
 
--- name: fill_papers
-INSERT INTO sampling_papers
+-- name: make_papers
+CREATE TEMPORARY TABLE sampling_papers AS
 SELECT prefiltered_papers.paper_id, prefiltered_papers.source_id, prefiltered_papers.year
 FROM prefiltered_papers
 WHERE prefiltered_papers.benchmark = :benchmark AND prefiltered_papers.year <= :year
@@ -139,11 +83,11 @@ FROM sampled_queries
 INNER JOIN sampling_links ON sampled_queries.paper_id = sampling_links.citing_paper_id
 WHERE sampled_queries.benchmark = :benchmark
 
--- name: fill_cited
-INSERT INTO sampling_cited
+-- name: make_cited
+CREATE TEMPORARY TABLE sampling_cited AS
 SELECT DISTINCT
     sampled_queries.fold,
-    COALESCE(sampled_queries.field, ''),
+    COALESCE(sampled_queries.field, '') AS field,
     papers.paper_id,
     papers.source_id
 FROM sampled_queries
@@ -153,10 +97,10 @@ INNER JOIN sampled_citations
 INNER JOIN papers ON sampled_citations.paper_id = papers.paper_id
 WHERE sampled_queries.benchmark = :benchmark
 
--- name: fill_scope
+-- name: make_scope
 -- The papers that may fill a pool: all, or those that papers of the field cite.
-INSERT INTO sampling_scope
-SELECT '', sampling_papers.paper_id, sampling_papers.source_id
+CREATE TEMPORARY TABLE sampling_scope AS
+SELECT '' AS field, sampling_papers.paper_id, sampling_papers.source_id
 FROM sampling_papers
 WHERE CAST(:assigned_by AS TEXT) IS NULL
 UNION ALL
@@ -255,16 +199,13 @@ WHERE benchmark = :benchmark
 SELECT
     COUNT(*) AS papers,
     COUNT(papers.year) AS with_year,
-    COALESCE(SUM(CASE WHEN papers.year IS NOT NULL AND TRIM(papers.title) <> '' THEN 1 ELSE 0 END), 0) AS with_title,
-    COALESCE(SUM(
+    COUNT(CASE WHEN TRIM(papers.title) <> '' THEN papers.year END) AS with_title,
+    COUNT(
         CASE
-            WHEN papers.year IS NOT NULL
-                AND TRIM(papers.title) <> ''
-                AND LENGTH(COALESCE(papers.abstract, '')) >= :min_abstract
-                THEN 1
-            ELSE 0
+            WHEN TRIM(papers.title) <> '' AND LENGTH(COALESCE(papers.abstract, '')) >= :min_abstract
+                THEN papers.year
         END
-    ), 0) AS with_abstract
+    ) AS with_abstract
 FROM distinct_papers AS papers
 WHERE papers.corpus_id = :corpus_id
 

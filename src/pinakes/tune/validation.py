@@ -42,22 +42,13 @@ def find_validation(database: Database, workload: Workload) -> ValidationQueries
     """
     benchmark = workload.benchmark
     with database.read() as session:
-        found = _find_kept(session, workload) if benchmark.tuning_folds else None
-        found = found or (_find_split(session, workload) if workload.pools is None else None)
-        found = found or _find_own(session, workload)
+        is_free = workload.pools is None and not benchmark.tuning_folds
+        found = (_find_split(session, workload) if is_free else None) or _find_own(session, workload)
     if not found.texts:
         raise BenchmarkError(
             f"{benchmark.name} has no query to tune on: none of {found.described} has a text and a judgment."
         )
     return found
-
-
-def _find_kept(session: Session, workload: Workload) -> ValidationQueries:
-    """All queries of a workload that holds those of the folds kept for tuning."""
-    benchmark = workload.benchmark
-    texts = dict(zip(workload.query_ids, workload.query_texts, strict=True))
-    judged = _group(session, select_judgments(benchmark))
-    return _keep_both(texts, judged, f"{benchmark.fold_column}={','.join(sorted(benchmark.tuning_folds))}")
 
 
 def _find_split(session: Session, workload: Workload) -> ValidationQueries | None:
@@ -92,35 +83,37 @@ def _read_texts(session: Session, corpus: str, template: str) -> dict[str, str]:
     )
     text = read_template("queries", template)
     statement = sa.select(queries.c.query_id, text).select_from(joined).where(corpora.c.name == corpus)
-    rows = session.fetch_arrow(statement.order_by(queries.c.query_id))
-    return dict(zip(rows["query_id"].to_pylist(), rows["text"].to_pylist(), strict=True))
+    return dict(session.stream_rows(statement.order_by(queries.c.query_id)))
 
 
 def _find_own(session: Session, workload: Workload) -> ValidationQueries:
+    """Queries of the workload: those of folds, or half of them."""
     benchmark = workload.benchmark
     texts = dict(zip(workload.query_ids, workload.query_texts, strict=True))
     judged = _group(session, select_judgments(benchmark))
     split = next((name for name in SPLITS if benchmark.splits.get(name)), None)
-    if split is None or benchmark.fold_column is None:
+    if benchmark.tuning_folds:  # the workload holds no other queries
+        folds = benchmark.tuning_folds
+    elif split is None or benchmark.fold_column is None:
         half = {query_id: text for query_id, text in texts.items() if is_even(query_id)}
         return _keep_both(half, judged, "the half of its queries with an even md5")
-    folds = frozenset().union(*benchmark.splits[split])
-    of_fold = _read_folds(session, benchmark)
-    chosen = {query_id: text for query_id, text in texts.items() if of_fold[query_id] in folds}
-    return _keep_both(chosen, judged, f"{benchmark.fold_column}={','.join(sorted(folds))}")
+    else:
+        folds = frozenset().union(*benchmark.splits[split])
+        of_fold = _read_folds(session, benchmark)
+        texts = {query_id: text for query_id, text in texts.items() if of_fold[query_id] in folds}
+    return _keep_both(texts, judged, f"{benchmark.fold_column}={','.join(sorted(folds))}")
 
 
 def _read_folds(session: Session, benchmark: Benchmark) -> dict[str, str]:
     queries = relation(benchmark, "queries")
-    rows = session.rows(sa.select(queries.c.query_id, queries.c[str(benchmark.fold_column)].label("fold")))
-    return {str(row["query_id"]): str(row["fold"]) for row in rows}
+    statement = sa.select(queries.c.query_id, queries.c[str(benchmark.fold_column)])
+    return {query_id: str(fold) for query_id, fold in session.stream_rows(statement)}
 
 
 def _group(session: Session, statement: sa.Select[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
     """query -> paper -> its highest grade."""
     grouped: dict[str, dict[str, int]] = {}
-    rows = session.fetch_arrow(statement)
-    for query_id, source_id, grade in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+    for query_id, source_id, grade in session.stream_rows(statement):
         grades = grouped.setdefault(query_id, {})
         grades[source_id] = max(grade, grades.get(source_id, grade))
     return grouped

@@ -17,12 +17,12 @@ from pinakes.errors import InputError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.progress import Progress, Silent
-from pinakes.run.tune_scores import ValidationScores
-from pinakes.run.validation import ValidationQueries, find_validation
 from pinakes.systems.base import Ranking, SystemOptions
 from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, rank_texts
 from pinakes.systems.sparse_pools import open_pools
-from pinakes.systems.tuned import GridPoint, store_choice
+from pinakes.systems.tuned import GridPoint, TuneSummary, store_choice
+from pinakes.tune.scores import ValidationScores
+from pinakes.tune.validation import ValidationQueries, find_validation
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 
@@ -34,36 +34,20 @@ Ranker = Callable[[float, float], Iterable[Ranking]]
 
 
 @dataclass(frozen=True, slots=True)
-class TuneSummary:
-    """What was tried on which queries, and the choice.
-
-    Attributes:
-        validation: which queries, in words; where it names a part of the benchmark's own, report the rest.
-        points: every pair with the mean of the measure, in the order of the grid.
-    """
+class TuneRequest:
+    """Which pairs to try on which benchmark; None: as the benchmark says."""
 
     benchmark: str
-    system: str
-    measure: str
-    validation: str
-    query_count: int
-    points: tuple[GridPoint, ...]
-    chosen: GridPoint
-    elapsed_s: float
+    k1_grid: Sequence[float] = K1_GRID
+    b_grid: Sequence[float] = B_GRID
+    measure: str | None = None
+    options: SystemOptions | None = None
+    query_template: str | None = None
+    paper_template: str | None = None
 
 
 def tune_bm25(
-    database: Database,
-    benchmark_name: str,
-    k1_grid: Sequence[float] = K1_GRID,
-    b_grid: Sequence[float] = B_GRID,
-    measure: str | None = None,
-    *,
-    options: SystemOptions | None = None,
-    query_template: str | None = None,
-    paper_template: str | None = None,
-    progress: Progress | None = None,
-    clock: Clock = utc_now,
+    database: Database, request: TuneRequest, *, progress: Progress | None = None, clock: Clock = utc_now
 ) -> TuneSummary:
     """Rank the validation queries with every pair, and store each mean and the best pair.
 
@@ -76,38 +60,29 @@ def tune_bm25(
         RunError: the index is missing or stale; the message has the command that makes it.
     """
     started = time.monotonic()
-    pairs = _check_grid(k1_grid, b_grid)
-    benchmark = open_benchmark(database, benchmark_name)
-    name = parse_measure(measure or benchmark.headline_measure).name
-    system = SparseBm25System(NAME, options or SystemOptions(find_index_folder(database)))
-    workload = read_workload(database, benchmark, query_template, paper_template, tuning=True)
+    pairs = _check_grid(request.k1_grid, request.b_grid)
+    benchmark = open_benchmark(database, request.benchmark)
+    measure = parse_measure(request.measure or benchmark.headline_measure).name
+    system = SparseBm25System(NAME, request.options or SystemOptions(find_index_folder(database)))
+    templates = (request.query_template, request.paper_template)
+    workload = read_workload(database, benchmark, *templates, tuning=True)
     index = system.open_index(database, workload)
     requested = find_validation(database, workload)
-    points = _try_all(index, _cut(workload, name), requested, pairs, name, progress or Silent())
-    chosen = min(points, key=lambda point: (-point.value, abs(point.k1 - K1) + abs(point.b - B), point.k1))
-    store_choice(
-        database,
-        workload,
-        NAME,
-        system.settings(workload),
-        points,
-        chosen,
-        measure=name,
+    cut = _cut(workload, measure)
+    scores = ValidationScores(cut, requested, measure)
+    points = _try_all(index, cut, requested, pairs, scores, progress or Silent())
+    summary = TuneSummary(
+        benchmark=request.benchmark,
+        system=NAME,
+        measure=measure,
         validation=requested.described,
         query_count=len(requested.texts),
-        tuned_at=clock(),
+        points=tuple(points),
+        chosen=min(points, key=lambda one: (-one.value, abs(one.k1 - K1) + abs(one.b - B), one.k1)),
+        elapsed_s=time.monotonic() - started,
     )
-    elapsed_s = time.monotonic() - started
-    return TuneSummary(
-        benchmark_name,
-        NAME,
-        name,
-        requested.described,
-        len(requested.texts),
-        tuple(points),
-        chosen,
-        elapsed_s,
-    )
+    store_choice(database, workload, summary, system.settings(workload), clock())
+    return summary
 
 
 def _check_grid(k1_grid: Sequence[float], b_grid: Sequence[float]) -> list[Pair]:
@@ -135,15 +110,12 @@ def _try_all(
     workload: Workload,
     requested: ValidationQueries,
     pairs: Sequence[Pair],
-    measure: str,
+    scores: ValidationScores,
     progress: Progress,
 ) -> list[GridPoint]:
     totals = dict.fromkeys(pairs, 0.0)
-    scores = ValidationScores(workload, requested, measure)
-    progress.start(
-        f"tune {NAME} on {workload.benchmark.name}",
-        len(pairs) * (len(workload.groups) if workload.groups else 1),
-    )
+    pool_count = len(workload.groups) if workload.groups else 1
+    progress.start(f"tune {NAME} on {workload.benchmark.name}", len(pairs) * pool_count)
     try:
         for rank in _open_rankers(index, workload, requested):
             for pair in pairs:

@@ -13,8 +13,8 @@ from pinakes.evaluators.evaluate import evaluate
 from pinakes.evaluators.evaluate_columns import evaluate_columns
 from pinakes.evaluators.registry import parse_measure
 from pinakes.records import RankedPaper, Score
-from pinakes.run.validation import ValidationQueries
 from pinakes.systems.base import Ranking
+from pinakes.tune.validation import ValidationQueries
 from pinakes.workload.workload import Workload
 
 

@@ -1,0 +1,1 @@
+"""`pinakes tune`: parameters chosen on validation queries."""
