@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import PairComparison, compare_runs
-from pinakes.evaluate.sampled_queries import average_pools, read_requested_queries
+from pinakes.evaluate.query_groups import average_pools, read_requested_queries
 from pinakes.evaluators.registry import parse_measure
 from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (

@@ -60,13 +60,18 @@ class Workload:
     query_rows: Ids | None = None
 
     @property
+    def queries_expected(self) -> int:
+        """How many queries are to be ranked for."""
+        return len(self.query_ids)
+
+    @property
     def candidates_expected(self) -> int:
         """(query, candidate) pairs; the candidates themselves where pools are shared, each pool once."""
         return sum(len(rows) for rows in self._expected())
 
     @property
     def candidates_without_text(self) -> int:
-        """Of the candidates owed, how many have no text to rank by."""
+        """Of the candidates expected, how many have no text to rank by."""
         return sum(len(rows) - int(self.has_text[rows].sum()) for rows in self._expected())
 
     def _expected(self) -> Iterator[Ids]:
