@@ -4,15 +4,11 @@ A query is its position among the judged queries, a paper a number that rises wi
 byte.
 """
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from pinakes.errors import EvaluationError
-from pinakes.records import Judgments, Rankings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,46 +60,3 @@ def round_to_float32(scores: NDArray[np.float64]) -> NDArray[np.float32]:
     # said here, so that a pytrec_eval with 64-bit scores would order the same
     with np.errstate(over="ignore", under="ignore"):
         return scores.astype(np.float32)
-
-
-def to_columns(rankings: Rankings, judgments: Judgments) -> tuple[RankedColumns, JudgedColumns]:
-    """Records as columns, rankings in their given order and without those of queries that are not judged.
-
-    Raises `EvaluationError` where a grade is not a whole number.
-    """
-    query_ids = sorted(judgments)
-    ranked = [
-        (position, paper.source_id, paper.score)
-        for position, query_id in enumerate(query_ids)
-        for paper in rankings.get(query_id, ())
-    ]
-    judged = [
-        (position, source_id, _read_grade(query_id, grade))
-        for position, query_id in enumerate(query_ids)
-        for source_id, grade in judgments[query_id].items()
-    ]
-    source_ids = sorted({pair[1] for pair in [*ranked, *judged]}, key=str.encode)
-    numbers = {source_id: number for number, source_id in enumerate(source_ids)}
-    return (
-        RankedColumns(
-            np.array([position for position, _, _ in ranked], dtype=np.int32),
-            np.array([numbers[source_id] for _, source_id, _ in ranked], dtype=np.int32),
-            round_to_float32(np.array([score for _, _, score in ranked], dtype=np.float64)),
-        ),
-        JudgedColumns(
-            query_ids,
-            np.array([position for position, _, _ in judged], dtype=np.int64),
-            np.array([numbers[source_id] for _, source_id, _ in judged], dtype=np.int64),
-            np.array([grade for _, _, grade in judged], dtype=np.int64),
-            source_ids.__getitem__,
-        ),
-    )
-
-
-def _read_grade(query_id: str, grade: int) -> int:
-    try:
-        return operator.index(grade)
-    except TypeError as error:
-        raise EvaluationError(
-            f"query {query_id!r} has a grade that is not a whole number ({error}); grades are integers"
-        ) from error

@@ -4,29 +4,15 @@ A query that the ranking does not hold, or holds without any paper, is missing: 
 ranking gives it zero.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pinakes.errors import EvaluationError
 from pinakes.evaluators.base import Evaluated, Floats, Measure, ScoreQueries
-from pinakes.evaluators.columns import JudgedColumns, RankedColumns, to_columns
+from pinakes.evaluators.columns import JudgedColumns, RankedColumns
 from pinakes.evaluators.judged_ranks import rank_judged
-from pinakes.evaluators.registry import parse_measures
-from pinakes.records import Judgments, Rankings, Score
-
-
-def evaluate(
-    rankings: Rankings, judgments: Judgments, measures: Iterable[str], subset: str = "all"
-) -> list[Score]:
-    """The scores of rankings that are held as records; see `evaluate_columns`.
-
-    Two spellings of one measure give it once. A ranking of a query that has no judgments is left out.
-
-    Raises also `UnknownNameError` for an unknown measure.
-    """
-    wanted = parse_measures(measures)
-    return evaluate_columns(*to_columns(rankings, judgments), wanted, subset)
+from pinakes.records import Score
 
 
 def evaluate_columns(

@@ -56,7 +56,7 @@ def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
 def _create_views(session: Session, benchmark: Benchmark) -> None:
     session.execute(CreateSchema(benchmark.name, if_not_exists=True))
     # A view may read those before it, so they go in the order opposite to that in which they come.
-    for view in (*_find_own_views(session, benchmark), *reversed(benchmark.sql)):
+    for view in (*_find_own_views(session, benchmark), *reversed(list(benchmark.sql))):
         session.execute(f"DROP VIEW IF EXISTS {_quote(session, benchmark, view)}")
     task: TaskViews = resolve_task(benchmark.task)
     for view, body in benchmark.sql.items():

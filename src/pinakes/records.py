@@ -3,23 +3,11 @@
 A field has the column's name. Nothing here computes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 Judgments = Mapping[str, Mapping[str, int]]
 """query id -> source id of a paper -> grade"""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPaper:
-    """One row of a ranking: the source's id of a paper and the score, higher is better."""
-
-    source_id: str
-    score: float
-
-
-Rankings = Mapping[str, Sequence[RankedPaper]]
-"""query id -> its ranking, best first, in the order that its maker gave"""
 
 
 @dataclass(frozen=True, slots=True)

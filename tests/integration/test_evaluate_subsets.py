@@ -10,11 +10,12 @@ from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.evaluators.evaluate import evaluate as evaluate_records
-from pinakes.records import RankedPaper, Rankings, Score
+from pinakes.records import Score
 from pinakes.report.present import print_scores
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, change, count, read_hits, write_benchmark
+from tests.scoring import RankedPaper, Rankings
+from tests.scoring import evaluate as evaluate_records
 
 TOML = """
 title = "A benchmark of a test"

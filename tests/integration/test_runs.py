@@ -13,7 +13,8 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.progress import Progress
 from pinakes.run import run as run_module
-from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.run.run import RunRequest, run
+from pinakes.run.stored_runs import RunSummary
 from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
 from pinakes.tasks.ranking import answers
 from pinakes.workload.workload import Workload

@@ -71,25 +71,6 @@ def read_query_values(database: Database, run_id: int, measure: str) -> dict[str
     return found
 
 
-def compare_runs(
-    database: Database,
-    benchmark_name: str,
-    *,
-    run_ids: Sequence[int] = (),
-    measure: str | None = None,
-    seed: int = 0,
-    all_runs: bool = False,
-    by: str | None = None,
-) -> list[PairComparison]:
-    """Every pair of runs compared over all queries, and over those of each group, as `compare_subsets` does.
-
-    Trap: groups of a single query are not in the list.
-    """
-    return compare_subsets(
-        database, benchmark_name, run_ids=run_ids, measure=measure, seed=seed, all_runs=all_runs, by=by
-    ).pairs
-
-
 def compare_subsets(
     database: Database,
     benchmark_name: str,

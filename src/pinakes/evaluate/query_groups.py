@@ -24,10 +24,11 @@ def read_groups(database: Database, benchmark: Benchmark, column: str) -> dict[s
     if column not in benchmark.group_by:
         kind = f"grouping column of {benchmark.name}"
         raise UnknownNameError(kind, column, list(benchmark.group_by))
-    query_id, value = sa.column("query_id"), sa.column(column).label("value")
-    view = sa.table(find_task(benchmark).scored_view, schema=benchmark.name)
+    columns = (sa.column("query_id", sa.Text), sa.column(column, sa.Text))
+    view = sa.table(find_task(benchmark).scored_view, *columns, schema=benchmark.name)
+    query = sa.select(view.c.query_id, view.c[column].label("value")).order_by(view.c.query_id)
     with database.read() as session:
-        rows = session.rows(sa.select(query_id, value).select_from(view).order_by(query_id))
+        rows = session.rows(query)
     return {row["query_id"]: None if row["value"] is None else str(row["value"]) for row in rows}
 
 

@@ -1,7 +1,7 @@
 """The register of runs: storing and deleting one with its answers, and finding those of a benchmark."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class RunSummary:
 
 def summarise(row: Mapping[str, Any], *, existing: bool) -> RunSummary:
     """What a row of `runs` says of itself."""
-    names = [name for name in RunSummary.__dataclass_fields__ if name != "existing"]
+    names = [field.name for field in fields(RunSummary) if field.name != "existing"]
     return RunSummary(existing=existing, **{name: row[name] for name in names})
 
 

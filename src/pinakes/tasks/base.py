@@ -76,8 +76,9 @@ class Task:
         list_columns: gives the columns that a view of a benchmark must have.
         read: gives the questions of an installed benchmark, read with a template for queries and one for
             papers. Raises `BenchmarkError` where a view gives what it must not.
-        answer: gives a system's answers as rows of `answers` without `run_id`, in tables of one schema, where
-            a column may be a dictionary of its values. Raises `RunError` where an answer cannot be stored.
+        answer: gives the answers of a system that has the capability as rows of `answers` without `run_id`,
+            in tables of one schema, where a column may be a dictionary of its values. Raises `RunError` where
+            an answer cannot be stored.
         name_measure: gives the name that the scores of a measure carry. Raises `UnknownNameError`.
         open_scoring: gives what scores runs of a benchmark by some measures; judgments are read once. A query
             that a run does not answer is worth zero. Raises `EvaluationError` where it cannot be scored.
@@ -91,7 +92,7 @@ class Task:
     scored_view: str
     list_columns: Callable[[Benchmark, str], Sequence[str]]
     read: Callable[[Database, Benchmark, str, str], Questions]
-    answer: Callable[[Database, System, Any, Progress], Iterator[pa.Table]]
+    answer: Callable[[Database, Any, Any, Progress], Iterator[pa.Table]]
     name_measure: Callable[[str], str]
     open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
 

@@ -13,11 +13,14 @@ from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider
 from pinakes.errors import EvaluationError
 from pinakes.evaluators import judged_ranks
 from pinakes.evaluators.array_measures import KERNELS
-from pinakes.evaluators.columns import round_to_float32, to_columns
-from pinakes.evaluators.evaluate import evaluate, evaluate_columns
+from pinakes.evaluators.columns import round_to_float32
+from pinakes.evaluators.evaluate import evaluate_columns
 from pinakes.evaluators.registry import FAMILIES, parse_measure
 from pinakes.evaluators.standard import find_kernel
-from pinakes.records import Judgments, RankedPaper, Rankings, Score
+from pinakes.records import Judgments, Score
+from tests.scoring import RankedPaper, Rankings, evaluate, to_columns
+
+PROVIDER: Any = PytrecEvalProvider
 
 MEASURES = [
     "AP", "AP@3", "AP@50", "AP(rel=2)", "AP(rel=3)@4", "P@1", "P@5", "P(rel=2)@7", "R@5", "R(rel=2)@30",
@@ -64,7 +67,7 @@ def judge(rankings: Rankings, judgments: Judgments) -> list[Score]:
         (name, metric.query_id): metric.value
         for name in MEASURES
         if run
-        for metric in PytrecEvalProvider()
+        for metric in PROVIDER()
         .evaluator([ir_measures.parse_measure(name)], {query_id: judged[query_id] for query_id in run})
         .iter_calc(run)
     }

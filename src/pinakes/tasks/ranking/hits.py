@@ -1,8 +1,9 @@
 """A run's hits as columns of numbers, and the numbers that papers have in an evaluation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -47,12 +48,13 @@ def read_hits(
         in_given_order: whether each query's hits stand in the order that the ranking's maker gave.
     """
     owned = hits.c.run_id == run_id
-    read = _read_rows if in_given_order else _READERS[database.name]
+    in_order = partial(_read_rows, order_by=(hits.c.query_id, hits.c.rank))
+    read = in_order if in_given_order else _READERS[database.name]
     with database.read() as session:
         count = session.scalar(sa.select(sa.func.count()).select_from(hits).where(owned))
         found = Hits(np.empty(count, np.int32), np.empty(count, np.int64), np.empty(count, np.float32))
         end = 0
-        for query, paper_id, score in read(session, run_id, positions, in_given_order=in_given_order):
+        for query, paper_id, score in read(session, run_id, positions):
             expected = query >= 0
             start, end = end, end + int(np.count_nonzero(expected))
             found.query[start:end] = query[expected]
@@ -61,28 +63,21 @@ def read_hits(
     return Hits(found.query[:end], found.paper_id[:end], found.score[:end])
 
 
-class _Reader(Protocol):
-    def __call__(
-        self, session: Session, run_id: int, positions: Mapping[str, int], *, in_given_order: bool
-    ) -> Iterator[Part]: ...
-
-
 def _read_rows(
-    session: Session, run_id: int, positions: Mapping[str, int], *, in_given_order: bool
+    session: Session,
+    run_id: int,
+    positions: Mapping[str, int],
+    order_by: Sequence[sa.ColumnElement[Any]] = (),
 ) -> Iterator[Part]:
     statement = sa.select(hits.c.query_id, hits.c.paper_id, hits.c.score).where(hits.c.run_id == run_id)
-    if in_given_order:
-        statement = statement.order_by(hits.c.query_id, hits.c.rank)
-    for part in session.stream(statement, rows=250_000):
+    for part in session.stream(statement.order_by(*order_by), rows=250_000):
         query_id = part["query_id"].combine_chunks().dictionary_encode()
         known = [positions.get(name, -1) for name in query_id.dictionary.to_pylist()]
         query = np.array(known, dtype=np.int32)[query_id.indices.to_numpy()]
         yield query, part["paper_id"].to_numpy(), part["score"].to_numpy()
 
 
-def _read_packed(
-    session: Session, run_id: int, positions: Mapping[str, int], *, in_given_order: bool
-) -> Iterator[Part]:
+def _read_packed(session: Session, run_id: int, positions: Mapping[str, int]) -> Iterator[Part]:
     statement = read_blocks("pinakes.tasks.ranking", "sql", "read_hits.sql")["postgresql"]
     for part in session.stream(statement, {"run_id": run_id}, rows=200):
         for query_id, packed in zip(*(column.to_pylist() for column in part.columns), strict=True):
@@ -91,7 +86,10 @@ def _read_packed(
             yield query, of_query["paper_id"], of_query["score"]
 
 
-_READERS: Mapping[str, _Reader] = {"duckdb": _read_rows, "postgresql": _read_packed}
+_READERS: Mapping[str, Callable[[Session, int, Mapping[str, int]], Iterator[Part]]] = {
+    "duckdb": _read_rows,
+    "postgresql": _read_packed,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
