@@ -45,7 +45,7 @@ def evaluate_columns(
 
 def _require_judged(judged: JudgedColumns) -> None:
     if not judged.query_ids:
-        raise EvaluationError("there are no judgments; a benchmark owes at least one judged query")
+        raise EvaluationError("there are no judgments; expected at least one judged query")
     unjudged = np.flatnonzero(np.bincount(judged.query, minlength=len(judged.query_ids)) == 0)
     if len(unjudged):
         raise EvaluationError(

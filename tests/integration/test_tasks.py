@@ -10,9 +10,11 @@ from pinakes.database import Database
 from pinakes.errors import BenchmarkError, RunError, UnknownNameError
 from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
 from pinakes.queries.tasks import TASKS
 from pinakes.records import Score
 from pinakes.run import run as run_module
+from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import delete_run, find_runs
 from pinakes.systems.base import SystemDescription
@@ -155,6 +157,17 @@ def test_a_measure_of_another_task_is_refused(labelled: Database, systems: Syste
     run(labelled, RunRequest("labelled", "low"))
     with pytest.raises(UnknownNameError, match="unknown measure 'nDCG@10'; known: Accuracy, Errors"):
         evaluate(labelled, "labelled", measures=["nDCG@10"])
+
+
+def test_commands_for_rankings_refuse_a_benchmark_of_another_task(
+    labelled: Database, systems: Systems, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("1 Q0 2 1 1 t\n")
+    with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
+        import_run(labelled, ImportRequest("labelled", "theirs", [path]))
+    with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
+        index(labelled, "labelled", "bm25")
 
 
 Broken = Callable[[str], str]

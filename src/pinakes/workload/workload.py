@@ -17,6 +17,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_queries
+from pinakes.queries.tasks import RANKING
 from pinakes.schema import papers
 from pinakes.workload.digest import digest_workload, order_ties, rank_anew
 from pinakes.workload.pools import read_pools
@@ -153,8 +154,11 @@ def read_workload(
             such folds has them all.
 
     Raises:
-        BenchmarkError: the corpus is not loaded, it is not sampled yet, or a view gives what it must not.
+        BenchmarkError: the benchmark does not ask for rankings, the corpus is not loaded, it is not sampled
+            yet, or a view gives what it must not.
     """
+    if benchmark.task != RANKING:
+        raise BenchmarkError(f"{benchmark.name} has the task {benchmark.task}; expected {RANKING}.")
     benchmark = replace(benchmark, tuning=tuning)
     _require_sampled(benchmark)
     with database.read() as session:

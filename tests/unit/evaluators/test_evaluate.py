@@ -32,7 +32,7 @@ def test_a_query_ranked_without_a_paper_is_missing() -> None:
 @pytest.mark.parametrize(
     ("rankings", "judgments", "message"),
     [
-        ({}, {}, "there are no judgments; a benchmark owes at least one judged query"),
+        ({}, {}, "there are no judgments; expected at least one judged query"),
         (
             {},
             {"q1": {"a": 1}, "q2": {}},
