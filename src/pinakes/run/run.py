@@ -20,7 +20,7 @@ from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
 from pinakes.progress import Progress, Silent
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
-from pinakes.systems import System, SystemDescription, find_system
+from pinakes.systems import SystemDescription, find_system
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.base import Questions, Task, find_task, require_capability
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
@@ -67,7 +67,8 @@ def run(
     existing = find_run(database, row["run_digest"])
     if existing is not None and not request.again:
         return summarise(existing, existing=True)
-    return _make(database, task, system, questions, row, progress or Silent(), clock)
+    answers = task.answer(database, system, questions, progress or Silent())
+    return _store(database, task, row, answers, clock)
 
 
 def describe_run(questions: Questions, system: str, description: SystemDescription) -> dict[str, Any]:
@@ -96,20 +97,16 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
     return {**row, **unlisted, **counts}
 
 
-def _make(
-    database: Database,
-    task: Task,
-    system: System,
-    questions: Questions,
-    row: dict[str, Any],
-    progress: Progress,
-    clock: Clock,
+def _store(
+    database: Database, task: Task, row: dict[str, Any], answers: Iterable[pa.Table], clock: Clock
 ) -> RunSummary:
+    """Take the answers, which a system gives as they are asked for, and store them as a run."""
     started_at, started = clock(), time.monotonic()
     # No transaction stays open while a system works, and millions of answers need no memory.
     with SpooledTemporaryFile(BYTES_IN_MEMORY) as file:
-        answered = write_answers(file, task.answer(database, system, questions, progress))
-        row |= {
+        answered = write_answers(file, answers)
+        row = {
+            **row,
             "started_at": started_at,
             "elapsed_s": time.monotonic() - started,
             "queries_answered": answered,
