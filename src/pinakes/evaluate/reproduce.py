@@ -109,11 +109,23 @@ def _reproduce(
         request.device,
         dict(baseline.options or {}),
     )
-    templates = {"query_template": baseline.query_template, "paper_template": baseline.paper_template}
+    query_template, paper_template = baseline.query_template, baseline.paper_template
     indexed = index(
-        database, request.benchmark, baseline.system, options=options, **templates, progress=progress
+        database,
+        request.benchmark,
+        baseline.system,
+        options=options,
+        query_template=query_template,
+        paper_template=paper_template,
+        progress=progress,
     )
-    requested = RunRequest(request.benchmark, baseline.system, options, **templates)
+    requested = RunRequest(
+        request.benchmark,
+        baseline.system,
+        options,
+        query_template=query_template,
+        paper_template=paper_template,
+    )
     ranked = run(database, requested, progress=progress)
     answered = f"{ranked.queries_answered} of {ranked.queries_expected} queries"
     tell(f"{baseline.name}: run {ranked.run_id}, {answered}")
