@@ -4,32 +4,15 @@ Sums are exactly rounded, so that no order of queries changes a digit.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pinakes.errors import EvaluationError
-from pinakes.evaluators.registry import parse_measure
-from pinakes.records import Score
+from pinakes.evaluators.registry import is_count
+from pinakes.records import Average, Score
 
 Attributes = Mapping[str, Mapping[str, str | None]]
 """query id -> column -> value: the grouping columns of the benchmark's queries"""
-
-
-@dataclass(frozen=True, slots=True)
-class Average:
-    """A mean over the groups of a column, each counting once, however many queries it has.
-
-    Attributes:
-        name: the subset's name.
-        column: the column of `group_by` whose groups are averaged.
-        decimals: None: the groups' means as they are. A number: means and average are rounded as MDCR's
-            evaluate.py does, which multiplies by 100 first: 6 decimals of a share are 4 of its percentage.
-            Each mean is rounded, then the mean of these, so that 100 times it prints the published figure.
-    """
-
-    name: str
-    column: str
-    decimals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +44,10 @@ class _Subset:
 
 
 def aggregate(
-    scores: Iterable[Score], attributes: Attributes | None = None, aggregation: Aggregation | None = None
+    scores: Iterable[Score],
+    attributes: Attributes | None = None,
+    aggregation: Aggregation | None = None,
+    adds_up: Callable[[str], bool] = is_count,
 ) -> list[Score]:
     """The scores of `all`, `column=value`, of splits and repeats of these, and of averages.
 
@@ -69,9 +55,10 @@ def aggregate(
     single queries whose subset is not `all` but, say, `type=graph`, give `type=graph` for `all` and
     `type=graph/column=value` and so on for the others.
 
-    The mean goes over every owed query; missing ones are in it as zeros. Counts (`NumRet`, `NumRel`) are
-    sums instead, in a split or an average over all of its queries. A query whose column is null is in no
-    group of that column; a group without queries in some fold set of a split has no row for that split.
+    The mean goes over every expected query; missing ones are in it as zeros. Measures of which `adds_up` is
+    true (counts, as `NumRet`) are sums instead, in a split or an average over all of its queries. A query
+    whose column is null is in no group of that column; a group without queries in some fold set of a split
+    has no row for that split.
 
     Raises `EvaluationError` for a repeated score, a query without attributes or without a fold, and a
     split of `all` without queries.
@@ -85,9 +72,9 @@ def aggregate(
         query_ids = tuple(by_query)
         if query_ids not in listed:
             listed[query_ids] = _list_subsets(query_ids, attributes or {}, rule)
-        is_count = parse_measure(measure).family.is_count
+        is_sum = adds_up(measure)
         for name, subset in listed[query_ids].items():
-            value, members = _summarise(by_query, subset, is_count=is_count)
+            value, members = _summarise(by_query, subset, is_sum=is_sum)
             found.append(_build_score(measure, _write_name(within, name), value, members))
     return found
 
@@ -189,12 +176,10 @@ def _look_up(attributes: Attributes, query_id: str, column: str) -> str | None:
     return attributes[query_id][column]
 
 
-def _summarise(
-    by_query: Mapping[str, Score], subset: _Subset, *, is_count: bool
-) -> tuple[float, list[Score]]:
+def _summarise(by_query: Mapping[str, Score], subset: _Subset, *, is_sum: bool) -> tuple[float, list[Score]]:
     """A subset's value, and the scores of its queries."""
     members = [by_query[query_id] for query_id in set().union(*subset.parts)]
-    if is_count:
+    if is_sum:
         return math.fsum(score.value for score in members), members
     means = [_mean([by_query[query_id].value for query_id in part]) for part in subset.parts]
     if subset.decimals is None:

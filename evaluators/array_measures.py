@@ -9,37 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pinakes.evaluators.base import Measure
+from pinakes.evaluators.base import Floats
 from pinakes.evaluators.judged_ranks import Integers, JudgedRanks
-from pinakes.evaluators.standard import score_queries
 
-Floats = NDArray[np.float64]
 Kernel = Callable[[JudgedRanks, int, int | None], Floats]
 """Gives a value for each query from the ranks, the lowest grade that is relevant, and the cutoff or None."""
-
-
-def find_kernel(measure: Measure) -> Kernel | None:
-    """The kernel that computes a measure; None where there is none for it or for its parameters.
-
-    Trap: `nDCG%20` has the base name of `nDCG@20` and is not of trec_eval.
-
-    >>> from pinakes.evaluators.registry import parse_measure
-    >>> names = ("AP(rel=2)", "AP(judged_only=True)", "infAP", "nDCG%20", "CSFCube.AP")
-    >>> [find_kernel(parse_measure(name)) is None for name in names]
-    [False, True, True, True, True]
-    """
-    is_trec_evals = measure.family.score_queries is score_queries
-    has_rel_alone = measure.parameters.keys() <= {"rel"}
-    return KERNELS.get(measure.family.base) if is_trec_evals and has_rel_alone else None
-
-
-def compute(measure: Measure, ranks: JudgedRanks) -> Floats:
-    """The values of a measure that has a kernel, by query (queries,); 0 for a query that ranks nothing."""
-    kernel = KERNELS[measure.family.base]
-    cutoff = None if measure.cutoff is None else int(measure.cutoff)
-    return kernel(ranks, measure.parameters.get("rel", 1), cutoff)
 
 
 def average_precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
@@ -90,8 +65,17 @@ def success(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
     return (_count_found(ranks, level, cutoff) > 0).astype(np.float64)
 
 
+def count_relevant(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
+    """All relevant papers, ranked or not, of every judged query.
+
+    pytrec_eval counts grade 1 alone, and only for queries that rank a paper.
+    """
+    return _count_expected(ranks, level)
+
+
 KERNELS: Final[Mapping[str, Kernel]] = {
     "AP": average_precision,
+    "NumRel": count_relevant,
     "P": precision,
     "R": recall,
     "RR": reciprocal_rank,
@@ -99,7 +83,7 @@ KERNELS: Final[Mapping[str, Kernel]] = {
     "Success": success,
     "nDCG": gain,
 }
-"""base name of a family of `standard` -> its kernel"""
+"""base name of a family of `standard` -> what computes it where no parameter but `rel` is given"""
 
 
 def _columns(ranks: JudgedRanks) -> tuple[Integers, Integers, Integers]:

@@ -1,18 +1,29 @@
-"""What a measure is: a family, its parameters and a canonical name."""
+"""What a measure is: a family, its parameters and a canonical name; and what it is computed from."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pinakes.records import Judgments, Rankings
+import numpy as np
+from numpy.typing import NDArray
 
-Values = Mapping[str, float]
-"""query id -> value"""
+from pinakes.evaluators.columns import JudgedColumns, RankedColumns
+from pinakes.evaluators.judged_ranks import JudgedRanks
 
-ScoreQueries = Callable[[Sequence["Measure"], Rankings, Judgments], Mapping[str, Values]]
-"""Gives measure name -> query id -> value. The rankings hold only judged queries, each with at least one
-paper and without NaN or repeated papers; a query that the result leaves out is worth zero."""
+Floats = NDArray[np.float64]
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluated:
+    """Rankings and judgments that were checked, with the ranks of the judged papers."""
+
+    ranked: RankedColumns
+    judged: JudgedColumns
+    ranks: JudgedRanks
+
+
+ScoreQueries = Callable[[Sequence["Measure"], Evaluated], Mapping[str, Floats]]
+"""Gives measure name -> the value of each judged query (queries,); a query that ranks nothing is worth 0."""
 
 Cutoff = Literal["none", "optional_rank", "rank", "share", "recall"]
 
@@ -28,6 +39,7 @@ class Family:
             `recall` is a level of recall from 0 to 1.
         parameters: the parameters that a name may set in parentheses, each with its default.
         is_count: whether queries add up instead of being averaged.
+        in_given_order: whether the order counts that the ranking was given in, in place of its scores.
     """
 
     base: str
@@ -35,6 +47,7 @@ class Family:
     cutoff: Cutoff = "none"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     is_count: bool = False
+    in_given_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

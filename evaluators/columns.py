@@ -1,4 +1,4 @@
-"""Rankings and judgments as columns of numbers: what an evaluation of millions of ranked papers computes on.
+"""Rankings and judgments as columns of numbers: what every measure is computed on.
 
 A query is its position among the judged queries, a paper a number that rises with the source's id, byte by
 byte.
@@ -32,7 +32,9 @@ class JudgedColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedColumns:
-    """Ranked papers of judged queries in any order, one place of each array a (query, paper) pair.
+    """Ranked papers of judged queries, one place of each array a (query, paper) pair.
+
+    They may stand in any order, unless a measure is of the given order: then each query's papers stand in it.
 
     Attributes:
         query: positions in `JudgedColumns.query_ids` (n,).
@@ -44,8 +46,8 @@ class RankedColumns:
     paper: NDArray[np.int32]
     score: NDArray[np.float32]
 
-    def select(self, kept: NDArray[np.bool_]) -> "RankedColumns":
-        """The pairs where `kept` is true."""
+    def select(self, kept: NDArray[np.bool_] | NDArray[np.int64]) -> "RankedColumns":
+        """The pairs where `kept` is true, or those at its places."""
         return RankedColumns(self.query[kept], self.paper[kept], self.score[kept])
 
 

@@ -1,54 +1,71 @@
 """Rankings and judgments in, scores of single queries out.
 
 A query that the ranking does not hold, or holds without any paper, is missing: every measure of the
-ranking gives it zero. A ranking of a query that has no judgments is left aside, since it owes nothing.
+ranking gives it zero.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
-from pinakes.evaluators.base import Measure, ScoreQueries, Values
-from pinakes.evaluators.checking import check_judgments, select_answered
-from pinakes.evaluators.registry import parse_measure
-from pinakes.records import Judgments, Rankings, Score
+import numpy as np
+
+from pinakes.errors import EvaluationError
+from pinakes.evaluators.base import Evaluated, Floats, Measure, ScoreQueries
+from pinakes.evaluators.columns import JudgedColumns, RankedColumns
+from pinakes.evaluators.judged_ranks import rank_judged
+from pinakes.records import Score
 
 
-def evaluate(
-    rankings: Rankings, judgments: Judgments, measures: Iterable[str], subset: str = "all"
+def evaluate_columns(
+    ranked: RankedColumns, judged: JudgedColumns, measures: Sequence[Measure], subset: str = "all"
 ) -> list[Score]:
     """One score for each measure and judged query: measures as given, queries by id.
 
-    `Score.measure` is the canonical name (`parse_measure(name).name`); two spellings of one measure give
-    it once. `queries_answered` is 0 for a missing query. `subset` is what the scores say of which papers were
-    ranked: `all`, or a type of candidates. For millions of ranked papers there is `evaluate_columns`.
+    Args:
+        ranked: the rankings; a query without a row is missing: `queries_answered` is 0.
+        judged: the judgments.
+        measures: the measures, whose canonical names the scores have.
+        subset: what the scores say of which papers were ranked: `all`, or a type of candidates.
 
-    Raises `UnknownNameError` for an unknown measure; `EvaluationError` for a query without judged papers,
-    a NaN score, a paper ranked twice, or a ranking that a measure does not allow.
+    Raises `EvaluationError` for a query without judged papers, a NaN score, a paper ranked twice, or a
+    ranking that a measure does not allow.
     """
-    wanted = list({measure.name: measure for measure in map(parse_measure, measures)}.values())
-    judged = check_judgments(judgments)
-    answered = select_answered(rankings, judged)
-    values = _score_families(wanted, answered, judged)
+    _require_judged(judged)
+    ranked = _sort_by_query(ranked)
+    ranks = rank_judged(ranked, judged)
+    values = _score_families(measures, Evaluated(ranked, judged, ranks))
+    answered = (ranks.retrieved > 0).astype(int).tolist()
     return [
-        Score(
-            measure=measure.name,
-            subset=subset,
-            query_id=query_id,
-            value=values[measure.name].get(query_id, 0.0),
-            queries_expected=1,
-            queries_answered=int(query_id in answered),
+        Score(measure.name, subset, query_id, value, 1, is_answered)
+        for measure in measures
+        for query_id, value, is_answered in zip(
+            judged.query_ids, values[measure.name].tolist(), answered, strict=True
         )
-        for measure in wanted
-        for query_id in judged
     ]
 
 
-def _score_families(
-    measures: Iterable[Measure], answered: Rankings, judged: Judgments
-) -> Mapping[str, Values]:
+def _require_judged(judged: JudgedColumns) -> None:
+    if not judged.query_ids:
+        raise EvaluationError("there are no judgments; expected at least one judged query")
+    unjudged = np.flatnonzero(np.bincount(judged.query, minlength=len(judged.query_ids)) == 0)
+    if len(unjudged):
+        raise EvaluationError(
+            f"query {judged.query_ids[unjudged[0]]!r} is a query with no judged candidate; "
+            "judge a paper or drop the query"
+        )
+
+
+def _sort_by_query(ranked: RankedColumns) -> RankedColumns:
+    """The rows by query, those of each in the order in which they stood."""
+    if np.any(ranked.query[1:] < ranked.query[:-1]):
+        return ranked.select(np.argsort(ranked.query, kind="stable"))
+    return ranked
+
+
+def _score_families(measures: Sequence[Measure], evaluated: Evaluated) -> Mapping[str, Floats]:
     together: dict[ScoreQueries, list[Measure]] = {}
     for measure in measures:
         together.setdefault(measure.family.score_queries, []).append(measure)
-    values: dict[str, Values] = {}
+    values: dict[str, Floats] = {}
     for score_queries, members in together.items():
-        values.update(score_queries(members, answered, judged))
+        values.update(score_queries(members, evaluated))
     return values

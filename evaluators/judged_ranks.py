@@ -44,14 +44,11 @@ class JudgedRanks:
 
 
 def rank_judged(ranked: RankedColumns, judged: JudgedColumns) -> JudgedRanks:
-    """The ranks of the judged papers, and how many papers each query retrieves.
+    """The ranks of the judged papers, and how many papers each query retrieves; the rankings by query.
 
     Raises `EvaluationError` where a score is NaN or a query ranks a paper twice.
     """
     _require_numbers(ranked, judged)
-    if np.any(ranked.query[1:] < ranked.query[:-1]):
-        order = np.argsort(ranked.query, kind="stable")
-        ranked = RankedColumns(ranked.query[order], ranked.paper[order], ranked.score[order])
     queries = np.arange(len(judged.query_ids) + 1)
     starts, judged_starts = np.searchsorted(ranked.query, queries), np.searchsorted(judged.query, queries)
     rank = np.zeros(len(judged.query), dtype=np.int64)

@@ -1,6 +1,6 @@
 """Which measures exist: name -> where its family stands, imported when asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ FAMILIES: Final[dict[str, str]] = {
     "AP": "pinakes.evaluators.standard:AP",
     "Bpref": "pinakes.evaluators.standard:BPREF",
     "IPrec": "pinakes.evaluators.standard:IPREC",
-    "NumRel": "pinakes.evaluators.counts:NUM_REL",
+    "NumRel": "pinakes.evaluators.standard:NUM_REL",
     "NumRet": "pinakes.evaluators.standard:NUM_RET",
     "P": "pinakes.evaluators.standard:P",
     "R": "pinakes.evaluators.standard:R",
@@ -25,7 +25,7 @@ FAMILIES: Final[dict[str, str]] = {
     "Success": "pinakes.evaluators.standard:SUCCESS",
     "infAP": "pinakes.evaluators.standard:INF_AP",
     "nDCG": "pinakes.evaluators.standard:NDCG",
-    "nDCG%": "pinakes.evaluators.shares:NDCG_SHARE",
+    "nDCG%": "pinakes.evaluators.given_order:NDCG_SHARE",
     "CSFCube.AP": "pinakes.evaluators.csfcube:AP",
     "CSFCube.F1": "pinakes.evaluators.csfcube:F1",
     "CSFCube.P": "pinakes.evaluators.csfcube:P",
@@ -73,3 +73,17 @@ def parse_measure(name: str) -> Measure:
     written = split_name(name)
     key, implied = ALIASES.get(written.key, (written.key, {}))
     return build_measure(find_family(key), {**implied, **written.parameters}, written.cutoff)
+
+
+def parse_measures(names: Iterable[str]) -> list[Measure]:
+    """The measures that names stand for, each once, in their order; errors as of `parse_measure`."""
+    return list({measure.name: measure for measure in map(parse_measure, names)}.values())
+
+
+def is_count(name: str) -> bool:
+    """Whether the queries of a measure add up instead of being averaged.
+
+    >>> is_count("NumRet"), is_count("AP")
+    (True, False)
+    """
+    return parse_measure(name).family.is_count

@@ -5,7 +5,7 @@ out: unpaired tests, and which pairs of runs to compare.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from pinakes.errors import EvaluationError
-from pinakes.records import Score
 
 EXACT_LIMIT: Final = 20
 """up to this many differing queries the randomisation test looks at every assignment of signs"""
@@ -46,15 +45,6 @@ class Comparison:
     wilcoxon_p: float
     randomisation_p: float
     randomisation_draws: int
-
-
-def select_values(scores: Iterable[Score], measure: str) -> dict[str, float]:
-    """Query id -> value of one measure (its canonical name) of whole rankings, for `compare`."""
-    return {
-        score.query_id: score.value
-        for score in scores
-        if score.measure == measure and score.subset == "all" and score.query_id is not None
-    }
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The measures of trec_eval, computed by trec_eval's own code (ir-measures over pytrec_eval).
+"""The measures of trec_eval: over arrays where there is a kernel, else by trec_eval's own code.
 
 Order is trec_eval's (versions 9): scores as 32-bit floats, descending; equal scores by the paper's id,
 byte-wise descending; the order in which the ranking is given plays no part. A paper without a judgment
@@ -9,77 +9,43 @@ Leaves out, because pytrec_eval does not give them: geometric means, ERR, RBP, u
 beta of `SetF`, which trec_eval squares differently from the textbook.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import ir_measures
-import numpy as np
-from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider
+from pinakes.evaluators.array_measures import KERNELS, Kernel
+from pinakes.evaluators.base import Evaluated, Family, Floats, Measure
 
-from pinakes.evaluators.base import Family, Measure, Values
-from pinakes.evaluators.columns import round_to_float32
-from pinakes.records import Judgments, RankedPaper, Rankings
-
-_PROVIDER: Final[Any] = PytrecEvalProvider
-"""pinned, since ir-measures would take whichever of its providers is installed"""
 _LEVEL: Final[dict[str, Any]] = {"rel": 1}
 _JUDGED: Final[dict[str, Any]] = {"judged_only": False}
 
 
-def score_queries(
-    measures: Sequence[Measure], rankings: Rankings, judgments: Judgments
-) -> Mapping[str, Values]:
-    """Measure name -> query id -> value, for every query of `rankings` (all must be judged).
+def find_kernel(measure: Measure) -> Kernel | None:
+    """What computes a measure of trec_eval over arrays; None where its parameters need trec_eval's own code.
 
-    Trap: ir-measures puts nDCG and NumRet into the first evaluator that it has built, whatever gains or
-    judged-only rule that one carries. Hence one fresh evaluator for each set of parameters.
+    >>> from pinakes.evaluators.registry import parse_measure
+    >>> [find_kernel(parse_measure(name)) is None for name in ("AP(rel=2)", "AP(judged_only=True)", "infAP")]
+    [False, True, True]
     """
-    if not rankings:
-        return {measure.name: {} for measure in measures}
-    run = {query_id: round_scores(ranking) for query_id, ranking in rankings.items()}
-    judged = {query_id: raise_grades(judgments[query_id]) for query_id in run}
-    values: dict[str, dict[str, float]] = {measure.name: {} for measure in measures}
-    for group in _group_by_parameters(measures):
-        given = {_translate(measure): measure.name for measure in group}
-        for metric in _PROVIDER().evaluator(list(given), judged).iter_calc(run):
-            values[given[metric.measure]][metric.query_id] = float(metric.value)
-    return values
+    return KERNELS.get(measure.family.base) if measure.parameters.keys() <= {"rel"} else None
 
 
-def raise_grades(judged: Mapping[str, int]) -> dict[str, int]:
-    """The grades of one query; zeros where all are negative, which is worth the same to every measure.
-
-    Trap: of a query without a grade from 0 on, trec_eval's code writes beyond its arrays.
-
-    >>> raise_grades({"a": -2, "b": -1}), raise_grades({"a": -2, "b": 0})
-    ({'a': 0, 'b': 0}, {'a': -2, 'b': 0})
-    """
-    return dict(judged) if max(judged.values()) >= 0 else dict.fromkeys(judged, 0)
-
-
-def round_scores(ranking: Sequence[RankedPaper]) -> dict[str, float]:
-    """Paper -> its score as a 32-bit float; beyond their range it is infinite.
-
-    >>> round_scores([RankedPaper("a", 1 + 2**-25), RankedPaper("b", -1e300)])
-    {'a': 1.0, 'b': -inf}
-    """
-    scores = round_to_float32(np.array([paper.score for paper in ranking], dtype=np.float64))
-    return dict(zip([paper.source_id for paper in ranking], scores.tolist(), strict=True))
-
-
-def _group_by_parameters(measures: Sequence[Measure]) -> Iterator[list[Measure]]:
-    groups: dict[str, list[Measure]] = {}
+def score_queries(measures: Sequence[Measure], evaluated: Evaluated) -> Mapping[str, Floats]:
+    """Measure name -> the value of each judged query."""
+    values: dict[str, Floats] = {}
+    others = []
     for measure in measures:
-        groups.setdefault(repr(measure.parameters), []).append(measure)
-    yield from groups.values()
+        kernel = find_kernel(measure)
+        if kernel is None:
+            others.append(measure)
+        else:
+            cutoff = None if measure.cutoff is None else int(measure.cutoff)
+            values[measure.name] = kernel(evaluated.ranks, measure.parameters.get("rel", 1), cutoff)
+    if others:
+        # imported where it is needed: most benchmarks name no such measure, and it takes 0.1 s
+        from pinakes.evaluators.trec_eval import compute_by_trec_eval
 
-
-def _translate(measure: Measure) -> Any:
-    template = ir_measures.measures.registry[measure.family.base]
-    cutoff = {} if measure.cutoff is None else {template.AT_PARAM: measure.cutoff}
-    if measure.family.cutoff == "recall":
-        cutoff = {template.AT_PARAM: float(measure.cutoff or 0)}
-    return template(**measure.parameters, **cutoff)
+        values |= compute_by_trec_eval(others, evaluated)
+    return values
 
 
 AP: Final = Family("AP", score_queries, "optional_rank", _LEVEL | _JUDGED)
@@ -87,6 +53,7 @@ BPREF: Final = Family("Bpref", score_queries, parameters=_LEVEL)
 INF_AP: Final = Family("infAP", score_queries, parameters=_LEVEL)
 IPREC: Final = Family("IPrec", score_queries, "recall", _LEVEL | _JUDGED)
 NDCG: Final = Family("nDCG", score_queries, "optional_rank", {"gains": None} | _JUDGED)
+NUM_REL: Final = Family("NumRel", score_queries, parameters=_LEVEL, is_count=True)
 NUM_RET: Final = Family("NumRet", score_queries, parameters={"rel": None}, is_count=True)
 P: Final = Family("P", score_queries, "rank", _LEVEL | _JUDGED)
 R: Final = Family("R", score_queries, "rank", _LEVEL | _JUDGED)

@@ -11,9 +11,11 @@ from typing import Any, Final, Literal
 
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.exhibits import Baseline, Exhibit, read_baselines, read_exhibits
+from pinakes.queries.tasks import RANKING, TaskViews, resolve_task
+from pinakes.records import Average
 
-VIEWS: Final = ("queries", "candidates", "judgments")
 _POOLS: Final = ("shared", "per_query", "grouped")
+_TEMPLATE: Final = "title_abstract"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
 _RESERVED: Final = frozenset(
     {"information_schema", "main", "memory", "public", "system", "temp", "templates"}
@@ -33,25 +35,11 @@ class PublishedScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Average:
-    """A mean over the groups of a column, each counting once, however many queries it has.
-
-    Attributes:
-        name: the subset's name in `scores`.
-        column: the column of `group_by` whose groups are averaged.
-        decimals: decimals that a group's value is rounded to before, as published figures were; None: none.
-    """
-
-    name: str
-    column: str
-    decimals: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Benchmark:
     """One benchmark, as its folder defines it.
 
     Attributes:
+        task: what is asked of a system, a name of `pinakes.queries.tasks`.
         corpus: the corpus whose papers are the candidates; empty where `pinakes sample` chooses it.
         pool: `shared` when all queries have the same candidates, `per_query` when each has its own, `grouped`
             when each names a pool of several (the column `pool` of both views).
@@ -65,8 +53,8 @@ class Benchmark:
         candidate_types: whether scores are also computed for each `source` of the candidates view, over its
             candidates and those that are relevant.
         sampling: the defaults of `pinakes sample`; None where the benchmark is not sampled.
-        sql: the bodies of the three views.
-        own_views: name -> body of the further views of the folder `views`, which may read the three.
+        sql: name -> body of the views of the task.
+        own_views: name -> body of the further views of the folder `views`, which may read these.
         baselines: the systems that `pinakes reproduce` runs.
         exhibits: tables and figures of its reports besides those of runs.
         digest: sha256 over the folder's files.
@@ -103,6 +91,7 @@ class Benchmark:
     exhibits: tuple[Exhibit, ...] = ()
     tuning: bool = False
     part: str | None = None
+    task: str = RANKING
 
 
 def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
@@ -125,12 +114,14 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     if name not in known:
         raise UnknownNameError("benchmark", name, list(known), "More folders: PINAKES_BENCHMARKS.")
     folder = known[name]
-    files_of = ("benchmark.toml", *(f"{view}.sql" for view in VIEWS), *_list_own_views(folder))
-    contents = {file: _read(folder, file) for file in files_of}
+    toml = _read(folder, "benchmark.toml")
     try:
-        described = tomllib.loads(contents["benchmark.toml"])
-        _check_description(described)
-        return _build(name, described, contents)
+        described = tomllib.loads(toml)
+        task: TaskViews = resolve_task(described.get("task", RANKING))
+        files_of = (*(f"{view}.sql" for view in task.views), *_list_own_views(folder, task))
+        contents = {"benchmark.toml": toml, **{file: _read(folder, file) for file in files_of}}
+        _check_description(described, task)
+        return _build(name, described, contents, task)
     except KeyError as error:
         raise BenchmarkError(f"{name}/benchmark.toml lacks {error.args[0]}.") from error
     except (tomllib.TOMLDecodeError, AttributeError, TypeError, ValueError) as error:
@@ -157,7 +148,7 @@ def _check_name(name: str) -> None:
         )
 
 
-def _list_own_views(folder: Any) -> list[str]:
+def _list_own_views(folder: Any, task: TaskViews) -> list[str]:
     """The SQL files of the folder `views`, as paths within the benchmark's folder."""
     views = folder.joinpath("views")
     if not views.is_dir():
@@ -165,10 +156,10 @@ def _list_own_views(folder: Any) -> list[str]:
     names = sorted(entry.name for entry in views.iterdir() if entry.name.endswith(".sql"))
     for name in names:
         stem = name.removesuffix(".sql")
-        if not _NAME.fullmatch(stem) or stem in VIEWS:
+        if not _NAME.fullmatch(stem) or stem in task.views:
             raise BenchmarkError(
                 f"{folder.name}/views/{name} cannot name a view: expected a lower-case letter, then letters, "
-                f"digits or underscores, and none of {', '.join(VIEWS)}."
+                f"digits or underscores, and none of {', '.join(task.views)}."
             )
     return [f"views/{name}" for name in names]
 
@@ -183,9 +174,12 @@ def _read(folder: Any, name: str) -> str:
     return text
 
 
-def _check_description(described: Mapping[str, Any]) -> None:
-    if described["pool"] not in _POOLS:
-        raise ValueError(f"pool is {described['pool']!r}; expected one of {', '.join(_POOLS)}")
+def _check_description(described: Mapping[str, Any], task: TaskViews) -> None:
+    for key in task.settings:
+        described[key]  # a KeyError names what is missing
+    pool = described.get("pool", _POOLS[0])
+    if pool not in _POOLS:
+        raise ValueError(f"pool is {pool!r}; expected one of {', '.join(_POOLS)}")
     measures = described["measures"]
     if not isinstance(measures, list) or described["headline_measure"] not in measures:
         raise ValueError(
@@ -203,7 +197,9 @@ def _check_description(described: Mapping[str, Any]) -> None:
         raise ValueError(f"depth is {depth!r}; expected 1 or more, or none for the whole pool")
 
 
-def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str]) -> Benchmark:
+def _build(
+    name: str, described: Mapping[str, Any], contents: Mapping[str, str], task: TaskViews
+) -> Benchmark:
     digest = hashlib.sha256()
     for file, text in contents.items():
         digest.update(f"{file}\0{text}\0".encode())
@@ -218,17 +214,18 @@ def _build(name: str, described: Mapping[str, Any], contents: Mapping[str, str])
         citation=described["citation"],
         licence=described["licence"],
         corpus=described["corpus"] if "sampling" not in described else described.get("corpus", ""),
-        pool=described["pool"],
+        task=described.get("task", RANKING),
+        pool=described.get("pool", _POOLS[0]),
         headline_measure=described["headline_measure"],
         measures=tuple(described["measures"]),
-        query_template=described["query_template"],
-        paper_template=described["paper_template"],
+        query_template=described.get("query_template", _TEMPLATE),
+        paper_template=described.get("paper_template", _TEMPLATE),
         depth=described.get("depth"),
-        grades=described["grades"],
+        grades=described.get("grades", {}),
         published=tuple(
             score for table in described.get("published", ()) for score in _read_published(table)
         ),
-        sql={view: contents[f"{view}.sql"] for view in VIEWS},
+        sql={view: contents[f"{view}.sql"] for view in task.views},
         digest=digest.hexdigest(),
         notes=tuple(described.get("notes", ())),
         sampling=described.get("sampling"),

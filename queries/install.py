@@ -1,5 +1,5 @@
-"""Benchmarks into the database: a schema each, with the three views and those of the folder's own, and the
-published figures.
+"""Benchmarks into the database: a schema each, with the views of its task and those of the folder's own, and
+the published figures.
 
 The schema is the benchmark's: a renewal drops every view that stands in it.
 """
@@ -18,8 +18,8 @@ from sqlalchemy.schema import CreateSchema
 from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError
-from pinakes.queries.definition import VIEWS, Benchmark, list_benchmarks, read_benchmark
-from pinakes.queries.relations import relation
+from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
+from pinakes.queries.tasks import TaskViews, resolve_task
 from pinakes.schema import benchmarks, comment_on_view, published_scores
 
 
@@ -56,11 +56,12 @@ def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
 def _create_views(session: Session, benchmark: Benchmark) -> None:
     session.execute(CreateSchema(benchmark.name, if_not_exists=True))
     # A view may read those before it, so they go in the order opposite to that in which they come.
-    for view in (*_find_own_views(session, benchmark), *reversed(VIEWS)):
+    for view in (*_find_own_views(session, benchmark), *reversed(list(benchmark.sql))):
         session.execute(f"DROP VIEW IF EXISTS {_quote(session, benchmark, view)}")
+    task: TaskViews = resolve_task(benchmark.task)
     for view, body in benchmark.sql.items():
-        expected = set(relation(benchmark, view).columns.keys())
-        _create_view(session, benchmark, view, body, expected, _CONTENTS[view])
+        expected = set(task.list_columns(benchmark, view))
+        _create_view(session, benchmark, view, body, expected, task.views[view])
     for view, body in benchmark.own_views.items():
         comment = read_leading_comment(body) or view
         _create_view(session, benchmark, view, body, _EXPECTED.get(view, set()), comment)
@@ -71,14 +72,8 @@ def _quote(session: Session, benchmark: Benchmark, view: str) -> str:
     return f"{quote(benchmark.name)}.{quote(view)}"
 
 
-_CONTENTS: Final = {
-    "queries": "the queries, with the columns that reports break down by.",
-    "candidates": "the papers that a system ranks: for each query, or for all of them.",
-    "judgments": "the grades that rankings are scored by.",
-}
-
 _EXPECTED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
-"""view of a folder's own -> the columns that it owes; the others are read by people alone"""
+"""view of a folder's own -> the columns that it must have; the others are read by people alone"""
 
 _VIEWS_OF_SCHEMA: Final = """
 SELECT table_name
@@ -88,15 +83,15 @@ WHERE table_catalog = CURRENT_DATABASE() AND table_schema = :schema AND table_ty
 
 
 def _find_own_views(session: Session, benchmark: Benchmark) -> list[str]:
-    """The views that stand besides the three, also those that the folder has no longer; last made first."""
+    """The views besides those of the task, also those that the folder has no longer; last made first."""
     rows = session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark.name})
-    return sorted((row["table_name"] for row in rows if row["table_name"] not in VIEWS), reverse=True)
+    return sorted((row["table_name"] for row in rows if row["table_name"] not in benchmark.sql), reverse=True)
 
 
 def _create_view(
     session: Session, benchmark: Benchmark, view: str, body: str, expected: set[str], comment: str
 ) -> None:
-    file = f"{view}.sql" if view in VIEWS else f"views/{view}.sql"
+    file = f"{view}.sql" if view in benchmark.sql else f"views/{view}.sql"
     name = _quote(session, benchmark, view)
     with _explain_refusal(benchmark, file):
         session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(body)}\n)"))

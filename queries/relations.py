@@ -30,7 +30,7 @@ _CANDIDATES: Final = {
 
 
 def relation(benchmark: Benchmark, view: str) -> sa.TableClause:
-    """One of the benchmark's views, with the columns that every benchmark owes (and its grouping columns)."""
+    """One of the benchmark's views, with the columns that every benchmark has (and its grouping columns)."""
     names = list(_COLUMNS.get(view, _CANDIDATES[_pool_kind(benchmark)]))
     if view == "queries":
         names += [name for name in _grouping(benchmark) if name not in names]

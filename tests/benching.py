@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.queries.definition import VIEWS
+from pinakes.tasks.ranking.task import VIEWS
 
 ABSTRACTS: dict[str, list[tuple[str, str]]] = {
     "1": [("background", "Citation graph retrieval."), ("method", "A model of the graph.")],

@@ -3,23 +3,11 @@
 A field has the column's name. Nothing here computes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 Judgments = Mapping[str, Mapping[str, int]]
 """query id -> source id of a paper -> grade"""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPaper:
-    """One row of a ranking: the source's id of a paper and the score, higher is better."""
-
-    source_id: str
-    score: float
-
-
-Rankings = Mapping[str, Sequence[RankedPaper]]
-"""query id -> its ranking, best first, in the order that its maker gave"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +29,20 @@ class Score:
     def queries_missing(self) -> int:
         """How many owed queries the ranking does not hold."""
         return self.queries_expected - self.queries_answered
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """A mean over the groups of a column, each counting once, however many queries it has.
+
+    Attributes:
+        name: the subset's name in `scores`.
+        column: the column of `group_by` whose groups are averaged.
+        decimals: None: the groups' means as they are. A number: means and average are rounded as MDCR's
+            evaluate.py does, which multiplies by 100 first: 6 decimals of a share are 4 of its percentage.
+            Each mean is rounded, then the mean of these, so that 100 times it prints the published figure.
+    """
+
+    name: str
+    column: str
+    decimals: int | None = None

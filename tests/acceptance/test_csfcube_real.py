@@ -12,9 +12,10 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.definition import VIEWS, read_benchmark
+from pinakes.queries.definition import read_benchmark
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
+from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import read_hits, read_named_rows, read_view
 from tests.real_data import REAL_DATA, needs_real_data
 

@@ -12,16 +12,16 @@ import sqlalchemy as sa
 from pinakes.database import Database, connect
 from pinakes.errors import UnknownNameError
 from pinakes.evaluate.evaluate import RunScores, evaluate
-from pinakes.evaluators.trec_names import translate_trec_name
 from pinakes.index.index import index
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.definition import VIEWS
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
+from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import count, read_hits, read_named_rows, read_view
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.trec_names import translate_trec_name
 
 Pair = tuple[Database, Database]
 

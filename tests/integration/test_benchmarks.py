@@ -11,9 +11,10 @@ import pytest
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, SchemaVersionError, UnknownNameError
 from pinakes.load.initialise import initialise
-from pinakes.queries.definition import VIEWS, list_benchmarks, read_benchmark
+from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.install import install_benchmark
 from pinakes.settings import Settings
+from pinakes.tasks.ranking.task import VIEWS
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import read_workload
 from tests.benching import POOLS, change, count, read_named_rows, read_view, write_benchmark

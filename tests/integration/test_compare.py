@@ -11,7 +11,7 @@ from scipy import stats
 from pinakes.cli import run_command
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, UnknownNameError
-from pinakes.evaluate.compare import PairComparison, compare_runs, compare_subsets
+from pinakes.evaluate.compare import PairComparison, compare_subsets
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
@@ -36,6 +36,10 @@ BAD = {
 }
 RUNS = {"good": GOOD, "same": GOOD, "bad": BAD}
 """system -> query -> candidates, best first"""
+
+
+def compare_runs(database: Database, benchmark: str, **given: Any) -> list[PairComparison]:
+    return compare_subsets(database, benchmark, **given).pairs
 
 
 def bring(database: Database, tmp_path: Path, names: list[str]) -> None:

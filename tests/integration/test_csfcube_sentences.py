@@ -7,10 +7,11 @@ import pytest
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.definition import VIEWS, read_benchmark
+from pinakes.queries.definition import read_benchmark
 from pinakes.queries.relations import select_queries
 from pinakes.queries.sentence_relations import select_query_sentences
 from pinakes.run.run import RunRequest
+from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import POOLS, change, read_hits, read_named_rows
 from tests.integration.test_runs import make
 

@@ -1,11 +1,13 @@
 """Scores from stored hits and from the judgments as they are now."""
 
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from pinakes.database import Database
+from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError, UnknownNameError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluate.evaluate import evaluate
@@ -104,6 +106,33 @@ def test_runs_are_chosen_and_a_missing_one_is_named(prepared: Database, tmp_path
         read_query_values(prepared, first, "nDCG@10")
     with pytest.raises(UnknownNameError, match="unknown measure"):
         evaluate(prepared, "scifact", measures=["nDGC@10"])
+
+
+SCRIPT = """
+import sys
+from pinakes.cli import run_command
+code = run_command(["evaluate", "scifact", "-m", "nDCG@10", "-m", "AP(rel=2)", *sys.argv[1:]])
+print(*sorted(sys.modules), file=sys.stderr)
+sys.exit(code)
+"""
+RANKS = {"torch", "transformers", "faiss", "sklearn", "tantivy", "gensim", "numba", "ot", "scipy"}
+DOWNLOADS = {"pinakes.load.download", "pinakes.load.fetch", "huggingface_hub", "urllib.request"}
+
+
+def test_scoring_loads_nothing_that_ranks_or_downloads(prepared_duckdb_url: str, tmp_path: Path) -> None:
+    with connect(prepared_duckdb_url) as database:
+        change(database, "UPDATE judgments SET query_id = 'q1' WHERE query_id = 'q2'")
+        bring(database, tmp_path)
+    found = {}
+    for measures in ((), ("-m", "Bpref")):
+        command = [sys.executable, "-c", SCRIPT, "--db", prepared_duckdb_url, "--quiet", *measures]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found[measures] = set(done.stderr.split())
+        assert "nDCG@10" in done.stdout
+        assert {"pinakes.tasks.ranking.task", "pinakes.evaluators.array_measures"} <= found[measures]
+        assert not found[measures] & (RANKS | DOWNLOADS)
+    # trec_eval's own code is loaded for the measures that have no kernel
+    assert ["ir_measures" in modules for modules in found.values()] == [False, True]
 
 
 WRONG = {

@@ -10,14 +10,12 @@ from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.evaluate.hits import read_rankings
-from pinakes.evaluate.judged import read_expected, read_judgments
-from pinakes.evaluators.evaluate import evaluate as evaluate_records
-from pinakes.records import Rankings, Score
+from pinakes.records import Score
 from pinakes.report.present import print_scores
 from pinakes.run.import_run import ImportRequest, import_run
-from pinakes.workload.benchmark import open_benchmark
-from tests.benching import POOLS, change, count, write_benchmark
+from tests.benching import POOLS, change, count, read_hits, write_benchmark
+from tests.scoring import RankedPaper, Rankings
+from tests.scoring import evaluate as evaluate_records
 
 TOML = """
 title = "A benchmark of a test"
@@ -106,6 +104,14 @@ def bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Database
 def grades(query_id: str) -> dict[str, int]:
     paper, _, facet = query_id.partition("_")
     return POOLS[facet][paper]
+
+
+def read_rankings(database: Database, run_id: int) -> Rankings:
+    """A run's hits as records, in the order that their maker gave."""
+    rankings: dict[str, list[RankedPaper]] = {}
+    for query_id, source_id, _, score in read_hits(database, run_id):
+        rankings.setdefault(query_id, []).append(RankedPaper(source_id, score))
+    return rankings
 
 
 def cut(rankings: Rankings, candidates: set[str]) -> Rankings:
@@ -215,8 +221,7 @@ def test_every_measure_gives_what_records_give(prepared: Database, bring: Callab
     run_id = bring(prepared)
     measures = ["AP", "nDCG%40", "nDCG@3", "CSFCube.AP", "RR(rel=2)", "Rprec", "Success@1", "P@2", "R@3"]
     (result,) = evaluate(prepared, "own", measures=measures)
-    benchmark = open_benchmark(prepared, "own")
-    judgments = read_judgments(prepared, benchmark, read_expected(prepared, benchmark))
+    judgments = {query_id: grades(query_id) for query_id in RANKED}
     expected: list[Score] = evaluate_records(read_rankings(prepared, run_id), judgments, measures)
     whole = [score for score in result.scores if score.subset == "all" and score.query_id is not None]
     assert whole == expected

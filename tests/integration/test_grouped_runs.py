@@ -15,7 +15,8 @@ from pinakes.progress import Progress
 from pinakes.run import run as run_module
 from pinakes.run.export_run import export_qrels, export_run
 from pinakes.run.import_run import ImportRequest, import_run
-from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.run.run import RunRequest, run
+from pinakes.run.stored_runs import RunSummary
 from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
 from pinakes.tune.tune import TuneRequest, tune_bm25
 from pinakes.workload.benchmark import open_benchmark

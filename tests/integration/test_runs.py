@@ -12,10 +12,11 @@ from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.progress import Progress
-from pinakes.run import hit_tables
 from pinakes.run import run as run_module
-from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.run.run import RunRequest, run
+from pinakes.run.stored_runs import RunSummary
 from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
+from pinakes.tasks.ranking import answers
 from pinakes.workload.workload import Workload
 from tests.benching import change, count, read_hits, write_benchmark
 
@@ -249,13 +250,13 @@ def test_a_run_killed_while_it_is_stored_leaves_nothing_and_an_older_one_stays(
     call = Calls(prepared, tmp_path)
     call()
     before = read_hits(prepared, 1)
-    tables = hit_tables.read_hit_tables
+    tables = run_module.read_answers
 
     def break_off(*given: object) -> Iterator[object]:
         yield next(iter(tables(*given)))  # type: ignore[arg-type]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "read_hit_tables", break_off)
+    monkeypatch.setattr(run_module, "read_answers", break_off)
     with pytest.raises(KeyboardInterrupt):
         call(again=True)
     with pytest.raises(KeyboardInterrupt):
@@ -270,7 +271,7 @@ def test_hits_are_the_same_however_many_are_stored_at_once(
     call = Calls(prepared, tmp_path)
     call()
     before = read_hits(prepared, 1)
-    monkeypatch.setattr(hit_tables, "HITS_AT_ONCE", 7)
+    monkeypatch.setattr(answers, "HITS_AT_ONCE", 7)
     monkeypatch.setattr(run_module, "BYTES_IN_MEMORY", 100)
     call(again=True)
     assert read_hits(prepared, 1) == before

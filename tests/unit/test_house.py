@@ -12,8 +12,10 @@ from pinakes.evaluators.registry import FAMILIES
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks, read_benchmark
+from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.schema.batches import REJECTION_REASONS
 from pinakes.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
+from pinakes.tasks.base import Task
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("schema", "loaders", "indexers", "queries", "evaluators")
@@ -41,6 +43,16 @@ def test_the_wheel_is_cut_from_the_real_folders() -> None:
 @pytest.mark.parametrize("name", sorted(LOADERS))
 def test_every_registered_loader_is_there_under_its_name(name: str) -> None:
     assert find_loader(name).name == name
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_registered_task_is_whole_under_its_name(name: str) -> None:
+    task = resolve_task(name)
+    assert isinstance(task, Task)
+    assert task.name == name
+    assert {"run_id", "query_id"} <= set(task.answers.c.keys())
+    assert task.scored_view in task.views
+    assert "query_id" in task.list_columns(read_benchmark("scifact"), task.scored_view)
 
 
 @pytest.mark.parametrize(

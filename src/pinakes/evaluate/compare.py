@@ -9,12 +9,11 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.evaluate.query_groups import read_groups
-from pinakes.evaluate.sampled_queries import average_pools, read_requested_queries
-from pinakes.evaluators.registry import parse_measure
+from pinakes.evaluate.query_groups import average_pools, read_groups, read_requested_queries
 from pinakes.evaluators.significance import Comparison, compare, holm
 from pinakes.run.stored_runs import find_runs, select_newest
 from pinakes.schema import scores
+from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import open_benchmark
 
 
@@ -72,25 +71,6 @@ def read_query_values(database: Database, run_id: int, measure: str) -> dict[str
     return found
 
 
-def compare_runs(
-    database: Database,
-    benchmark_name: str,
-    *,
-    run_ids: Sequence[int] = (),
-    measure: str | None = None,
-    seed: int = 0,
-    all_runs: bool = False,
-    by: str | None = None,
-) -> list[PairComparison]:
-    """Every pair of runs compared over all queries, and over those of each group, as `compare_subsets` does.
-
-    Trap: groups of a single query are not in the list.
-    """
-    return compare_subsets(
-        database, benchmark_name, run_ids=run_ids, measure=measure, seed=seed, all_runs=all_runs, by=by
-    ).pairs
-
-
 def compare_subsets(
     database: Database,
     benchmark_name: str,
@@ -123,7 +103,7 @@ def compare_subsets(
     benchmark = open_benchmark(database, benchmark_name)
     groups = read_groups(database, benchmark, by) if by is not None else {}
     chosen = _choose_runs(database, benchmark_name, run_ids, all_runs=all_runs)
-    name = parse_measure(measure or benchmark.headline_measure).name
+    name = find_task(benchmark).name_measure(measure or benchmark.headline_measure)
     values = {row["run_id"]: read_query_values(database, row["run_id"], name) for row in chosen}
     requested = read_requested_queries(database, benchmark_name)
     pairs, not_compared = [], {}

@@ -49,10 +49,10 @@ class Reproduction:
     baseline: str
     system: str
     published: str
-    run_id: int | None
-    index_s: float
-    run_s: float
-    left_out: str
+    run_id: int | None = None
+    index_s: float = 0.0
+    run_s: float = 0.0
+    left_out: str = ""
 
 
 def reproduce(
@@ -101,7 +101,7 @@ def _reproduce(
     reason = "" if request.download else _explain_absence(baseline.system)
     if reason:
         tell(f"{baseline.name}: left out, {reason}")
-        return Reproduction(baseline.name, baseline.system, baseline.published, None, 0.0, 0.0, reason)
+        return Reproduction(baseline.name, baseline.system, baseline.published, left_out=reason)
     options = SystemOptions(
         find_index_folder(database),
         request.precision,
@@ -109,36 +109,28 @@ def _reproduce(
         request.device,
         dict(baseline.options or {}),
     )
+    query_template, paper_template = baseline.query_template, baseline.paper_template
     indexed = index(
         database,
         request.benchmark,
         baseline.system,
         options=options,
-        query_template=baseline.query_template,
-        paper_template=baseline.paper_template,
+        query_template=query_template,
+        paper_template=paper_template,
         progress=progress,
     )
     requested = RunRequest(
         request.benchmark,
         baseline.system,
         options,
-        query_template=baseline.query_template,
-        paper_template=baseline.paper_template,
+        query_template=query_template,
+        paper_template=paper_template,
     )
     ranked = run(database, requested, progress=progress)
-    tell(
-        f"{baseline.name}: run {ranked.run_id}, {ranked.queries_answered} of {ranked.queries_expected} "
-        "queries"
-    )
-    return Reproduction(
-        baseline.name,
-        baseline.system,
-        baseline.published,
-        ranked.run_id,
-        indexed.elapsed_s,
-        ranked.elapsed_s,
-        "",
-    )
+    answered = f"{ranked.queries_answered} of {ranked.queries_expected} queries"
+    tell(f"{baseline.name}: run {ranked.run_id}, {answered}")
+    names = (baseline.name, baseline.system, baseline.published)
+    return Reproduction(*names, ranked.run_id, indexed.elapsed_s, ranked.elapsed_s)
 
 
 def _explain_absence(system: str) -> str:

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.evaluate.compare import PairComparison, compare_runs
-from pinakes.evaluate.sampled_queries import average_pools, read_requested_queries
+from pinakes.evaluate.compare import PairComparison, compare_subsets
+from pinakes.evaluate.query_groups import average_pools, read_requested_queries
 from pinakes.evaluators.registry import parse_measure
 from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (
@@ -177,7 +177,7 @@ def _compare(
     if len(run_ids) < 2:
         return []
     column = _choose_column(benchmark, subsets)
-    pairs = compare_runs(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
+    pairs = compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column).pairs
     return [_flatten(pair) for pair in pairs]
 
 

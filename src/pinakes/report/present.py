@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
 from pinakes.load.summary import LoadSummary
 from pinakes.progress import Progress, Silent
@@ -23,6 +22,7 @@ from pinakes.report.terminal import print_report, print_rows, print_tables
 if TYPE_CHECKING:  # these import scipy, which takes seconds
     from pinakes.evaluate.compare import PairComparison
     from pinakes.evaluate.evaluate import RunScores
+    from pinakes.load.fetch import FetchSummary
     from pinakes.sample.sample import SampleSummary
     from pinakes.systems.tuned import TuneSummary
 
@@ -108,7 +108,7 @@ def source_rows() -> list[dict[str, Any]]:
     ]
 
 
-def fetched_rows(summary: FetchSummary) -> list[dict[str, Any]]:
+def fetched_rows(summary: "FetchSummary") -> list[dict[str, Any]]:
     """What became of a dataset's files, as rows; a digest that nobody publishes is told with its file."""
     return [
         {

@@ -24,8 +24,8 @@ from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.loaders.reading.records import digest_file
 from pinakes.queries.definition import Benchmark
 from pinakes.run.files import FORMATS, FileHit
-from pinakes.run.run import RunSummary, find_run, store_run, summarise
-from pinakes.schema import corpora, load_batches, next_id, papers
+from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
+from pinakes.schema import corpora, hits, load_batches, next_id, papers
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 
@@ -75,7 +75,7 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
             paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
         table = _resolve(benchmark, paper_ids, found)
         row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
-        return summarise(store_run(session, row, [table]), existing=False)
+        return summarise(store_run(session, row, hits, [table]), existing=False)
 
 
 def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:

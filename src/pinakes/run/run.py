@@ -1,51 +1,38 @@
-"""A ranking of a benchmark's candidates, stored with all that made it.
+"""A benchmark's questions answered by a system, stored with all that decided the answers.
 
-A run is known by the digest of what decides it: run again with nothing changed, it is found, not made.
+A run is known by the digest of what decides it: requested again with nothing changed, the existing run is
+given back.
 """
 
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import IO, Any, Final
 
-import numpy as np
 import orjson
 import pyarrow as pa
-import sqlalchemy as sa
+import pyarrow.compute as pc
 
 from pinakes import __version__
 from pinakes.clock import Clock, utc_now
-from pinakes.database import Database, Session
+from pinakes.database import Database
 from pinakes.progress import Progress, Silent
-from pinakes.run.hit_tables import BYTES_IN_MEMORY, read_hit_tables, write_hits
-from pinakes.run.ranking import rank_workload
-from pinakes.schema import hits, next_id, runs
-from pinakes.systems import System, SystemDescription, find_system
+from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
+from pinakes.systems import SystemDescription, find_system
 from pinakes.systems.base import SystemOptions
+from pinakes.tasks.base import Questions, Task, find_task, require_capability
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
-from pinakes.workload.workload import Workload, read_workload
 
-
-@dataclass(frozen=True, slots=True)
-class RunSummary:
-    """A stored run, and whether it was made now or found."""
-
-    run_id: int
-    benchmark: str
-    system: str
-    existing: bool
-    queries_expected: int
-    queries_answered: int
-    hit_count: int
-    elapsed_s: float
+BYTES_IN_MEMORY: Final = 64 * 1024 * 1024
+"""a temporary file of fewer bytes is kept in memory"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What to rank, by what."""
+    """Which benchmark is asked of which system; `depth`: how many papers to keep for each query."""
 
     benchmark: str
     system: str
@@ -59,108 +46,99 @@ class RunRequest:
 def run(
     database: Database, request: RunRequest, *, progress: Progress | None = None, clock: Clock = utc_now
 ) -> RunSummary:
-    """Rank the benchmark's candidates and store the ranking; a run of the same digest is found instead.
+    """Have the system answer the benchmark's questions and store the answers; or give the existing run.
 
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
-        RunError: an index is missing or stale; the message has the command that makes it.
+        RunError: the system cannot do what the task needs, or an index is missing or stale; the message has
+            the command that makes it.
     """
     benchmark = open_benchmark(database, request.benchmark)
     if request.depth is not None:
         benchmark = replace(benchmark, depth=request.depth)
+    task = find_task(benchmark)
     options = request.options or SystemOptions(find_index_folder(database))
     system = find_system(request.system, options)
+    require_capability(task, system)
     templates = choose_templates(benchmark, request.system, request.query_template, request.paper_template)
-    workload = read_workload(database, benchmark, *templates)
-    description = system.describe(database, workload)
-    row = _describe_run(workload, system, description)
-    known = find_run(database, row["run_digest"])
-    if known is not None and not request.again:
-        return summarise(known, existing=True)
-    return _make(database, system, workload, row, progress or Silent(), clock)
+    questions: Any = task.read(database, benchmark, *templates)  # of the form that the task's systems take
+    row = describe_run(questions, system.name, system.describe(database, questions))
+    existing = find_run(database, row["run_digest"])
+    if existing is not None and not request.again:
+        return summarise(existing, existing=True)
+    answers = task.answer(database, system, questions, progress or Silent())
+    return _store(database, task, row, answers, clock)
 
 
-def _describe_run(workload: Workload, system: System, description: SystemDescription) -> dict[str, Any]:
-    """The columns of `runs` that decide the ranking, and their digest."""
+def describe_run(questions: Questions, system: str, description: SystemDescription) -> dict[str, Any]:
+    """The columns of `runs` that say what was run, with the digest of those that decide the answers."""
     row = {
-        "benchmark": workload.benchmark.name,
-        "system": system.name,
+        "benchmark": questions.benchmark.name,
+        "system": system,
         "parameters": orjson.dumps(description.parameters, option=orjson.OPT_SORT_KEYS).decode(),
         "encoder_revision": description.encoder_revision,
         "precision": description.precision,
-        "query_template": workload.query_template,
-        "paper_template": workload.paper_template,
+        "query_template": questions.query_template,
+        "paper_template": questions.paper_template,
         "code_version": __version__,
-        "dataset_digest": workload.digest,
-        "view_digest": workload.benchmark.digest,
-        "depth": workload.benchmark.depth,
+        "dataset_digest": questions.digest,
+        "view_digest": questions.benchmark.digest,
+        "depth": questions.benchmark.depth,
     }
     digest = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    # Neither the device nor an id of ours decides a ranking: the search is exact, the order total.
-    return {**row, "device": description.device, "encoder_id": description.encoder_id, "run_digest": digest}
+    # Neither the device nor an id of ours decides an answer: the search is exact, the order total.
+    counts = {
+        "queries_expected": questions.queries_expected,
+        "candidates_expected": questions.candidates_expected,
+        "candidates_without_text": questions.candidates_without_text,
+    }
+    unlisted = {"device": description.device, "encoder_id": description.encoder_id, "run_digest": digest}
+    return {**row, **unlisted, **counts}
 
 
-def find_run(database: Database, run_digest: str) -> dict[str, Any] | None:
-    """The stored run of that digest."""
-    with database.read() as session:
-        return session.first(sa.select(runs).where(runs.c.run_digest == run_digest))
-
-
-def _make(
-    database: Database,
-    system: System,
-    workload: Workload,
-    row: dict[str, Any],
-    progress: Progress,
-    clock: Clock,
+def _store(
+    database: Database, task: Task, row: dict[str, Any], answers: Iterable[pa.Table], clock: Clock
 ) -> RunSummary:
+    """Take the answers, which a system gives as they are asked for, and store them as a run."""
     started_at, started = clock(), time.monotonic()
+    # No transaction stays open while a system works, and millions of answers need no memory.
     with SpooledTemporaryFile(BYTES_IN_MEMORY) as file:
-        answered = write_hits(file, workload, rank_workload(database, system, workload, progress))
-        row |= {
+        answered = write_answers(file, answers)
+        row = {
+            **row,
             "started_at": started_at,
             "elapsed_s": time.monotonic() - started,
-            "queries_expected": len(workload.query_ids),
             "queries_answered": answered,
-            "candidates_expected": workload.candidates_expected,
-            "candidates_without_text": workload.candidates_without_text,
         }
         with database.begin() as session:
-            stored = store_run(session, row, read_hit_tables(file, workload))
+            stored = store_run(session, row, task.answers, read_answers(file))
     return summarise(stored, existing=False)
 
 
-def store_run(session: Session, row: dict[str, Any], tables: Iterable[pa.Table]) -> dict[str, Any]:
-    """Insert a run and its hits, replacing a run of the same digest; the row as stored."""
-    for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
-        forget_run(session, old["run_id"])
-    run_id = next_id(session, runs.c.run_id)
-    count = 0
+def write_answers(file: IO[bytes], tables: Iterable[pa.Table]) -> int:
+    """Write tables of one schema to a file; the number of queries in them."""
+    writer = None
+    answered: set[str] = set()
     for table in tables:
-        owner = pa.array(np.full(table.num_rows, run_id, dtype=np.int64))
-        count += session.insert(hits, table.append_column("run_id", owner))
-    stored = {**row, "run_id": run_id, "hit_count": count}
-    session.execute(sa.insert(runs).values(**stored))
-    return stored
+        writer = writer or pa.ipc.new_stream(file, table.schema)
+        writer.write_table(table)
+        answered.update(pc.unique(table["query_id"]).to_pylist())
+    if writer is not None:
+        writer.close()
+    return len(answered)
 
 
-def forget_run(session: Session, run_id: int) -> None:
-    """Delete a run, its hits and its scores."""
-    for table in ("scores", "hits", "runs"):
-        chosen = runs.metadata.tables[table]
-        session.execute(sa.delete(chosen).where(chosen.c.run_id == run_id))
+def read_answers(file: IO[bytes]) -> Iterator[pa.Table]:
+    """The tables that were written, with plain columns in place of dictionaries."""
+    if file.tell() == 0:
+        return
+    file.seek(0)
+    with pa.ipc.open_stream(file) as reader:
+        plain = pa.schema([(name, _plain(reader.schema.field(name).type)) for name in reader.schema.names])
+        for batch in reader:
+            yield pa.Table.from_batches([batch]).cast(plain)
 
 
-def summarise(row: dict[str, Any], *, existing: bool) -> RunSummary:
-    """What a row of `runs` says of itself."""
-    names = (
-        "run_id",
-        "benchmark",
-        "system",
-        "queries_expected",
-        "queries_answered",
-        "hit_count",
-        "elapsed_s",
-    )
-    return RunSummary(existing=existing, **{name: row[name] for name in names})
+def _plain(given: pa.DataType) -> pa.DataType:
+    return given.value_type if pa.types.is_dictionary(given) else given

@@ -1,14 +1,44 @@
-"""Stored runs: all of a benchmark's, those that are named, or the newest of each system."""
+"""The register of runs: storing and deleting one with its answers, and finding those of a benchmark."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import orjson
+import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
-from pinakes.schema import runs
+from pinakes.schema import next_id, runs, scores
+from pinakes.tasks.base import list_tasks
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A stored run, and whether it existed or was made now."""
+
+    run_id: int
+    benchmark: str
+    system: str
+    existing: bool
+    queries_expected: int
+    queries_answered: int
+    hit_count: int
+    elapsed_s: float
+
+
+def summarise(row: Mapping[str, Any], *, existing: bool) -> RunSummary:
+    """What a row of `runs` says of itself."""
+    names = [field.name for field in fields(RunSummary) if field.name != "existing"]
+    return RunSummary(existing=existing, **{name: row[name] for name in names})
+
+
+def find_run(database: Database, run_digest: str) -> dict[str, Any] | None:
+    """The stored run of that digest."""
+    with database.read() as session:
+        return session.first(sa.select(runs).where(runs.c.run_digest == run_digest))
 
 
 def find_runs(database: Database, benchmark: str, run_ids: Sequence[int] = ()) -> list[dict[str, Any]]:
@@ -42,3 +72,32 @@ def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
     settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
     names = ("system", "precision", "query_template", "paper_template", "depth")
     return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
+
+
+def store_run(
+    session: Session, row: Mapping[str, Any], answers: sa.Table, tables: Iterable[pa.Table]
+) -> dict[str, Any]:
+    """Insert a run and its answers, replacing a run of the same digest; the row as stored.
+
+    Args:
+        session: a transaction that writes.
+        row: columns of `runs`, without `run_id` and `hit_count`.
+        answers: the table that the benchmark's task stores answers in.
+        tables: its rows, without `run_id`.
+    """
+    for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
+        delete_run(session, old["run_id"])
+    run_id = next_id(session, runs.c.run_id)
+    count = 0
+    for table in tables:
+        owner = pa.array(np.full(table.num_rows, run_id, dtype=np.int64))
+        count += session.insert(answers, table.append_column("run_id", owner))
+    stored = {**row, "run_id": run_id, "hit_count": count}
+    session.execute(sa.insert(runs).values(**stored))
+    return stored
+
+
+def delete_run(session: Session, run_id: int) -> None:
+    """Delete a run with its scores and its answers, of whatever task."""
+    for table in (scores, *(task.answers for task in list_tasks()), runs):
+        session.execute(sa.delete(table).where(table.c.run_id == run_id))

@@ -1,18 +1,13 @@
-"""What rankings of validation queries are worth, again and again for the points of a grid.
-
-Measures with an array kernel are computed on columns of numbers, the others on records.
-"""
+"""What rankings of validation queries are worth, again and again for the points of a grid."""
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from pinakes.evaluators.array_measures import find_kernel
 from pinakes.evaluators.columns import JudgedColumns, RankedColumns
-from pinakes.evaluators.evaluate import evaluate
-from pinakes.evaluators.evaluate_columns import evaluate_columns
+from pinakes.evaluators.evaluate import evaluate_columns
 from pinakes.evaluators.registry import parse_measure
-from pinakes.records import RankedPaper, Score
+from pinakes.records import Score
 from pinakes.systems.base import Ranking
 from pinakes.tune.validation import ValidationQueries
 from pinakes.workload.workload import Workload
@@ -32,10 +27,9 @@ class ValidationScores:
     def add_up(self, rankings: Iterable[Ranking]) -> float:
         """The sum of the measure over the validation queries; one that is not ranked counts as zero."""
         ranked = [one for one in rankings if one.query_id in self._positions]
-        score = self._score_columns if find_kernel(self._measure) else self._score_records
-        return float(np.sum([one.value for one in score(ranked)]))
+        return float(np.sum([one.value for one in self._score(ranked)]))
 
-    def _score_columns(self, ranked: list[Ranking]) -> list[Score]:
+    def _score(self, ranked: list[Ranking]) -> list[Score]:
         if not ranked:
             return []
         lengths = [len(one.rows) for one in ranked]
@@ -45,17 +39,6 @@ class ValidationScores:
             np.concatenate([one.scores for one in ranked]).astype(np.float32),
         )
         return evaluate_columns(columns, self._judged, [self._measure])
-
-    def _score_records(self, ranked: list[Ranking]) -> list[Score]:
-        source_ids = self._workload.source_ids
-        rankings = {
-            one.query_id: [
-                RankedPaper(*pair)
-                for pair in zip(source_ids[one.rows].tolist(), one.scores.tolist(), strict=True)
-            ]
-            for one in ranked
-        }
-        return evaluate(rankings, self._requested.judgments, [self._measure.name])
 
     def _number_judged(self) -> JudgedColumns:
         pairs = [

@@ -8,8 +8,8 @@ from typing import Final
 
 from pinakes.indexers.encoder.presets import find_preset
 from pinakes.queries.definition import Benchmark
+from pinakes.workload.scope import PAPER_TEMPLATE as PLAIN
 
-PLAIN: Final = "title_abstract"
 ENSEMBLE: Final = "mean:"
 
 

@@ -17,6 +17,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_queries
+from pinakes.queries.tasks import RANKING
 from pinakes.schema import papers
 from pinakes.workload.digest import digest_workload, order_ties, rank_anew
 from pinakes.workload.pools import read_pools
@@ -60,13 +61,18 @@ class Workload:
     query_rows: Ids | None = None
 
     @property
+    def queries_expected(self) -> int:
+        """How many queries are to be ranked for."""
+        return len(self.query_ids)
+
+    @property
     def candidates_expected(self) -> int:
         """(query, candidate) pairs; the candidates themselves where pools are shared, each pool once."""
         return sum(len(rows) for rows in self._expected())
 
     @property
     def candidates_without_text(self) -> int:
-        """Of the candidates owed, how many have no text to rank by."""
+        """Of the candidates expected, how many have no text to rank by."""
         return sum(len(rows) - int(self.has_text[rows].sum()) for rows in self._expected())
 
     def _expected(self) -> Iterator[Ids]:
@@ -148,8 +154,11 @@ def read_workload(
             such folds has them all.
 
     Raises:
-        BenchmarkError: the corpus is not loaded, it is not sampled yet, or a view gives what it must not.
+        BenchmarkError: the benchmark does not ask for rankings, the corpus is not loaded, it is not sampled
+            yet, or a view gives what it must not.
     """
+    if benchmark.task != RANKING:
+        raise BenchmarkError(f"{benchmark.name} has the task {benchmark.task}; expected {RANKING}.")
     benchmark = replace(benchmark, tuning=tuning)
     _require_sampled(benchmark)
     with database.read() as session:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import EvaluationError
-from pinakes.evaluators.aggregate import Aggregation, Average, aggregate
-from pinakes.evaluators.evaluate import evaluate
-from pinakes.records import RankedPaper, Score
+from pinakes.evaluators.aggregate import Aggregation, aggregate
+from pinakes.records import Average, Score
+from tests.scoring import RankedPaper, evaluate
 
 CSFCUBE = Aggregation(
     group_by=("facet",), fold_column="fold", splits={"dev": [["A"]], "test": [["B"], ["A"]]}

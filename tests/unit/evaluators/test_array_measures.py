@@ -1,26 +1,35 @@
-"""Array kernels against trec_eval's own code: the same bits, whatever the rankings and judgments."""
+"""Scores against trec_eval's own code: the same bits, whatever the rankings and judgments."""
 
 import math
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ir_measures.providers.pytrec_eval_provider import PytrecEvalProvider
 
 from pinakes.errors import EvaluationError
 from pinakes.evaluators import judged_ranks
-from pinakes.evaluators.array_measures import KERNELS, find_kernel
-from pinakes.evaluators.columns import JudgedColumns, RankedColumns, round_to_float32
-from pinakes.evaluators.evaluate import evaluate
-from pinakes.evaluators.evaluate_columns import evaluate_columns
+from pinakes.evaluators.array_measures import KERNELS
+from pinakes.evaluators.columns import round_to_float32
+from pinakes.evaluators.evaluate import evaluate_columns
 from pinakes.evaluators.registry import FAMILIES, parse_measure
-from pinakes.records import Judgments, RankedPaper, Rankings, Score
+from pinakes.evaluators.standard import find_kernel
+from pinakes.records import Judgments, Score
+from tests.scoring import RankedPaper, Rankings, evaluate, to_columns
+
+PROVIDER: Any = PytrecEvalProvider
 
 MEASURES = [
     "AP", "AP@3", "AP@50", "AP(rel=2)", "AP(rel=3)@4", "P@1", "P@5", "P(rel=2)@7", "R@5", "R(rel=2)@30",
     "RR", "RR(rel=2)", "Rprec", "Rprec(rel=3)", "Success@1", "Success(rel=2)@5",
     "nDCG", "nDCG@1", "nDCG@4", "nDCG@100",
+    # those that no kernel computes
+    "AP(judged_only=True)", "Bpref", "Bpref(rel=2)", "IPrec@0.5", "NumRet", "NumRet(rel=2)",
+    "P(judged_only=True,rel=2)@5", "R(judged_only=True)@3", "SetAP", "SetF", "SetP", "SetP(relative=True)",
+    "SetR", "infAP", "nDCG(gains={1:3,2:1})@5", "nDCG(judged_only=True)",
 ]  # fmt: skip
 
 IDS = st.text("9é1b", min_size=1, max_size=4)
@@ -38,42 +47,39 @@ WORLDS = st.tuples(
 )
 
 
-def to_columns(rankings: Rankings, judgments: Judgments) -> tuple[RankedColumns, JudgedColumns]:
-    """The columns of rankings and judgments; rankings of queries without judgments are left aside."""
-    query_ids = sorted(judgments)
-    positions = {query_id: position for position, query_id in enumerate(query_ids)}
-    ranked = [
-        (positions[query_id], paper.source_id, paper.score)
-        for query_id, ranking in rankings.items()
-        if query_id in positions
-        for paper in ranking
-    ]
-    judged = [
-        (positions[query_id], source_id, grade)
-        for query_id in query_ids
-        for source_id, grade in judgments[query_id].items()
-    ]
-    source_ids = sorted({pair[1] for pair in [*ranked, *judged]}, key=str.encode)
-    numbers = {source_id: number for number, source_id in enumerate(source_ids)}
-    return (
-        RankedColumns(
-            np.array([query for query, _, _ in ranked], dtype=np.int32),
-            np.array([numbers[source_id] for _, source_id, _ in ranked], dtype=np.int32),
-            round_to_float32(np.array([score for _, _, score in ranked], dtype=np.float64)),
-        ),
-        JudgedColumns(
-            query_ids,
-            np.array([query for query, _, _ in judged], dtype=np.int64),
-            np.array([numbers[source_id] for _, source_id, _ in judged], dtype=np.int64),
-            np.array([grade for _, _, grade in judged], dtype=np.int64),
-            source_ids.__getitem__,
-        ),
-    )
+def score(rankings: Rankings, judgments: Judgments) -> list[Score]:
+    return evaluate(rankings, judgments, MEASURES)
 
 
-def on_columns(rankings: Rankings, judgments: Judgments) -> list[Score]:
-    ranked, judged = to_columns(rankings, judgments)
-    return evaluate_columns(ranked, judged, [parse_measure(name) for name in MEASURES])
+def judge(rankings: Rankings, judgments: Judgments) -> list[Score]:
+    """What trec_eval's own code gives, handed plain dictionaries and the sources' ids."""
+    judged = {
+        # of a query without a grade from 0 on, trec_eval's code writes beyond its arrays
+        query_id: dict(grades) if max(grades.values()) >= 0 else dict.fromkeys(grades, 0)
+        for query_id, grades in judgments.items()
+    }
+    run = {
+        query_id: {paper.source_id: to_float32(paper.score) for paper in rankings[query_id]}
+        for query_id in judgments
+        if rankings.get(query_id)
+    }
+    values = {
+        (name, metric.query_id): metric.value
+        for name in MEASURES
+        if run
+        for metric in PROVIDER()
+        .evaluator([ir_measures.parse_measure(name)], {query_id: judged[query_id] for query_id in run})
+        .iter_calc(run)
+    }
+    return [
+        Score(name, "all", query_id, float(values.get((name, query_id), 0.0)), 1, int(query_id in run))
+        for name in MEASURES
+        for query_id in sorted(judgments)
+    ]
+
+
+def to_float32(value: float) -> float:
+    return float(round_to_float32(np.array([value]))[0])
 
 
 def make_rankings(given_scores: dict[str, dict[str, float]]) -> dict[str, list[RankedPaper]]:
@@ -83,26 +89,33 @@ def make_rankings(given_scores: dict[str, dict[str, float]]) -> dict[str, list[R
     }
 
 
-def test_every_kernel_is_tried() -> None:
-    assert {parse_measure(name).family.base for name in MEASURES} == set(KERNELS)
-    assert set(KERNELS) <= set(FAMILIES)
-    assert all(find_kernel(parse_measure(name)) for name in MEASURES)
+def test_every_kernel_and_every_measure_without_one_is_tried() -> None:
+    measures = [parse_measure(name) for name in MEASURES]
+    kernels = {measure.family.base for measure in measures if find_kernel(measure)}
+    assert kernels == set(KERNELS) - {"NumRel"}  # which pytrec_eval counts otherwise; see below
+    others = {measure.family.base for measure in measures if find_kernel(measure) is None}
+    standard = {key for key, place in FAMILIES.items() if "standard:" in place}
+    assert kernels | others == standard - {"NumRel"}
+    assert [measure.name for measure in measures] == MEASURES
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["nDCG%20", "CSFCube.AP", "CSFCube.nDCG@20", "nDCG(gains={2:3})", "P(judged_only=True)@5", "IPrec@0.5"],
-)
-def test_what_no_kernel_computes_is_told(name: str) -> None:
-    assert find_kernel(parse_measure(name)) is None
+@given(WORLDS)
+def test_relevant_papers_are_counted_for_every_judged_query(world: tuple[Any, Any]) -> None:
+    judged, scored = world
+    found = evaluate(make_rankings(scored), judged, ["NumRel", "NumRel(rel=3)"])
+    assert [(score.query_id, score.value) for score in found] == [
+        (query_id, float(sum(grade >= level for grade in judged[query_id].values())))
+        for level in (1, 3)
+        for query_id in sorted(judged)
+    ]
 
 
 @given(WORLDS)
 @settings(max_examples=300, deadline=None)
-def test_columns_give_the_bits_of_trec_evals_code(world: tuple[Any, Any]) -> None:
+def test_scores_are_the_bits_of_trec_evals_code(world: tuple[Any, Any]) -> None:
     judged, scored = world
     rankings = make_rankings(scored)
-    assert on_columns(rankings, judged) == evaluate(rankings, judged, MEASURES)
+    assert score(rankings, judged) == judge(rankings, judged)
 
 
 def test_long_rankings_give_the_bits_of_trec_evals_code() -> None:
@@ -115,7 +128,7 @@ def test_long_rankings_give_the_bits_of_trec_evals_code() -> None:
         scores = generator.gamma(2, 5, 1_000).round(1).tolist()
         scored[f"q{number}"] = dict(zip(papers[500:1500], scores, strict=True))
     rankings = make_rankings(scored)
-    assert on_columns(rankings, judged) == evaluate(rankings, judged, MEASURES)
+    assert score(rankings, judged) == judge(rankings, judged)
 
 
 @given(WORLDS, st.integers(1, 40), st.integers(1, 3), st.randoms())
@@ -132,8 +145,8 @@ def test_neither_blocks_nor_the_order_of_rows_change_a_digit(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judged_ranks, "BLOCK_ROWS", rows)
         patch.setattr(judged_ranks, "BLOCK_QUERIES", queries)
-        in_blocks = on_columns(shuffled, judged)
-    assert in_blocks == on_columns(rankings, judged)
+        in_blocks = score(shuffled, judged)
+    assert in_blocks == score(rankings, judged)
 
 
 def test_a_missing_query_is_worth_zero_and_told() -> None:
@@ -162,10 +175,8 @@ TWICE = [RankedPaper("a", 2.0), RankedPaper("b", 1.0), RankedPaper("a", 1.0)]
         ),
     ],
 )
-def test_columns_that_cannot_be_scored_are_refused_in_the_same_words(
+def test_what_cannot_be_scored_is_refused(
     rankings: dict[str, list[RankedPaper]], judgments: dict[str, dict[str, int]], message: str
 ) -> None:
     with pytest.raises(EvaluationError, match=message):
-        on_columns(rankings, judgments)
-    with pytest.raises(EvaluationError, match=message):
-        evaluate(rankings, judgments, MEASURES)
+        score(rankings, judgments)

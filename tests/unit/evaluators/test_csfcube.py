@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import EvaluationError
-from pinakes.evaluators.evaluate import evaluate
-from pinakes.records import RankedPaper
+from tests.scoring import RankedPaper, evaluate
 
 
 def values_of(grades: Sequence[int], measures: Sequence[str]) -> list[float]:

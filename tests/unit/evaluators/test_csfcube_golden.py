@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pinakes.evaluators.aggregate import Aggregation, aggregate
-from pinakes.evaluators.evaluate import evaluate
-from pinakes.records import RankedPaper
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.scoring import RankedPaper, evaluate
 
 FOLDER = REAL_DATA / "csfcube"
 FACETS = ("background", "method", "result")

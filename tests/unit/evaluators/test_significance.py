@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pinakes.errors import EvaluationError
-from pinakes.evaluators.significance import Comparison, compare, holm, randomise_signs, select_values
-from pinakes.records import Score
+from pinakes.evaluators.significance import Comparison, compare, holm, randomise_signs
 
 
 def compare_differences(*differences: float, seed: int = 1, draws: int = 1000) -> Comparison:
@@ -140,16 +139,6 @@ def test_a_confidence_outside_zero_to_one_is_refused() -> None:
 def test_no_draws_are_refused() -> None:
     with pytest.raises(EvaluationError, match="the number of draws is 0; it must be at least 1"):
         randomise_signs(np.ones(30), seed=1, draws=0)
-
-
-def test_values_are_selected_by_measure_and_query_of_whole_rankings() -> None:
-    scores = [
-        Score("AP", "all", "1", 0.5, 1, 1),
-        Score("AP", "type=graph", "1", 0.75, 1, 1),
-        Score("RR", "all", "1", 1.0, 1, 1),
-        Score("AP", "all", None, 0.5, 1, 1),
-    ]
-    assert select_values(scores, "AP") == {"1": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,10 @@ import pytest
 
 from pinakes.errors import UnknownNameError
 from pinakes.evaluators.aggregate import aggregate
-from pinakes.evaluators.evaluate import evaluate
 from pinakes.evaluators.registry import parse_measure
-from pinakes.evaluators.trec_names import TREC_NAMES, translate_trec_name
-from pinakes.records import RankedPaper
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.scoring import RankedPaper, evaluate
+from tests.trec_names import TREC_NAMES, translate_trec_name
 
 FOLDER = REAL_DATA / "trec" / "trec_eval"
 

@@ -83,6 +83,15 @@ def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
     )
 
 
+def test_a_benchmark_ranks_unless_it_names_a_task(tmp_path: Path) -> None:
+    assert read_benchmark("own", [write_benchmark(tmp_path / "a")]).task == "ranking"
+    named = write_benchmark(tmp_path / "b", toml='task = "ranking"' + BENCHMARK_TOML)
+    assert read_benchmark("own", [named]).task == "ranking"
+    unknown = write_benchmark(tmp_path / "c", toml='task = "sorting"' + BENCHMARK_TOML)
+    with pytest.raises(UnknownNameError, match="unknown task 'sorting'; known: ranking"):
+        read_benchmark("own", [unknown])
+
+
 WRONG = {
     "no TOML": ("title = ", "own/benchmark.toml is not as it should be: "),
     "no corpus": (BENCHMARK_TOML.replace("corpus =", "#"), "own/benchmark.toml lacks corpus."),

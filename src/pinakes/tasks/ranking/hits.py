@@ -1,7 +1,9 @@
 """A run's hits as columns of numbers, and the numbers that papers have in an evaluation."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,18 +13,17 @@ from numpy.typing import NDArray
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.evaluators.columns import round_to_float32
-from pinakes.records import RankedPaper, Rankings
 from pinakes.schema import hits, papers
 
 _HIT = np.dtype([("paper_id", ">i8"), ("score", ">f8")])
 
 Part = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]
-"""positions of queries (-1: not owed), paper ids and scores of some hits"""
+"""positions of queries (-1: not expected), paper ids and scores of some hits"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hits:
-    """The hits of owed queries in any order: 16 bytes a hit.
+    """The hits of expected queries: 16 bytes a hit.
 
     Attributes:
         query: positions of the queries (n,).
@@ -35,14 +36,25 @@ class Hits:
     score: NDArray[np.float32]
 
 
-def read_hits(database: Database, run_id: int, positions: Mapping[str, int]) -> Hits:
-    """A run's hits of the queries that `positions` holds, read in parts."""
+def read_hits(
+    database: Database, run_id: int, positions: Mapping[str, int], *, in_given_order: bool = False
+) -> Hits:
+    """A run's hits of the queries that `positions` holds, read in parts.
+
+    Args:
+        database: where they are.
+        run_id: the run.
+        positions: query id -> its position.
+        in_given_order: whether each query's hits stand in the order that the ranking's maker gave.
+    """
     owned = hits.c.run_id == run_id
+    in_order = partial(_read_rows, order_by=(hits.c.query_id, hits.c.rank))
+    read = in_order if in_given_order else _READERS[database.name]
     with database.read() as session:
         count = session.scalar(sa.select(sa.func.count()).select_from(hits).where(owned))
         found = Hits(np.empty(count, np.int32), np.empty(count, np.int64), np.empty(count, np.float32))
         end = 0
-        for query, paper_id, score in _PARTS[database.name](session, run_id, positions):
+        for query, paper_id, score in read(session, run_id, positions):
             expected = query >= 0
             start, end = end, end + int(np.count_nonzero(expected))
             found.query[start:end] = query[expected]
@@ -51,9 +63,14 @@ def read_hits(database: Database, run_id: int, positions: Mapping[str, int]) -> 
     return Hits(found.query[:end], found.paper_id[:end], found.score[:end])
 
 
-def _read_rows(session: Session, run_id: int, positions: Mapping[str, int]) -> Iterator[Part]:
-    statement = read_blocks("pinakes.evaluate", "sql", "read_hits.sql")["duckdb"]
-    for part in session.stream(statement, {"run_id": run_id}, rows=250_000):
+def _read_rows(
+    session: Session,
+    run_id: int,
+    positions: Mapping[str, int],
+    order_by: Sequence[sa.ColumnElement[Any]] = (),
+) -> Iterator[Part]:
+    statement = sa.select(hits.c.query_id, hits.c.paper_id, hits.c.score).where(hits.c.run_id == run_id)
+    for part in session.stream(statement.order_by(*order_by), rows=250_000):
         query_id = part["query_id"].combine_chunks().dictionary_encode()
         known = [positions.get(name, -1) for name in query_id.dictionary.to_pylist()]
         query = np.array(known, dtype=np.int32)[query_id.indices.to_numpy()]
@@ -61,7 +78,7 @@ def _read_rows(session: Session, run_id: int, positions: Mapping[str, int]) -> I
 
 
 def _read_packed(session: Session, run_id: int, positions: Mapping[str, int]) -> Iterator[Part]:
-    statement = read_blocks("pinakes.evaluate", "sql", "read_hits.sql")["postgresql"]
+    statement = read_blocks("pinakes.tasks.ranking", "sql", "read_hits.sql")["postgresql"]
     for part in session.stream(statement, {"run_id": run_id}, rows=200):
         for query_id, packed in zip(*(column.to_pylist() for column in part.columns), strict=True):
             of_query = np.frombuffer(bytes.fromhex(packed), dtype=_HIT)
@@ -69,7 +86,7 @@ def _read_packed(session: Session, run_id: int, positions: Mapping[str, int]) ->
             yield query, of_query["paper_id"], of_query["score"]
 
 
-_PARTS: Mapping[str, Callable[[Session, int, Mapping[str, int]], Iterator[Part]]] = {
+_READERS: Mapping[str, Callable[[Session, int, Mapping[str, int]], Iterator[Part]]] = {
     "duckdb": _read_rows,
     "postgresql": _read_packed,
 }
@@ -127,20 +144,3 @@ def read_source_id(database: Database, paper_id: int) -> str:
     """The source's id of a paper."""
     with database.read() as session:
         return str(session.scalar(sa.select(papers.c.source_id).where(papers.c.paper_id == paper_id)))
-
-
-def read_rankings(database: Database, run_id: int) -> Rankings:
-    """A run's hits as rankings, in the order that their maker gave."""
-    query = (
-        sa.select(hits.c.query_id, papers.c.source_id, hits.c.score)
-        .join(papers, hits.c.paper_id == papers.c.paper_id)
-        .where(hits.c.run_id == run_id)
-        .order_by(hits.c.query_id, hits.c.rank)
-    )
-    rankings: dict[str, list[RankedPaper]] = {}
-    with database.read() as session:
-        for part in session.stream(query):
-            columns = (part[name].to_pylist() for name in ("query_id", "source_id", "score"))
-            for query_id, source_id, score in zip(*columns, strict=True):
-                rankings.setdefault(query_id, []).append(RankedPaper(source_id, score))
-    return rankings

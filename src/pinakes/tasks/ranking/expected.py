@@ -1,6 +1,6 @@
-"""What a benchmark owes scores for: its queries with their grouping columns, and its judgments as columns.
+"""What scores are expected of: a benchmark's queries with their grouping columns, and its judgments.
 
-Queries of folds that are for tuning alone owe nothing and are left out, with their judgments.
+Queries of folds that are for tuning alone are left out, with their judgments.
 """
 
 from collections.abc import Mapping
@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.evaluate.hits import read_source_id
 from pinakes.queries.definition import Benchmark
-from pinakes.queries.relations import relation, select_judgments
-from pinakes.records import Judgments
+from pinakes.queries.relations import relation
+from pinakes.tasks.ranking.hits import read_source_id
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """The queries that owe a score, and their judgments by query.
+    """The queries that a score is expected of, and their judgments by query.
 
     Attributes:
         query_ids: the queries, by id.
@@ -42,7 +41,7 @@ class Expected:
 
 
 def read_expected(database: Database, benchmark: Benchmark) -> Expected:
-    """The queries of a benchmark that owe a score, with their judgments.
+    """The queries of a benchmark that a score is expected of, with their judgments.
 
     Raises:
         EvaluationError: a judgment is of no query, a pair is judged twice, or a grade is no whole number.
@@ -69,17 +68,6 @@ def read_expected(database: Database, benchmark: Benchmark) -> Expected:
     return expected
 
 
-def read_judgments(database: Database, benchmark: Benchmark, expected: Expected) -> Judgments:
-    """The judgments of owed queries as records, for measures that no array kernel computes."""
-    with database.read() as session:
-        rows = session.fetch_arrow(select_judgments(benchmark))
-    judgments: dict[str, dict[str, int]] = {query_id: {} for query_id in expected.query_ids}
-    for query_id, source_id, grade in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-        if query_id in judgments:
-            judgments[query_id][source_id] = grade
-    return judgments
-
-
 def _read_queries(database: Database, benchmark: Benchmark) -> dict[str, dict[str, str | None]]:
     view = relation(benchmark, "queries")
     columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column)
@@ -92,7 +80,7 @@ def _read_queries(database: Database, benchmark: Benchmark) -> dict[str, dict[st
 def _find_queries(
     benchmark: Benchmark, query_ids: pa.ChunkedArray, positions: Mapping[str, int], known: Mapping[str, Any]
 ) -> NDArray[np.int64]:
-    """The position of each judgment's query; -1 where it owes nothing."""
+    """The position of each judgment's query; -1 where none is expected of it."""
     encoded = query_ids.combine_chunks().dictionary_encode(null_encoding="encode")
     names = encoded.dictionary.to_pylist()
     unknown = sorted(str(name) for name in names if name not in known)

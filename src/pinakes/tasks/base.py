@@ -1,0 +1,118 @@
+"""What a task is: it reads a benchmark's questions, has a system answer them, and scores the answers.
+
+`run` and `evaluate` do for every task what is the same: find the run that exists, store answers and scores.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import RunError
+from pinakes.progress import Progress
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.tasks import TASKS, resolve_task
+from pinakes.records import Score
+from pinakes.systems.base import System
+
+ScoreRun = Callable[[int], list[Score]]
+"""gives the scores of the run with that id: of single queries, then of subsets of them"""
+
+
+class Questions(Protocol):
+    """What a run asks: read from a benchmark's views, with all that decides the answers."""
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark that asks."""
+        ...
+
+    @property
+    def query_template(self) -> str | None:
+        """The text template that queries are read with; None where they have no text."""
+        ...
+
+    @property
+    def paper_template(self) -> str | None:
+        """The text template that papers are read with."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """sha256 over all that is asked; the same on both databases, whatever ids of ours papers have."""
+        ...
+
+    @property
+    def queries_expected(self) -> int:
+        """How many answers are expected, as `queries_expected` of `runs`."""
+        ...
+
+    @property
+    def candidates_expected(self) -> int:
+        """How many papers are asked about, as `candidates_expected` of `runs`."""
+        ...
+
+    @property
+    def candidates_without_text(self) -> int:
+        """Of these, how many have no text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One kind of question that benchmarks ask.
+
+    Attributes:
+        name: as benchmark.toml says it.
+        needs: what a system must be able to do, as `System.can` says it.
+        answers: the table of the answers: `run_id`, `query_id` and columns of the task's own.
+        views: each view that the folder of a benchmark gives as a file of SQL -> what it holds. A view may
+            read earlier ones.
+        settings: the keys that benchmark.toml must have, besides those of every benchmark.
+        scored_view: the view whose rows have a value each: `query_id` and the benchmark's grouping columns.
+        list_columns: gives the columns that a view of a benchmark must have.
+        read: gives the questions of an installed benchmark, read with a template for queries and one for
+            papers. Raises `BenchmarkError` where a view gives what it must not.
+        answer: gives the answers of a system that has the capability as rows of `answers` without `run_id`,
+            in tables of one schema, where a column may be a dictionary of its values. Raises `RunError` where
+            an answer cannot be stored.
+        name_measure: gives the name that the scores of a measure carry. Raises `UnknownNameError`.
+        open_scoring: gives what scores runs of a benchmark by some measures; judgments are read once. A query
+            that a run does not answer is worth zero. Raises `EvaluationError` where it cannot be scored.
+    """
+
+    name: str
+    needs: str
+    answers: sa.Table
+    views: Mapping[str, str]
+    settings: Sequence[str]
+    scored_view: str
+    list_columns: Callable[[Benchmark, str], Sequence[str]]
+    read: Callable[[Database, Benchmark, str, str], Questions]
+    answer: Callable[[Database, Any, Any, Progress], Iterator[pa.Table]]
+    name_measure: Callable[[str], str]
+    open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
+
+
+def find_task(benchmark: Benchmark) -> Task:
+    """The task of a benchmark."""
+    task: Task = resolve_task(benchmark.task)
+    return task
+
+
+def list_tasks() -> list[Task]:
+    """Every task that there is."""
+    return [resolve_task(name) for name in TASKS]
+
+
+def require_capability(task: Task, system: System) -> None:
+    """Raise `RunError` where a system cannot do what a task needs."""
+    can = getattr(system, "can", None)
+    if can is not None and task.needs not in can:
+        raise RunError(
+            f"{system.name} cannot {task.needs}, which the task {task.name} needs; "
+            f"it can: {', '.join(sorted(can)) or 'nothing'}."
+        )

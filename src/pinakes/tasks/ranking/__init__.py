@@ -1,0 +1,1 @@
+"""The task of ranking candidate papers for each query."""
