@@ -14,7 +14,7 @@ from pinakes.evaluate.hits import read_rankings
 from pinakes.evaluate.judged import read_expected, read_judgments
 from pinakes.evaluators.evaluate import evaluate as evaluate_records
 from pinakes.records import Rankings, Score
-from pinakes.report.present import print_scores
+from pinakes.report.present.evaluate import print_scores
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.workload.benchmark import open_benchmark
 from tests.benching import POOLS, change, count, write_benchmark

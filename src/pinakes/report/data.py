@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from pinakes.report.exhibit_data import Exhibit
+from pinakes.report.exhibits.data import Exhibit
 
 Scale = Literal["share", "percent"]
 """how values are shown: 0.5328, or 53.28 as the benchmark's published figures are printed"""

@@ -6,7 +6,7 @@ written out, so that no title of a paper can steer a terminal.
 
 import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, Literal, TextIO
 
@@ -17,14 +17,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from pinakes.errors import InputError
-from pinakes.report.data import BenchmarkReport
-from pinakes.report.exhibit_tables import exhibit_tables
-from pinakes.report.group_tables import size_tables, type_tables
+from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
-from pinakes.report.run_tables import coverage_table
-from pinakes.report.side_by_side import list_reproduced
-from pinakes.report.significance import comparison_table, finding_table
-from pinakes.report.tables import result_table, subset_table
 
 Format = Literal["table", "csv", "json"]
 FORMATS: Final = ("table", "csv", "json")
@@ -37,21 +31,6 @@ _CONTROLS: Final = {
     ord("\r"): "\\r",
     ord("\t"): "\\t",
 }
-
-
-def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
-    """Print a benchmark's results, published figures, comparisons, exhibits, coverage and warnings."""
-    tables = [result_table(report), *size_tables(report)]
-    if len(report.subsets) > 1:
-        tables.append(subset_table(report))
-    tables += type_tables(report)
-    tables += list_reproduced(report)
-    if report.comparisons:
-        tables += [comparison_table(report), finding_table(report)]
-    tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
-    print_tables([*tables, coverage_table(report)], stream=stream)
-    for warning in report.warnings:
-        _make_console(stream).print(Text(f"! {escape_controls(warning)}", style="bold yellow"))
 
 
 def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> None:
@@ -90,6 +69,26 @@ def print_rows(
     if format not in writers:
         raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
     writers[format](columns, rows, stream or sys.stdout)
+
+
+def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool = False) -> None:
+    """Records of one kind: a table, rounded, or a JSON array, unrounded."""
+    columns = list(rows[0]) if rows else []
+    if as_json:
+        print_rows(columns, (tuple(row.values()) for row in rows), "json")
+        return
+    print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
+
+
+def print_object(content: Any) -> None:
+    """One JSON object on stdout."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
+
+
+def print_warning(text: str, *, stream: TextIO | None = None) -> None:
+    """Print what a reader must know, marked as such."""
+    _make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
 
 
 def escape_controls(text: str) -> str:

@@ -10,7 +10,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from pinakes.report.data import BenchmarkReport, RunRow
-from pinakes.report.drawing import (
+from pinakes.report.exhibits.data import GroupPair, GroupPairsExhibit, HeatMapExhibit, HeatMapPanel
+from pinakes.report.exhibits.tables import list_pair_values
+from pinakes.report.formatting import format_value
+from pinakes.report.plots.drawing import (
     INK,
     MARKERS,
     MUTED,
@@ -20,10 +23,7 @@ from pinakes.report.drawing import (
     plot_settings,
     write_svg,
 )
-from pinakes.report.exhibit_data import GroupPair, GroupPairsExhibit, HeatMapExhibit, HeatMapPanel
-from pinakes.report.exhibit_tables import list_pair_values
-from pinakes.report.formatting import format_value
-from pinakes.report.plots import add_legend, factor_of, finish_axes
+from pinakes.report.plots.scores import add_legend, factor_of, finish_axes
 
 MOST_PANELS_BESIDE: Final = 3
 MOST_PAIRS: Final = 60

@@ -1,13 +1,15 @@
 """An error analysis as one HTML page that needs nothing else, as lines of JSON, and as a short table."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import orjson
 
-from pinakes.report.error_data import MISSING, ErrorCandidate, ErrorQuery, ErrorReport, ErrorRun
+from pinakes.report.errors.data import MISSING, ErrorCandidate, ErrorQuery, ErrorReport, ErrorRun
 from pinakes.report.formatting import ABSENT, format_value
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_row, number_columns, text_columns
-from pinakes.report.pages import make_environment
+from pinakes.report.pages import make_environment, write_files
+from pinakes.report.terminal import print_table
 
 
 def render_error_page(errors: ErrorReport) -> str:
@@ -115,3 +117,14 @@ def left_out_note(errors: ErrorReport) -> str:
     if not errors.left_out:
         return ""
     return f"{errors.left_out:,} better queries are left out; `--query ID` asks for any of them."
+
+
+def write_errors(errors: ErrorReport, folder: Path) -> list[Path]:
+    """Write `errors.html` and `errors.jsonl` into a folder, which is made; the paths of both."""
+    contents = {"errors.html": render_error_page(errors), "errors.jsonl": render_error_lines(errors)}
+    return write_files(folder, contents)
+
+
+def print_errors(errors: ErrorReport) -> None:
+    """Print a row for each query: its values, and the first of what is too high and too low."""
+    print_table(error_table(errors))

@@ -1,18 +1,17 @@
-"""The tables that say what was made: coverage and origin of runs, and what became of a load."""
+"""What made the runs of a report, and how much they cover."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from pinakes.report.data import BenchmarkReport, RunRow
-from pinakes.report.formatting import ABSENT, format_seconds, format_time
+from pinakes.report.formatting import format_seconds, format_time
 from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
-from pinakes.report.tables import coverage_cell
+from pinakes.report.tables.scores import coverage_cell
 
 
 def coverage_table(report: BenchmarkReport) -> Table:
-    """What each run was owed and what it gave: queries, candidates without text, hits, time."""
+    """What each run was to rank and what it gave: queries, candidates without text, hits, time."""
     titles = ["queries", "candidates", "without text", "hits", "depth", "seconds"]
     rows = [
         make_row(
@@ -70,41 +69,3 @@ def _flatten(value: Any, prefix: str = "") -> list[tuple[str, str]]:
         return [(prefix, value if isinstance(value, str) else orjson.dumps(value).decode())]
     parts = [_flatten(inner, f"{prefix}.{name}" if prefix else name) for name, inner in value.items()]
     return [pair for part in parts for pair in part]
-
-
-def load_tables(
-    corpus: str,
-    files: Sequence[Mapping[str, Any]],
-    reasons: Mapping[str, int],
-    counts: Mapping[str, int],
-    elapsed_s: float,
-) -> list[Table]:
-    """What became of a load: file by file, why records were rejected, what the corpus holds now.
-
-    Args:
-        files: for each file `file`, `role`, `was_loaded_before`, `rows_in`, `rows_loaded`, `rows_updated`,
-            `rows_unchanged`, `rows_rejected`.
-        reasons: reason -> rejected records of the corpus.
-        counts: what the corpus holds and lacks -> how many.
-    """
-    names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
-    rows = [make_row(str(file["file"]), str(file["role"]), *_count_rows(file, names)) for file in files]
-    titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
-    columns = (*text_columns("file", "holds"), *number_columns(titles))
-    note = f"{format_seconds(elapsed_s)}. A file that was in before is not read again."
-    tables = [Table(f"Load of {corpus}", columns, tuple(rows), note)]
-    if reasons:
-        rejected = tuple(make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items()))
-        columns = (*text_columns("reason"), *number_columns(["records"]))
-        note = "The records lie in rejected_rows, with the place and the raw text."
-        tables.append(Table("Rejected", columns, rejected, note))
-    held = tuple(make_row(name.replace("_", " "), f"{count:,}") for name, count in counts.items())
-    columns = (*text_columns("holds"), *number_columns(["count"]))
-    return [*tables, Table(f"Corpus {corpus}", columns, held)]
-
-
-def _count_rows(file: Mapping[str, Any], names: Sequence[str]) -> list[Cell]:
-    if file["was_loaded_before"] and not file["rows_in"]:
-        return [Cell("in before"), *(Cell(ABSENT, "absent") for _name in names[1:])]
-    rejected = Cell(f"{file['rows_rejected']:,}", "warning" if file["rows_rejected"] else "plain")
-    return [*(Cell(f"{file[name]:,}") for name in names[:-1]), rejected]

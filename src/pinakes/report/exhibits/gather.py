@@ -11,10 +11,10 @@ from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError
 from pinakes.evaluate.agreement import MEASURES, measure_agreement
 from pinakes.queries.definition import Benchmark
-from pinakes.queries.exhibits import Exhibit
+from pinakes.queries.exhibits import Exhibit as Definition
 from pinakes.queries.relations import relation
-from pinakes.report import exhibit_data
-from pinakes.report.exhibit_data import (
+from pinakes.report.exhibits.data import (
+    Exhibit,
     GroupPair,
     GroupPairsExhibit,
     HeatMapExhibit,
@@ -29,7 +29,7 @@ MOST_ROWS: Final = 200
 _HEAT_MAP_COLUMNS: Final = 5
 
 
-def gather_exhibits(database: Database, benchmark: Benchmark) -> list[exhibit_data.Exhibit]:
+def gather_exhibits(database: Database, benchmark: Benchmark) -> list[Exhibit]:
     """Every exhibit that has something to show, in the benchmark's order.
 
     Raises:
@@ -39,7 +39,7 @@ def gather_exhibits(database: Database, benchmark: Benchmark) -> list[exhibit_da
     return [exhibit for exhibit in found if exhibit is not None]
 
 
-def _gather_table(database: Database, benchmark: Benchmark, exhibit: Exhibit) -> TableExhibit | None:
+def _gather_table(database: Database, benchmark: Benchmark, exhibit: Definition) -> TableExhibit | None:
     columns, rows = _read_view(database, benchmark, exhibit)
     unknown = [name for name in (*exhibit.key, *exhibit.measures) if name not in columns]
     if unknown:
@@ -80,7 +80,7 @@ def _sortable(value: Any) -> tuple[str, Any]:
 
 
 def _read_view(
-    database: Database, benchmark: Benchmark, exhibit: Exhibit
+    database: Database, benchmark: Benchmark, exhibit: Definition
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """The names of a view's columns, and its rows in no order."""
     view = sa.table(exhibit.view, schema=benchmark.name)
@@ -101,7 +101,7 @@ def _simplify(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def _gather_heat_map(database: Database, benchmark: Benchmark, exhibit: Exhibit) -> HeatMapExhibit | None:
+def _gather_heat_map(database: Database, benchmark: Benchmark, exhibit: Definition) -> HeatMapExhibit | None:
     columns, rows = _read_view(database, benchmark, exhibit)
     if len(columns) != _HEAT_MAP_COLUMNS:
         raise BenchmarkError(
@@ -114,13 +114,13 @@ def _gather_heat_map(database: Database, benchmark: Benchmark, exhibit: Exhibit)
         panels.setdefault((str(group_a), str(group_b)), {})[int(grade_a), int(grade_b)] = int(count)
     if not panels:
         return None
-    told = {int(grade) for grade in benchmark.grades if grade.isdecimal()}
+    defined = {int(grade) for grade in benchmark.grades if grade.isdecimal()}
     seen = {grade for counts in panels.values() for pair in counts for grade in pair}
     drawn = tuple(HeatMapPanel(*groups, dict(sorted(panels[groups].items()))) for groups in sorted(panels))
-    return HeatMapExhibit(exhibit.title, tuple(sorted(told | seen)), drawn, exhibit.note)
+    return HeatMapExhibit(exhibit.title, tuple(sorted(defined | seen)), drawn, exhibit.note)
 
 
-def _gather_agreement(database: Database, benchmark: Benchmark, exhibit: Exhibit) -> TableExhibit | None:
+def _gather_agreement(database: Database, benchmark: Benchmark, exhibit: Definition) -> TableExhibit | None:
     try:
         found = measure_agreement(database, benchmark.name, exhibit.column)
     except EvaluationError:  # nobody judged the same papers: there is nothing to show
@@ -139,7 +139,7 @@ def _gather_agreement(database: Database, benchmark: Benchmark, exhibit: Exhibit
     )
 
 
-def _gather_pairs(database: Database, benchmark: Benchmark, exhibit: Exhibit) -> GroupPairsExhibit | None:
+def _gather_pairs(database: Database, benchmark: Benchmark, exhibit: Definition) -> GroupPairsExhibit | None:
     if exhibit.column not in benchmark.group_by:
         raise BenchmarkError(
             f"the exhibit {exhibit.title!r} of {benchmark.name} pairs queries by {exhibit.column!r}; the "
@@ -169,7 +169,7 @@ def _pair_groups(paper: str, queries: Sequence[tuple[str, str]]) -> list[GroupPa
     return [GroupPair(paper, *one, *other) for one, other in pairs if one[0] != other[0]]
 
 
-_GATHERERS: Final[Mapping[str, Callable[[Database, Benchmark, Exhibit], exhibit_data.Exhibit | None]]] = {
+_GATHERERS: Final[Mapping[str, Callable[[Database, Benchmark, Definition], Exhibit | None]]] = {
     "table": _gather_table,
     "heat_map": _gather_heat_map,
     "agreement": _gather_agreement,

@@ -1,10 +1,10 @@
-"""The tables of scores: systems by measures, measures and subsets by systems."""
+"""The tables of scores: systems by measures, pool sizes and types; measures, subsets, queries by systems."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from pinakes.report.data import BenchmarkReport, RunRow, SubsetScore
-from pinakes.report.formatting import ABSENT, format_deviation, format_subset, format_value
+from pinakes.report.formatting import ABSENT, format_deviation, format_size, format_subset, format_value
 from pinakes.report.layout import (
     Cell,
     Row,
@@ -15,6 +15,12 @@ from pinakes.report.layout import (
     number_columns,
     text_columns,
 )
+from pinakes.report.subsets import TYPE, read_size
+
+Key = tuple[str, str]
+"""subset and measure of a column"""
+_Ordered = tuple[tuple[int, float], Row]
+"""a row and what it is ordered by"""
 
 
 def result_table(
@@ -27,43 +33,135 @@ def result_table(
     """
     subset = subset or report.headline_subset
     chosen = list(measures) if measures is not None else report.list_lead_measures(subset)
-    ours = _score_cells(report, subset, chosen)
+    lead = chosen.index(report.headline_measure) if report.headline_measure in chosen else 0
+    keys = [(subset, measure) for measure in chosen]
     rows = [
-        (_key(report, chosen, values), make_row(run.label, f"run {run.run_id}", coverage, *cells))
-        for run, values, cells, coverage in ours
+        (
+            _order_key(values[lead : lead + 1]),
+            make_row(run.label, f"run {run.run_id}", _coverage_cell(report, run, subset), *cells),
+        )
+        for run, values, cells in list_runs(report, keys)
     ]
-    rows += _published_rows(report, subset, chosen)
-    ordered = sorted(rows, key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
+    several = len(report.list_sources(subset)) > 1
+    for system, source, values, cells in _list_published(report, keys):
+        origin = source if several else "published"  # the note below the table names a single one
+        row = make_row(system, origin, absent_cell(), *cells, is_ours=False)
+        rows.append((_order_key(values[lead : lead + 1]), row))
     return Table(
         f"{report.name}: {format_subset(subset)}",
         (*text_columns("system", "from"), *number_columns(["queries", *chosen])),
-        tuple(row for _key_of_row, row in ordered),
+        _sort_rows(rows),
         " ".join((scale_note(report), source_note(report, subset))).strip(),
     )
 
 
-def _key(report: BenchmarkReport, measures: Sequence[str], values: Sequence[float | None]) -> float:
-    """What a row is ordered by: the lower the further up; a row without the value is last."""
-    lead = report.headline_measure
-    value = values[measures.index(lead) if lead in measures else 0] if measures else None
-    return float("inf") if value is None else -value
+def size_tables(report: BenchmarkReport) -> list[Table]:
+    """For each measure the systems by pool sizes, each value with its deviation over the repeats."""
+    headings = [format_size(read_size(subset)) for subset in report.sizes]
+    return [
+        _group_table(
+            report, f"{measure} by pool size", [(subset, measure) for subset in report.sizes], headings
+        )
+        for measure in _list_measures(report, report.sizes)
+    ]
 
 
-def _score_cells(
-    report: BenchmarkReport, subset: str, measures: Sequence[str]
-) -> list[tuple[RunRow, list[float | None], list[Cell], Cell]]:
-    """For each run its values, their cells with the best of each measure marked, and its coverage."""
+def type_tables(report: BenchmarkReport) -> list[Table]:
+    """For each measure the systems by candidate types."""
+    headings = [subset.removeprefix(TYPE) for subset in report.types]
+    note = "Each query's cited papers among the candidates of one type: the lower, the harder the type."
+    return [
+        _group_table(
+            report,
+            f"{measure} by candidate type",
+            [(subset, measure) for subset in report.types],
+            headings,
+            note,
+        )
+        for measure in _list_measures(report, report.types)
+    ]
+
+
+def _group_table(
+    report: BenchmarkReport, title: str, keys: Sequence[Key], headings: Sequence[str], note: str = ""
+) -> Table:
+    """Systems by subsets in one measure, best first by their first value, the published among ours."""
+    rows = [
+        (_order_key(values), make_row(run.label, f"run {run.run_id}", *cells))
+        for run, values, cells in list_runs(report, keys)
+    ]
+    published = _list_published(report, keys)
+    several = len({source for _system, source, *_figures in published}) > 1
+    for system, source, values, cells in published:
+        row = make_row(system, source if several else "published", *cells, is_ours=False)
+        rows.append((_order_key(values), row))
+    sources = dict.fromkeys(source_note(report, subset) for subset, _measure in keys if published)
+    notes = (scale_note(report), note, *sources)
+    columns = (*text_columns("system", "from"), *number_columns(headings))
+    return Table(title, columns, _sort_rows(rows), " ".join(filter(None, notes)))
+
+
+def other_subset_tables(report: BenchmarkReport) -> list[Table]:
+    """The table of subsets for each measure but the headline, where a report is by measure."""
+    if not report.is_by_measure:
+        return []
+    measures = _list_measures(report, report.subsets)
+    return [subset_table(report, measure) for measure in measures if measure != report.headline_measure]
+
+
+def _list_measures(report: BenchmarkReport, subsets: Sequence[str]) -> list[str]:
+    """The lead measures that some run has a value of, or some paper a figure, in one of the subsets."""
+    known = {measure for subset in subsets for measure in report.list_measures(subset)}
+    return [measure for measure in report.list_lead_measures(report.headline_subset) if measure in known]
+
+
+def list_runs(
+    report: BenchmarkReport, keys: Sequence[Key]
+) -> list[tuple[RunRow, list[float | None], list[Cell]]]:
+    """For each run its values in the columns, and their cells with the best of each column marked."""
     scores = report.index_scores()
-    columns = []
-    for measure in measures:
-        found = [scores.get((run.run_id, subset, measure)) for run in report.runs]
-        columns.append(mark_scores(report, found))
+    columns = [mark_scores(report, [scores.get((run.run_id, *key)) for run in report.runs]) for key in keys]
+    return [
+        (run, [values[place] for values, _cells in columns], [cells[place] for _values, cells in columns])
+        for place, run in enumerate(report.runs)
+    ]
+
+
+def _list_published(
+    report: BenchmarkReport, keys: Sequence[Key]
+) -> list[tuple[str, str, list[float | None], list[Cell]]]:
+    """System, source, values and cells of each system and source with a figure in one of the columns."""
+    found: dict[tuple[str, str], dict[Key, float]] = {}
+    for figure in report.published:
+        if (figure.subset, figure.measure) in keys:
+            figures = found.setdefault((figure.system, figure.source), {})
+            figures[figure.subset, figure.measure] = figure.value
     rows = []
-    for place, run in enumerate(report.runs):
-        values = [values[place] for values, _cells in columns]
-        cells = [cells[place] for _values, cells in columns]
-        rows.append((run, values, cells, _coverage_cell(report, run, subset)))
+    for (system, source), figures in found.items():
+        values = [figures.get(key) for key in keys]
+        cells = [
+            absent_cell() if value is None else Cell(format_value(value, report.scale, measure))
+            for value, (_subset, measure) in zip(values, keys, strict=True)
+        ]
+        rows.append((system, source, values, cells))
     return rows
+
+
+def _order_key(values: Sequence[float | None]) -> tuple[int, float]:
+    """What a row is ordered by: where its first value stands, then that value; a row without one is last.
+
+    >>> sorted([(None, None), (None, 0.5), (0.25, None), (0.5, None)], key=_order_key)
+    [(0.5, None), (0.25, None), (None, 0.5), (None, None)]
+    """
+    return next(
+        ((place, -value) for place, value in enumerate(values) if value is not None), (len(values), 0.0)
+    )
+
+
+def _sort_rows(rows: Sequence[_Ordered]) -> tuple[Row, ...]:
+    """The rows in their order; of equal ones ours first, then by name."""
+    ordered = sorted(rows, key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
+    return tuple(row for _key, row in ordered)
 
 
 def mark_scores(
@@ -95,7 +193,7 @@ def _coverage_cell(report: BenchmarkReport, run: RunRow, subset: str) -> Cell:
 
 
 def coverage_cell(answered: int, expected: int) -> Cell:
-    """How many of the owed queries were answered, flagged where some are missing.
+    """How many of the expected queries were answered, flagged where some are missing.
 
     >>> coverage_cell(50, 50).text, coverage_cell(47, 50).text
     ('50/50', '47/50, 3 missing')
@@ -103,28 +201,6 @@ def coverage_cell(answered: int, expected: int) -> Cell:
     if answered >= expected:
         return Cell(f"{answered}/{expected}")
     return Cell(f"{answered}/{expected}, {expected - answered} missing", "warning")
-
-
-def _published_rows(report: BenchmarkReport, subset: str, measures: Sequence[str]) -> list[tuple[float, Row]]:
-    values: dict[tuple[str, str], dict[str, float]] = {}
-    for figure in report.published:
-        if figure.subset == subset and figure.measure in measures:
-            values.setdefault((figure.system, figure.source), {})[figure.measure] = figure.value
-    rows = []
-    for (system, source), found in values.items():
-        listed = [found.get(measure) for measure in measures]
-        cells = [
-            absent_cell() if value is None else Cell(format_value(value, report.scale, measure))
-            for measure, value in zip(measures, listed, strict=True)
-        ]
-        row = make_row(system, _name_source(report, subset, source), absent_cell(), *cells, is_ours=False)
-        rows.append((_key(report, measures, listed), row))
-    return rows
-
-
-def _name_source(report: BenchmarkReport, subset: str, source: str) -> str:
-    """The source where there are several; else the note below the table names it."""
-    return source if len(report.list_sources(subset)) > 1 else "published"
 
 
 def source_note(report: BenchmarkReport, subset: str) -> str:

@@ -1,6 +1,7 @@
-"""Our runs and the published rows side by side, in the layout of the papers: subsets in groups of measures.
+"""Our runs beside what papers reported of the same systems, and the distance to every published one.
 
-A run that has a published row is three lines: ours, published, ours minus published.
+Side by side they stand in the layout of the papers, subsets in groups of measures; a run that has a
+published row is three lines: ours, published, ours minus published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pinakes.report.data import BenchmarkReport, PublishedFigure, RunRow, SubsetScore, in_order
-from pinakes.report.formatting import format_difference, format_group, format_value
+from pinakes.report.formatting import format_difference, format_group, format_subset, format_value
 from pinakes.report.layout import (
     Cell,
     Heading,
@@ -19,13 +20,118 @@ from pinakes.report.layout import (
     number_columns,
     text_columns,
 )
-from pinakes.report.published import list_published_subsets, match_published, reproduction_table
-from pinakes.report.tables import mark_scores
+from pinakes.report.tables.scores import list_runs, source_note
 
 MOST_COLUMNS: Final = 10
 """columns of figures that stand beside each other"""
 MOST_SUBSETS: Final = 8
 """more published subsets than these are rows of one table, not columns of several"""
+
+
+def match_published(report: BenchmarkReport) -> dict[int, str]:
+    """Run id -> the published system that the benchmark says the run to be, else the one of the run's name.
+
+    Names are compared without case and punctuation. A run that the benchmark says to be none has none.
+    """
+    known = {_simplify(figure.system): figure.system for figure in reversed(report.published)}
+    systems = {figure.system for figure in report.published}
+    matched = {}
+    for run in report.runs:
+        named = run.published_as
+        system = known.get(_simplify(run.system), "") if named is None else named
+        if system in systems:
+            matched[run.run_id] = system
+    return matched
+
+
+def _simplify(name: str) -> str:
+    """A name without case and punctuation.
+
+    >>> _simplify("all-MiniLM-L6-v2")
+    'allminilml6v2'
+    """
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def list_published_subsets(report: BenchmarkReport) -> list[str]:
+    """The subsets in which a system was published that one of the runs is, in the report's order."""
+    matched = match_published(report).values()
+    order = (*report.subsets, *report.sizes, *report.types)
+    return in_order(order, {figure.subset for figure in report.published if figure.system in matched})
+
+
+def reproduction_table(report: BenchmarkReport) -> Table | None:
+    """Runs beside the published figures of the same system: value, and ours minus theirs; None without any.
+
+    A row for each subset: for benchmarks of more subsets than `side_by_side` has room for.
+    """
+    matched = match_published(report)
+    found = [figure for figure in report.published if figure.system in matched.values()]
+    measures = in_order(report.measures, {figure.measure for figure in found})
+    subsets = list_published_subsets(report)
+    scored = {(score.run_id, score.subset) for score in report.scores}
+    rows = [
+        make_row(run.label, format_subset(subset), *_reproduce(report, run, subset, measures))
+        for run in report.rank_runs()
+        if run.run_id in matched
+        for subset in subsets
+        if (run.run_id, subset) in scored
+    ]
+    if not rows:
+        return None
+    columns = (*text_columns("system", "subset"), *number_columns(measures))
+    note = "Our value, and beside it ours minus the published one of the same system."
+    return Table("The same system, published and here", columns, tuple(rows), note)
+
+
+def _reproduce(report: BenchmarkReport, run: RunRow, subset: str, measures: Sequence[str]) -> list[Cell]:
+    system = match_published(report)[run.run_id]
+    scores, figures = report.index_scores(), report.index_published()
+    cells = []
+    for measure in measures:
+        score = scores.get((run.run_id, subset, measure))
+        figure = figures.get((system, subset, measure))
+        if score is None:
+            cells.append(absent_cell())
+            continue
+        difference = "" if figure is None else _subtract(report, score.value, figure)
+        cells.append(Cell(format_value(score.value, report.scale, measure), note=difference))
+    return cells
+
+
+def _subtract(report: BenchmarkReport, value: float, figure: PublishedFigure) -> str:
+    return format_difference(value - figure.value, report.scale, figure.measure)
+
+
+def difference_table(report: BenchmarkReport, subset: str) -> Table | None:
+    """Published systems by runs in the headline measure: ours minus theirs; None where none is published."""
+    runs = report.rank_runs()
+    wanted = (subset, report.headline_measure)
+    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
+    if not found:
+        return None
+    ordered = sorted(found, key=lambda one: (-one.value, one.system, one.source))
+    titles = ["published", *(f"{run.label} minus published" for run in runs)]
+    return Table(
+        f"{report.headline_measure} against published figures: {format_subset(subset)}",
+        (*text_columns("system"), *number_columns(titles)),
+        tuple(_distance_row(report, runs, figure) for figure in ordered),
+        f"Ours minus theirs; what is above stands out. {source_note(report, subset)}".strip(),
+    )
+
+
+def _distance_row(report: BenchmarkReport, runs: Sequence[RunRow], figure: PublishedFigure) -> Row:
+    scores = report.index_scores()
+    ours = [scores.get((run.run_id, figure.subset, figure.measure)) for run in runs]
+    cells = [absent_cell() if one is None else _sign(_subtract(report, one.value, figure)) for one in ours]
+    value = format_value(figure.value, report.scale, figure.measure)
+    several = len(report.list_sources(figure.subset)) > 1
+    system = Cell(figure.system, note=figure.source if several else "")
+    return make_row(system, value, *cells, is_ours=False)
+
+
+def _sign(text: str) -> Cell:
+    return Cell(text, "best" if text.startswith("+") else "plain")
 
 
 def side_by_side_tables(report: BenchmarkReport) -> list[Table]:
@@ -40,7 +146,7 @@ def side_by_side_tables(report: BenchmarkReport) -> list[Table]:
     splits = list(dict.fromkeys(subset.partition("/")[2] for subset in subsets))
     tables = []
     for split in splits:
-        chosen = _order([subset for subset in subsets if subset.partition("/")[2] == split])
+        chosen = _order_groups([subset for subset in subsets if subset.partition("/")[2] == split])
         measures = _list_measures(report, chosen)
         room = max(1, MOST_COLUMNS // len(measures))
         parts = [chosen[place : place + room] for place in range(0, len(chosen), room)]
@@ -55,10 +161,10 @@ def list_reproduced(report: BenchmarkReport) -> list[Table]:
     return tables if rows is None else [rows]
 
 
-def _order(subsets: Sequence[str]) -> list[str]:
+def _order_groups(subsets: Sequence[str]) -> list[str]:
     """Groups in the report's order, then averages, then all queries.
 
-    >>> _order(["all/test", "mean(facet)/test", "facet=method/test"])
+    >>> _order_groups(["all/test", "mean(facet)/test", "facet=method/test"])
     ['facet=method/test', 'mean(facet)/test', 'all/test']
     """
     return sorted(subsets, key=lambda name: (name.partition("/")[0] == "all", name.startswith("mean(")))
@@ -128,15 +234,6 @@ class _Columns:
         """The published systems that have a figure in one of the columns."""
         return {system for system, *key in self.figures if tuple(key) in self.keys}
 
-    def list_ours(self) -> list[list[Cell]]:
-        """For each run its values, the best of each column marked."""
-        runs = self.report.runs
-        columns = [
-            mark_scores(self.report, [self.scores.get((run.run_id, *key)) for run in runs])[1]
-            for key in self.keys
-        ]
-        return [[column[place] for column in columns] for place in range(len(runs))]
-
     def list_theirs(self, system: str) -> list[Cell]:
         """The figures of a published system."""
         found = [self.figures.get((system, *key)) for key in self.keys]
@@ -149,11 +246,8 @@ class _Columns:
     def list_differences(self, run: RunRow, system: str) -> list[Cell]:
         """Ours minus theirs."""
         pairs = [(self.scores.get((run.run_id, *key)), self.figures.get((system, *key))) for key in self.keys]
-        scale = self.report.scale
         return [
-            absent_cell()
-            if score is None or figure is None
-            else Cell(format_difference(score.value - figure.value, scale, figure.measure))
+            Cell(_subtract(self.report, score.value, figure)) if score and figure else absent_cell()
             for score, figure in pairs
         ]
 
@@ -163,13 +257,13 @@ def _list_rows(report: BenchmarkReport, keys: Sequence[tuple[str, str]]) -> list
     columns = _Columns(report, keys, report.index_scores(), report.index_published(), match_published(report))
     headline = (report.headline_subset, report.headline_measure)
     blocks = []
-    for run, cells in zip(report.runs, columns.list_ours(), strict=True):
+    for run, _values, cells in list_runs(report, keys):
         lead = columns.scores.get((run.run_id, *headline))
         blocks.append((_key(lead.value if lead else None), run.label, _make_block(columns, run, cells)))
     for system in columns.list_systems() - set(columns.matched.values()):
-        told = columns.figures.get((system, *headline))
+        found = columns.figures.get((system, *headline))
         row = make_row(system, "published, not run", *columns.list_theirs(system), is_ours=False)
-        blocks.append((_key(told.value if told else None), system, [row]))
+        blocks.append((_key(found.value if found else None), system, [row]))
     return [row for _key_of_block, _name, rows in sorted(blocks, key=lambda one: one[:2]) for row in rows]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pinakes.queries.definition import read_benchmark
-from pinakes.run.baselines import find_baseline, is_baseline_system
+from pinakes.report.runs import find_baseline, is_baseline_system
 
 PLAIN = {"distance": "cosine", "context": "no", "candidates": "all"}
 EXACT = {**PLAIN, "marginals": "aspire", "temperature": 1.0, "regularisation": 0.0}

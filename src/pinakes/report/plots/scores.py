@@ -8,9 +8,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pinakes.report.data import BenchmarkReport, PairTest, RunRow
-from pinakes.report.drawing import INK, MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
 from pinakes.report.formatting import format_difference, format_subset, format_value
-from pinakes.report.published import match_published
+from pinakes.report.plots.drawing import INK, MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.tables.published import match_published
 
 MOST_SINGLE_BARS: Final = 150
 MOST_SINGLE_DOTS: Final = 2_000

@@ -1,12 +1,32 @@
-"""What `construct` has to say, as tables or as one JSON object."""
+"""What `sample` and `construct` have to say."""
 
+import sys
 from dataclasses import asdict
 
 from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
-from pinakes.report.present import print_object
-from pinakes.report.terminal import print_tables
+from pinakes.report.terminal import print_object, print_records, print_tables
 from pinakes.sample.construct_records import ConstructionSummary, ModelChoice
+from pinakes.sample.sample import SampleSummary
+
+
+def print_sample(summary: SampleSummary, *, as_json: bool) -> None:
+    """What was drawn: how far the pre-filter narrowed the corpus, and every pool; or one JSON object."""
+    if as_json:
+        print_object(asdict(summary))
+        return
+    funnel = [{"papers of the corpus": name, "count": count} for name, count in summary.funnel.items()]
+    print_records(funnel)
+    print_records([asdict(pool) for pool in summary.pools])
+    lines = [
+        f"{summary.queries} of {summary.requested_queries} queries, "
+        f"{summary.validation_queries} for validation; "
+        f"{summary.excluded_held} of {summary.excluded} excluded papers are in the corpus"
+    ]
+    short = [pool.pool for pool in summary.pools if pool.size < pool.requested_size]
+    if short:
+        lines.append(f"smaller than requested, for want of papers, and so drawn once: {', '.join(short)}")
+    print("\n".join(lines), file=sys.stderr)
 
 
 def print_construction(summary: ConstructionSummary, *, as_json: bool) -> None:

@@ -8,9 +8,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from pinakes.report.data import BenchmarkReport, RunRow
-from pinakes.report.drawing import MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
 from pinakes.report.formatting import format_deviation, format_size, format_subset, format_value
-from pinakes.report.plots import add_legend, factor_of, finish_axes, unit_of
+from pinakes.report.plots.drawing import MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.plots.scores import add_legend, factor_of, finish_axes, unit_of
 from pinakes.report.subsets import TYPE, read_size
 
 Line = Literal["-", "--", ""]
