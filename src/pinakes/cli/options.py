@@ -5,7 +5,7 @@ An option without a variable of its own here has one by Typer's rule: PINAKES_<C
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -141,7 +141,7 @@ class CommonOptions:
         for line in () if self.quiet else lines:
             typer.echo(line, err=True)
 
-    def print_records(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def print_records(self, rows: Sequence[Mapping[str, object]]) -> None:
         """Print records of one kind as a table, or as JSON."""
         from pinakes.report.terminal import print_records
 

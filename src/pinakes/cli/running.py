@@ -176,16 +176,22 @@ def tune() -> None:
     """Choose a system's parameters on a benchmark's validation queries."""
 
 
+@dataclass(frozen=True, slots=True)
+class GridOptions:
+    """Which values are tried, and what they are judged by."""
+
+    k1: Annotated[list[float] | None, typer.Option(help="A k1 to try. May be repeated.")] = None
+    b: Annotated[list[float] | None, typer.Option("--b", help="A b to try. May be repeated.")] = None
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
+    ] = None
+
+
 @tune_app.command("bm25")
 @takes_option_sets
 def tune_bm25(
     benchmark: BenchmarkName,
-    k1: Annotated[list[float] | None, typer.Option(help="A k1 to try. May be repeated.")] = None,
-    b: Annotated[list[float] | None, typer.Option("--b", help="A b to try. May be repeated.")] = None,
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
-    ] = None,
-    *,
+    grid: GridOptions,
     choices: Annotated[SystemChoices, Omit("precision", "distance", "device")],
     templates: Templates,
     common: CommonOptions,
@@ -198,9 +204,9 @@ def tune_bm25(
         summary = tune_bm25(
             database,
             benchmark,
-            k1 or K1_GRID,
-            b or B_GRID,
-            measure=measure,
+            grid.k1 or K1_GRID,
+            grid.b or B_GRID,
+            measure=grid.measure,
             options=choices.for_database(database),
             query_template=templates.query_template,
             paper_template=templates.paper_template,

@@ -38,7 +38,7 @@ def gather_report(
     all_runs: bool = False,
     measure: str | None = None,
 ) -> BenchmarkReport:
-    """All that is known of a benchmark's runs, from their stored scores.
+    """All that a report says of a benchmark's runs, from their stored scores.
 
     Args:
         database: where they are.
@@ -146,9 +146,9 @@ def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[Pub
 
 def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale:
     """Per cent where every published figure is printed as one."""
-    told = [one for one in published if one.value]
-    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in told]
-    return "percent" if told and all(is_percent) else "share"
+    printed = [one for one in published if one.value]
+    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in printed]
+    return "percent" if printed and all(is_percent) else "share"
 
 
 def _order_published(benchmark: Benchmark) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def _draw_exhibits(report: BenchmarkReport) -> list[_Exhibit]:
 
 @dataclass(frozen=True, slots=True)
 class _Paired:
-    """Papers that are asked with two groups: the plot of each run, the best one first."""
+    """Papers that are queries in two groups: the plot of each run, the best one first."""
 
     title: str
     note: str

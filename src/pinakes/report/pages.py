@@ -1,4 +1,4 @@
-"""Jinja as our pages use it: templates of this package, every text escaped, numbers as print has them."""
+"""Pages: Jinja as our templates use it, every text escaped, and files replaced whole while they are read."""
 
 import os
 import re

@@ -52,7 +52,7 @@ def find_orphans(database: Database) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def print_status(found: Mapping[str, Sequence[Mapping[str, Any]]], *, as_json: bool) -> None:
+def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], *, as_json: bool) -> None:
     """What a database holds: a table for each kind of thing, or one JSON object."""
     if as_json:
         print_object(found)

@@ -8,7 +8,7 @@ import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final, Literal, TextIO
+from typing import Final, TextIO
 
 import orjson
 from rich import box
@@ -20,7 +20,6 @@ from pinakes.errors import InputError
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
 
-Format = Literal["table", "csv", "json"]
 FORMATS: Final = ("table", "csv", "json")
 UNFOLDED_WIDTH: Final = 100_000
 
@@ -52,7 +51,7 @@ def print_table(table: Table, *, stream: TextIO | None = None) -> None:
 
 def print_rows(
     columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
+    rows: Iterable[Sequence[object]],
     format: str = "table",
     *,
     stream: TextIO | None = None,
@@ -71,7 +70,7 @@ def print_rows(
     writers[format](columns, rows, stream or sys.stdout)
 
 
-def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool = False) -> None:
+def print_records(rows: Sequence[Mapping[str, object]], *, as_json: bool = False) -> None:
     """Records of one kind: a table, rounded, or a JSON array, unrounded."""
     columns = list(rows[0]) if rows else []
     if as_json:
@@ -80,7 +79,7 @@ def print_records(rows: Sequence[Mapping[str, Any]], *, as_json: bool = False) -
     print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
 
 
-def print_object(content: Any) -> None:
+def print_object(content: object) -> None:
     """One JSON object on stdout."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
@@ -128,7 +127,7 @@ def _style(cell: Cell, row: Row) -> Text:
     return Text(escape_controls(cell.full_text), style=style)
 
 
-def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     listed = [list(row) for row in rows]
     kinds = [_is_number_column([row[place] for row in listed]) for place in range(len(columns))]
     headings = tuple(Column(title, kind) for title, kind in zip(columns, kinds, strict=True))
@@ -136,16 +135,16 @@ def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: 
     _make_console(stream).print(_draw(Table("", headings, tuple(Row(row) for row in cells))))
 
 
-def _is_number_column(values: Sequence[Any]) -> bool:
+def _is_number_column(values: Sequence[object]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(value, int | float) and value is not True for value in given)
 
 
-def _show(value: Any) -> Cell:
+def _show(value: object) -> Cell:
     return Cell("NULL", "absent") if value is None else Cell(_write_value(value))
 
 
-def _write_value(value: Any) -> str:
+def _write_value(value: object) -> str:
     """A value as text.
 
     >>> _write_value(True), _write_value(datetime(2026, 3, 1)), _write_value(0.1)
@@ -156,14 +155,14 @@ def _write_value(value: Any) -> str:
     return value.isoformat() if isinstance(value, date | datetime) else str(value)
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if value is None else _write_value(value) for value in row])
 
 
-def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     names = _number_repeated(columns)
     objects = [dict(zip(names, row, strict=True)) for row in rows]
     stream.write(orjson.dumps(objects, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")

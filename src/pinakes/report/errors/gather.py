@@ -152,11 +152,12 @@ class ErrorReader:
     def read(self, level: int, top: int) -> list[ErrorQuery]:
         """The queries with their errors, in the given order."""
         requested = {
-            row["query_id"]: row for row in self._rows(select_requested(self.benchmark, self.query_ids))
+            row["query_id"]: row
+            for row in self.session.rows(select_requested(self.benchmark, self.query_ids))
         }
         sentences = self._read_sentences()
         candidates = self._read_candidates(level, top)
-        counted = self._rows(select_relevant_counts(self.benchmark, self.query_ids, level))
+        counted = self.session.rows(select_relevant_counts(self.benchmark, self.query_ids, level))
         relevant = {row["query_id"]: row["relevant"] for row in counted}
         return [
             ErrorQuery(
@@ -170,19 +171,16 @@ class ErrorReader:
                 title=row["title"] or "",
                 abstract=row["abstract"] or "",
                 sentences=tuple(sentences.get(query_id, ())),
-                false_positives=self._order_high(candidates.get((query_id, FALSE_POSITIVE), [])),
-                low=self._order_low(candidates.get((query_id, LOW), [])),
+                false_positives=self._sort(candidates.get((query_id, FALSE_POSITIVE), ()), is_low=False),
+                low=self._sort(candidates.get((query_id, LOW), ()), is_low=True),
             )
             for query_id in self.query_ids
             if (row := requested.get(query_id))
         ]
 
-    def _rows(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
-        return self.session.rows(query)
-
     def _read_sentences(self) -> dict[str, list[QuerySentence]]:
         found: dict[str, list[QuerySentence]] = {}
-        for row in self._rows(select_abstract_sentences(self.benchmark, self.query_ids)):
+        for row in self.session.rows(select_abstract_sentences(self.benchmark, self.query_ids)):
             sentence = QuerySentence(row["text"], bool(row["is_requested"]))
             found.setdefault(row["query_id"], []).append(sentence)
         return found
@@ -196,7 +194,7 @@ class ErrorReader:
         if "source" not in names:
             return {}
         found: dict[tuple[str, int], list[str]] = {}
-        for row in self._rows(select_sources(self.benchmark, self.query_ids)):
+        for row in self.session.rows(select_sources(self.benchmark, self.query_ids)):
             found.setdefault((row["query_id"], row["paper_id"]), []).append(row["source"] or "")
         return {key: ", ".join(sorted(set(",".join(several).split(",")))) for key, several in found.items()}
 
@@ -205,7 +203,7 @@ class ErrorReader:
         sources = self._read_sources()
         run_ids = [run.run_id for run in self.runs]
         rows: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-        for row in self._rows(select_errors(self.benchmark, run_ids, self.query_ids, level, top)):
+        for row in self.session.rows(select_errors(self.benchmark, run_ids, self.query_ids, level, top)):
             rows.setdefault((row["query_id"], row["kind"], row["paper_id"]), []).append(row)
         found: dict[tuple[str, str], list[ErrorCandidate]] = {}
         for (query_id, kind, paper_id), of_runs in rows.items():
@@ -225,20 +223,12 @@ class ErrorReader:
             found.setdefault((query_id, kind), []).append(candidate)
         return found
 
-    def _order_high(self, candidates: Sequence[ErrorCandidate]) -> tuple[ErrorCandidate, ...]:
-        """By the highest rank that a run gives them, then by that of the first run."""
-
-        def key(one: ErrorCandidate) -> tuple[float, list[float], str]:
-            ranks = one.find_ranks(self.runs)
-            return min(ranks), ranks, one.source_id
-
-        return tuple(sorted(candidates, key=key))
-
-    def _order_low(self, candidates: Sequence[ErrorCandidate]) -> tuple[ErrorCandidate, ...]:
-        """By the lowest rank that a run gives them, then the higher grade, then by that of the first run."""
+    def _sort(self, candidates: Sequence[ErrorCandidate], *, is_low: bool) -> tuple[ErrorCandidate, ...]:
+        """By the worst rank that a run gives; low ones then by the higher grade; then by the first run."""
+        sign = -1 if is_low else 1
 
         def key(one: ErrorCandidate) -> tuple[float, int, list[float], str]:
-            ranks = [-rank for rank in one.find_ranks(self.runs)]
-            return min(ranks), -(one.grade or 0), ranks, one.source_id
+            ranks = [sign * rank for rank in one.find_ranks(self.runs)]
+            return min(ranks), -(one.grade or 0) if is_low else 0, ranks, one.source_id
 
         return tuple(sorted(candidates, key=key))

@@ -51,7 +51,7 @@ class HeatMapExhibit:
 
 @dataclass(frozen=True, slots=True)
 class GroupPair:
-    """One paper that is asked with two groups: the paper's source id, and group and query of each."""
+    """One paper that is a query in two groups: the paper's source id, and group and query of each."""
 
     paper: str
     group_a: str
@@ -62,7 +62,7 @@ class GroupPair:
 
 @dataclass(frozen=True, slots=True)
 class GroupPairsExhibit:
-    """The papers that are asked with two groups of a column; the values are those of the report."""
+    """The papers that are queries in two groups of a column; the values are those of the report."""
 
     title: str
     column: str

@@ -110,7 +110,7 @@ def _draw_pair(axes: Axes, groups: Sequence[str], pair: GroupPair, values: Seque
         axes.plot([value], [row], markersize=6, linestyle="none", clip_on=False, **_style(groups, group))
 
 
-def _pair_legend(groups: Sequence[str]) -> list[Any]:
+def _pair_legend(groups: Sequence[str]) -> list[Line2D]:
     return [
         Line2D([], [], linestyle="none", markersize=6, label=group, **_style(groups, group))
         for group in groups
@@ -120,11 +120,11 @@ def _pair_legend(groups: Sequence[str]) -> list[Any]:
 def _describe_pairs(
     report: BenchmarkReport, run: RunRow, drawn: Sequence[tuple[GroupPair, float, float]]
 ) -> str:
-    told = [
+    values = [
         f"{pair.paper}: {pair.group_a} {_write(report, value_a)}, {pair.group_b} {_write(report, value_b)}"
         for pair, value_a, value_b in drawn
     ]
-    return f"Paired dots of {report.headline_measure} by paper, {run.label}. {'; '.join(told)}."
+    return f"Paired dots of {report.headline_measure} by paper, {run.label}. {'; '.join(values)}."
 
 
 def _write(report: BenchmarkReport, value: float) -> str:

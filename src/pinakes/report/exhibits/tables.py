@@ -14,7 +14,7 @@ from pinakes.report.exhibits.data import (
     TableExhibit,
     Value,
 )
-from pinakes.report.formatting import ABSENT, format_difference, format_value
+from pinakes.report.formatting import format_difference
 from pinakes.report.layout import (
     Cell,
     Column,
@@ -25,6 +25,7 @@ from pinakes.report.layout import (
     make_row,
     number_columns,
     text_columns,
+    value_cell,
 )
 from pinakes.report.tables.scores import scale_note
 
@@ -73,28 +74,18 @@ def list_pair_values(
 
 
 def pair_table(report: BenchmarkReport, exhibit: GroupPairsExhibit, run: RunRow) -> Table:
-    """A run's values of papers that are asked with two groups, a row for each paper."""
+    """A run's values of papers that are queries in two groups, a row for each paper."""
     found = list_pair_values(report, exhibit, run)
     groups = sorted({group for pair, *_values in found for group in (pair.group_a, pair.group_b)})
     rows = []
     for pair, value_a, value_b in found:
-        told = {pair.group_a: value_a, pair.group_b: value_b}
-        cells = [_pair_cell(report, told.get(group)) for group in groups]
-        distance = abs(value_a - value_b)
-        rows.append(make_row(pair.paper, *cells, _difference(report, distance)))
+        values = {pair.group_a: value_a, pair.group_b: value_b}
+        cells = [value_cell(values.get(group), report.scale, report.headline_measure) for group in groups]
+        distance = format_difference(abs(value_a - value_b), report.scale, report.headline_measure)
+        rows.append(make_row(pair.paper, *cells, distance.removeprefix("+")))
     columns = (*text_columns("paper"), *number_columns([*groups, "distance"]))
     note = " ".join(filter(None, (exhibit.note, scale_note(report))))
     return Table(f"{exhibit.title}: {run.label}", columns, tuple(rows), note)
-
-
-def _pair_cell(report: BenchmarkReport, value: float | None) -> Cell:
-    if value is None:
-        return Cell(ABSENT, "absent")
-    return Cell(format_value(value, report.scale, report.headline_measure))
-
-
-def _difference(report: BenchmarkReport, value: float) -> str:
-    return format_difference(value, report.scale, report.headline_measure).removeprefix("+")
 
 
 MOST_UNPRINTED: Final = 10
@@ -129,8 +120,8 @@ def view_table(exhibit: TableExhibit) -> Table:
     columns += number_columns(["here", "printed", "diff."] * len(beside))
     headings = (Heading("", len(ordered)), *(Heading(_name(name), 3) for name in beside))
     rows = [_view_row(exhibit, row, ordered, beside) for row in exhibit.rows]
-    told = {_row_name(exhibit, row) for row in exhibit.rows}
-    rows += [_printed_row(exhibit, name, ordered) for name in exhibit.published if name not in told]
+    shown = {_row_name(exhibit, row) for row in exhibit.rows}
+    rows += [_printed_row(exhibit, name, ordered) for name in exhibit.published if name not in shown]
     return Table(exhibit.title, tuple(columns), tuple(rows), _write_note(exhibit), headings if beside else ())
 
 

@@ -1,8 +1,7 @@
 """Matplotlib figures as SVG that can stand in a page: the same bytes each time, colours by CSS variables.
 
 Colours of series are from Okabe and Ito 2008 and differ for colour-blind readers. In a page that sets
-`--series-1` …, `--plot-muted`, they follow the page's theme; alone, the SVG shows the colours below. Leaves
-out: what is drawn (`plots`).
+`--series-1` …, `--plot-muted`, they follow the page's theme; alone, the SVG shows the colours below.
 """
 
 import io

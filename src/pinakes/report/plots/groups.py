@@ -1,21 +1,27 @@
 """The plots of pool sizes and of many groups as SVG text: a line a system, a dot a system."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from pinakes.report.data import BenchmarkReport, RunRow
-from pinakes.report.formatting import format_deviation, format_size, format_subset, format_value
-from pinakes.report.plots.drawing import MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
-from pinakes.report.plots.scores import add_legend, factor_of, finish_axes, unit_of
+from pinakes.report.formatting import format_size, format_subset
+from pinakes.report.plots.drawing import MARKERS, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.plots.scores import (
+    HOLLOW,
+    add_legend,
+    describe_values,
+    factor_of,
+    finish_axes,
+    list_figures,
+    unit_of,
+)
 from pinakes.report.subsets import TYPE, read_size
 
 Line = Literal["-", "--", ""]
-
-_HOLLOW: Final[dict[str, Any]] = {"color": MUTED, "markerfacecolor": "none", "markersize": 4.5}
 
 
 def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
@@ -42,8 +48,9 @@ def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
         axes.set_ylabel(unit_of(report))
         axes.set_title(f"{report.headline_measure} by pool size")
         add_legend(axes, [*_legend(runs), *_published_legend(report, report.sizes, "--")])
-        said = f"Line chart of {report.headline_measure} over the pool size."
-        return write_svg(figure, name, f"{said} {_describe(report, runs, report.sizes)}")
+        values = describe_values(report, runs, report.sizes, with_deviations=True)
+        said = f"Line chart of {report.headline_measure} over the pool size. {values}"
+        return write_svg(figure, name, said)
 
 
 def _scored_runs(report: BenchmarkReport, subsets: Sequence[str]) -> list[RunRow]:
@@ -81,14 +88,14 @@ def _draw_line(axes: Axes, report: BenchmarkReport, run: RunRow, place: int) -> 
 
 
 def _draw_published_lines(axes: Axes, report: BenchmarkReport) -> None:
-    told: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    points: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for figure in report.published:
         if figure.subset in report.sizes and figure.measure == report.headline_measure:
             point = (read_size(figure.subset), figure.value * factor_of(report))
-            told.setdefault((figure.system, figure.source), []).append(point)
-    for points in told.values():
-        sizes, values = zip(*sorted(points), strict=True)
-        axes.plot(sizes, values, "D--", linewidth=0.9, **_HOLLOW)
+            points.setdefault((figure.system, figure.source), []).append(point)
+    for of_system in points.values():
+        sizes, values = zip(*sorted(of_system), strict=True)
+        axes.plot(sizes, values, "D--", linewidth=0.9, **HOLLOW)
 
 
 def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, name: str) -> str | None:
@@ -102,10 +109,8 @@ def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, 
     with plot_settings():
         figure, axes = make_axes(1.3 + 0.27 * len(subsets))
         for row, subset in enumerate(subsets):
-            values = [
-                f.value * factor_of(report) for f in report.published if _is_headline(f, subset, report)
-            ]
-            axes.plot(values, [row] * len(values), "D", **_HOLLOW)
+            figures = list_figures(report, subset)
+            axes.plot(figures, [row] * len(figures), "D", **HOLLOW)
         for place, run in enumerate(runs):
             _draw_dots(axes, report, run, subsets, place)
         axes.set_yticks(range(len(subsets)), [_label(subset) for subset in subsets])
@@ -114,8 +119,8 @@ def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, 
         finish_axes(axes, report, title)
         axes.grid(axis="y", linewidth=0.5)
         add_legend(axes, [*_legend(runs, line=""), *_published_legend(report, subsets, "")])
-        said = f"Dot plot of {report.headline_measure}. {_describe(report, runs, subsets)}"
-        return write_svg(figure, name, said)
+        values = describe_values(report, runs, subsets, with_deviations=True)
+        return write_svg(figure, name, f"Dot plot of {report.headline_measure}. {values}")
 
 
 def _draw_dots(axes: Axes, report: BenchmarkReport, run: RunRow, subsets: Sequence[str], place: int) -> None:
@@ -132,10 +137,6 @@ def _draw_dots(axes: Axes, report: BenchmarkReport, run: RunRow, subsets: Sequen
     )
 
 
-def _is_headline(figure: Any, subset: str, report: BenchmarkReport) -> bool:
-    return (figure.subset, figure.measure) == (subset, report.headline_measure)
-
-
 def _label(subset: str) -> str:
     """A row's name: that of a type alone, since the title says that they are types.
 
@@ -145,28 +146,14 @@ def _label(subset: str) -> str:
     return subset.removeprefix(TYPE) if subset.startswith(TYPE) else format_subset(subset)
 
 
-def _legend(runs: Sequence[RunRow], line: Line = "-") -> list[Any]:
+def _legend(runs: Sequence[RunRow], line: Line = "-") -> list[Line2D]:
     return [
         Line2D([], [], color=colour, marker=marker, linestyle=line, markersize=5, label=run.label)
         for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False)
     ]
 
 
-def _published_legend(report: BenchmarkReport, subsets: Sequence[str], line: Line) -> list[Any]:
-    if not any(_is_headline(figure, subset, report) for figure in report.published for subset in subsets):
+def _published_legend(report: BenchmarkReport, subsets: Sequence[str], line: Line) -> list[Line2D]:
+    if not any(list_figures(report, subset) for subset in subsets):
         return []
-    return [Line2D([], [], marker="D", linestyle=line, label="a published system", **_HOLLOW)]
-
-
-def _describe(report: BenchmarkReport, runs: Sequence[RunRow], subsets: Sequence[str]) -> str:
-    scores, deviations = report.index_scores(), report.index_deviations()
-    said = []
-    for subset in subsets:
-        values = []
-        for run in runs:
-            key = (run.run_id, subset, report.headline_measure)
-            if key in scores:
-                spread = f" {format_deviation(deviations[key], report.scale)}" if key in deviations else ""
-                values.append(f"{run.label} {format_value(scores[key].value, report.scale)}{spread}")
-        said.append(f"{format_subset(subset)}: {', '.join(values) or 'no score'}")
-    return f"{'; '.join(said)}."
+    return [Line2D([], [], marker="D", linestyle=line, label="a published system", **HOLLOW)]

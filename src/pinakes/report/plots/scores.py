@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pinakes.report.data import BenchmarkReport, PairTest, RunRow
-from pinakes.report.formatting import format_difference, format_subset, format_value
+from pinakes.report.formatting import format_deviation, format_difference, format_subset, format_value
 from pinakes.report.plots.drawing import INK, MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
 from pinakes.report.tables.published import match_published
 
 MOST_SINGLE_BARS: Final = 150
 MOST_SINGLE_DOTS: Final = 2_000
 MOST_STEPS: Final = 500
+HOLLOW: Final[dict[str, Any]] = {"color": MUTED, "markerfacecolor": "none", "markersize": 4.5}
+"""how published figures are drawn"""
 
 
 def plot_subsets(report: BenchmarkReport, *, name: str = "subsets") -> str | None:
@@ -37,7 +40,8 @@ def plot_subsets(report: BenchmarkReport, *, name: str = "subsets") -> str | Non
         axes.tick_params(axis="y", length=0)
         finish_axes(axes, report, f"{report.headline_measure} by subset")
         add_legend(axes, _subset_legend(report, runs))
-        return write_svg(figure, name, _describe_subsets(report, runs, subsets))
+        values = describe_values(report, runs, subsets)
+        return write_svg(figure, name, f"Bar chart of {report.headline_measure}. {values}")
 
 
 def list_plotted(report: BenchmarkReport) -> list[str]:
@@ -75,38 +79,44 @@ def _draw_bars(axes: Axes, report: BenchmarkReport, runs: Sequence[RunRow], subs
 
 def _draw_published(axes: Axes, report: BenchmarkReport, subset: str, row: int) -> None:
     """The published figures of a subset as diamonds in the lowest part of its row."""
-    values = [f.value * factor_of(report) for f in report.published if _is_of(f, subset, report)]
-    axes.plot(values, [row + 0.34] * len(values), "D", markersize=4.5, color=MUTED, markerfacecolor="none")
+    values = list_figures(report, subset)
+    axes.plot(values, [row + 0.34] * len(values), "D", **HOLLOW)
 
 
-def _is_of(figure: Any, subset: str, report: BenchmarkReport) -> bool:
-    return (figure.subset, figure.measure) == (subset, report.headline_measure)
+def list_figures(report: BenchmarkReport, subset: str) -> list[float]:
+    """The published values of the headline measure in a subset, as they stand on an axis."""
+    wanted = (subset, report.headline_measure)
+    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
+    return [figure.value * factor_of(report) for figure in found]
 
 
-def _subset_legend(report: BenchmarkReport, runs: Sequence[RunRow]) -> list[Any]:
-    handles: list[Any] = [
+def _subset_legend(report: BenchmarkReport, runs: Sequence[RunRow]) -> list[Artist]:
+    handles: list[Artist] = [
         Patch(color=colour, label=run.label) for run, colour in zip(runs, SERIES, strict=False)
     ]
     if any(figure.measure == report.headline_measure for figure in report.published):
-        style: dict[str, Any] = {"linestyle": "none", "color": MUTED, "markerfacecolor": "none"}
-        handles.append(Line2D([], [], marker="D", markersize=4.5, label="a published system", **style))
+        handles.append(Line2D([], [], marker="D", linestyle="none", label="a published system", **HOLLOW))
     if match_published(report):
         handles.append(Line2D([], [], color=INK, linewidth=2, label="published, same system"))
     return handles
 
 
-def _describe_subsets(report: BenchmarkReport, runs: Sequence[RunRow], subsets: Sequence[str]) -> str:
-    scores = report.index_scores()
+def describe_values(
+    report: BenchmarkReport, runs: Sequence[RunRow], subsets: Sequence[str], *, with_deviations: bool = False
+) -> str:
+    """Each subset with the headline values of the runs in it, for those who cannot see the plot."""
+    scores, deviations = report.index_scores(), report.index_deviations() if with_deviations else {}
     said = []
     for subset in subsets:
-        found = [(run.label, scores.get((run.run_id, subset, report.headline_measure))) for run in runs]
-        values = [
-            f"{label} {format_value(score.value, report.scale, score.measure)}"
-            for label, score in found
-            if score
-        ]
+        values = []
+        for run in runs:
+            key = (run.run_id, subset, report.headline_measure)
+            if key in scores:
+                value = format_value(scores[key].value, report.scale, report.headline_measure)
+                spread = f" {format_deviation(deviations[key], report.scale)}" if key in deviations else ""
+                values.append(f"{run.label} {value}{spread}")
         said.append(f"{format_subset(subset)}: {', '.join(values) or 'no score'}")
-    return f"Bar chart of {report.headline_measure}. {'; '.join(said)}."
+    return f"{'; '.join(said)}."
 
 
 def plot_queries(report: BenchmarkReport, *, name: str = "queries") -> str | None:
@@ -206,9 +216,10 @@ def finish_axes(axes: Axes, report: BenchmarkReport, title: str) -> None:
     axes.set_title(title)
 
 
-def add_legend(axes: Axes, handles: Sequence[Any]) -> None:
+def add_legend(axes: Axes, handles: Sequence[Artist]) -> None:
     """A legend below the plot; matplotlib hides a label that begins with an underscore."""
-    labels = [f" {h.get_label()}" if h.get_label().startswith("_") else h.get_label() for h in handles]
+    labels = [str(handle.get_label()) for handle in handles]
+    labels = [f" {label}" if label.startswith("_") else label for label in labels]
     columns = max(1, min(5, 90 // (max(map(len, labels)) + 6)))
     figure = axes.get_figure()
     if figure is not None:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
 from pinakes.evaluate.compare import PairComparison
@@ -28,7 +27,7 @@ def print_tuning(summary: TuneSummary, *, as_json: bool) -> None:
     print(f"{chosen}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}", file=sys.stderr)
 
 
-def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, Any]]:
+def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, object]]:
     """Comparisons as rows: b against a."""
     return [
         {

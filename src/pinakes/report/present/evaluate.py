@@ -1,12 +1,9 @@
 """What `evaluate` has to say."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from pinakes.evaluate.evaluate import RunScores
-from pinakes.records import Score
-from pinakes.report.formatting import format_value
-from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
+from pinakes.report.layout import Table, make_row, number_columns, text_columns, value_cell
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
@@ -28,21 +25,20 @@ def _score_table(results: Sequence[RunScores]) -> Table:
     rows = []
     for subset in subsets:
         for result in results:
-            cells = [found.get((result.run_id, subset, measure)) for measure in measures]
-            known = next(cell for cell in cells if cell is not None)
-            values = [_score_cell(cell) for cell in cells]
-            coverage = coverage_cell(known.queries_answered, known.queries_expected)
-            rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *values))
+            scores = [found.get((result.run_id, subset, measure)) for measure in measures]
+            first = next(score for score in scores if score is not None)
+            coverage = coverage_cell(first.queries_answered, first.queries_expected)
+            cells = [
+                value_cell(score.value if score else None, "share", measure)
+                for score, measure in zip(scores, measures, strict=True)
+            ]
+            rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *cells))
     columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))
     note = "A query without an answer counts as zero."
     if len(subsets) < len(named):
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
     return Table("Scores", columns, tuple(rows), note)
-
-
-def _score_cell(score: Score | None) -> Cell | str:
-    return absent_cell() if score is None else format_value(score.value, "share", score.measure)
 
 
 def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
@@ -56,7 +52,7 @@ def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
             )
 
 
-def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, Any]]:
+def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, object]]:
     """Scores as rows: of subsets, or of single queries."""
     return [
         {

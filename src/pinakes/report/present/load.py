@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
@@ -57,7 +56,7 @@ def _count_rows(file: FileSummary) -> list[Cell]:
     return [*(Cell(f"{count:,}") for count in counts), rejected]
 
 
-def source_rows() -> list[dict[str, Any]]:
+def source_rows() -> list[dict[str, object]]:
     """The datasets that can be fetched, as rows."""
     return [
         {
@@ -71,7 +70,7 @@ def source_rows() -> list[dict[str, Any]]:
     ]
 
 
-def fetched_rows(summary: FetchSummary) -> list[dict[str, Any]]:
+def fetched_rows(summary: FetchSummary) -> list[dict[str, object]]:
     """What became of a dataset's files, as rows; a digest that nobody publishes stands with its file."""
     return [
         {

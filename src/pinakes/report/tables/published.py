@@ -19,6 +19,7 @@ from pinakes.report.layout import (
     make_row,
     number_columns,
     text_columns,
+    value_cell,
 )
 from pinakes.report.tables.scores import list_runs, source_note
 
@@ -33,12 +34,12 @@ def match_published(report: BenchmarkReport) -> dict[int, str]:
 
     Names are compared without case and punctuation. A run that the benchmark says to be none has none.
     """
-    known = {_simplify(figure.system): figure.system for figure in reversed(report.published)}
+    systems_by_name = {_simplify(figure.system): figure.system for figure in reversed(report.published)}
     systems = {figure.system for figure in report.published}
     matched = {}
     for run in report.runs:
         named = run.published_as
-        system = known.get(_simplify(run.system), "") if named is None else named
+        system = systems_by_name.get(_simplify(run.system), "") if named is None else named
         if system in systems:
             matched[run.run_id] = system
     return matched
@@ -63,7 +64,7 @@ def list_published_subsets(report: BenchmarkReport) -> list[str]:
 def reproduction_table(report: BenchmarkReport) -> Table | None:
     """Runs beside the published figures of the same system: value, and ours minus theirs; None without any.
 
-    A row for each subset: for benchmarks of more subsets than `side_by_side` has room for.
+    A row for each subset: for benchmarks of more subsets than `side_by_side_tables` has room for.
     """
     matched = match_published(report)
     found = [figure for figure in report.published if figure.system in matched.values()]
@@ -237,10 +238,9 @@ class _Columns:
     def list_theirs(self, system: str) -> list[Cell]:
         """The figures of a published system."""
         found = [self.figures.get((system, *key)) for key in self.keys]
-        scale = self.report.scale
         return [
-            absent_cell() if one is None else Cell(format_value(one.value, scale, one.measure))
-            for one in found
+            value_cell(one.value if one else None, self.report.scale, measure)
+            for one, (_subset, measure) in zip(found, self.keys, strict=True)
         ]
 
     def list_differences(self, run: RunRow, system: str) -> list[Cell]:

@@ -1,7 +1,5 @@
 """What made the runs of a report, and how much they cover."""
 
-from typing import Any
-
 import orjson
 
 from pinakes.report.data import BenchmarkReport, RunRow
@@ -64,7 +62,7 @@ def list_parameters(text: str) -> list[tuple[str, str]]:
     return sorted(_flatten(orjson.loads(text)))
 
 
-def _flatten(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+def _flatten(value: object, prefix: str = "") -> list[tuple[str, str]]:
     if not isinstance(value, dict):
         return [(prefix, value if isinstance(value, str) else orjson.dumps(value).decode())]
     parts = [_flatten(inner, f"{prefix}.{name}" if prefix else name) for name, inner in value.items()]

@@ -14,6 +14,7 @@ from pinakes.report.layout import (
     mark_best,
     number_columns,
     text_columns,
+    value_cell,
 )
 from pinakes.report.subsets import TYPE, read_size
 
@@ -140,7 +141,7 @@ def _list_published(
     for (system, source), figures in found.items():
         values = [figures.get(key) for key in keys]
         cells = [
-            absent_cell() if value is None else Cell(format_value(value, report.scale, measure))
+            value_cell(value, report.scale, measure)
             for value, (_subset, measure) in zip(values, keys, strict=True)
         ]
         rows.append((system, source, values, cells))

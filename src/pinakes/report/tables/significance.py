@@ -132,8 +132,8 @@ def _describe(report: BenchmarkReport, pair: PairTest, doubt: str) -> str:
     low, high = map(write, pair.interval)
     corrected = " after Holm" if len(report.list_pairs(pair.subset)) > 1 else ""
     p = format_p(pair.randomisation_p)
-    told = f"p {p}" if p.startswith("<") else f"p = {p}"
+    shown_p = f"p {p}" if p.startswith("<") else f"p = {p}"
     return (
         f"{labels[0]} is above {labels[1]} by {write(pair.mean_difference)}{doubt} "
-        f"({pair.confidence * 100:.0f} % {low} to {high}, {told}{corrected})."
+        f"({pair.confidence * 100:.0f} % {low} to {high}, {shown_p}{corrected})."
     )
