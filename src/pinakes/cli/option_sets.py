@@ -9,19 +9,16 @@ has the options of every field of `CommonOptions` but `--quiet`, where the param
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
 
 
-@dataclass(frozen=True)
 class Omit:
     """The fields of a set that a command does not take; they have their defaults."""
 
-    names: tuple[str, ...]
-
     def __init__(self, *names: str) -> None:
-        object.__setattr__(self, "names", names)
+        self.names = names
 
 
 def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:

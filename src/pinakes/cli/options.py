@@ -132,9 +132,11 @@ class CommonOptions:
 
     def show_progress(self) -> Progress:
         """A display of progress on stderr, or none."""
+        if self.quiet:
+            return Silent()
         from pinakes.report.progress import make_progress
 
-        return Silent() if self.quiet else make_progress()
+        return make_progress()
 
     def say(self, *lines: str) -> None:
         """Write lines to stderr, where the command is not quiet."""
