@@ -11,13 +11,13 @@ from pinakes.index.index import index
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.data import BenchmarkReport
-from pinakes.report.error_page import render_error_lines, render_error_page
-from pinakes.report.errors import ErrorRequest, gather_errors
-from pinakes.report.exhibit_tables import exhibit_tables
+from pinakes.report.errors.gather import ErrorRequest, gather_errors
+from pinakes.report.errors.page import render_error_lines, render_error_page
+from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
-from pinakes.report.side_by_side import side_by_side_tables
+from pinakes.report.tables.published import side_by_side_tables
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions

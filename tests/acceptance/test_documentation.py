@@ -13,6 +13,7 @@ import typer.main
 from pinakes import cli
 from pinakes.cli.indexing import DEFAULT_INDEX
 from pinakes.database import Database, connect
+from pinakes.database.read_only import ask
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.evaluators.registry import ALIASES, FAMILIES
 from pinakes.index.index import index
@@ -21,7 +22,6 @@ from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks
-from pinakes.report.status import ask
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.systems.base import SystemOptions

@@ -17,7 +17,7 @@ from pinakes.evaluate.agreement import (
 )
 from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
-from pinakes.report.present_agreement import (
+from pinakes.report.present.compare import (
     choose_agreement_column,
     find_published_agreement,
     print_agreement,

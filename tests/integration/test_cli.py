@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cli import steps
+from pinakes.database import connect
 from tests.benching import BENCHMARK_TOML, write_benchmark, write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
@@ -142,7 +142,7 @@ def test_a_defect_of_ours_exits_3_with_its_traceback(
     def fail(*_given: object) -> None:
         raise ZeroDivisionError("seven")
 
-    monkeypatch.setattr(steps, "read_status", fail, raising=False)
+    monkeypatch.setattr("pinakes.report.status.read_status", fail)
     outcome = call("status")
     assert (outcome.code, outcome.out) == (3, "")
     assert "ZeroDivisionError: seven" in outcome.err
@@ -153,7 +153,7 @@ def test_an_interruption_exits_130(here: str, call: Call, monkeypatch: pytest.Mo
     def interrupt(*_given: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(steps, "read_status", interrupt, raising=False)
+    monkeypatch.setattr("pinakes.report.status.read_status", interrupt)
     outcome = call("status")
     assert outcome.code == 130
     assert "start the same command again" in outcome.err
@@ -236,7 +236,7 @@ def test_sql_changes_nothing(here: str, call: Call) -> None:
 
 def test_status_tells_of_rows_without_a_home(here: str, call: Call) -> None:
     assert call("status", "--check").code == 0
-    with steps.connect() as database, database.begin() as session:
+    with connect() as database, database.begin() as session:
         session.execute("DELETE FROM papers WHERE source_id = 'p1'")
     assert call("status").code == 0
     outcome = call("status", "--check")
@@ -246,7 +246,7 @@ def test_status_tells_of_rows_without_a_home(here: str, call: Call) -> None:
 
 
 def test_a_held_duckdb_file_is_told_with_its_holder(prepared_duckdb_url: str) -> None:
-    with steps.connect(prepared_duckdb_url):
+    with connect(prepared_duckdb_url):
         busy = start("init", "--db", prepared_duckdb_url)
     assert busy.returncode == 1
     assert f"held by process {os.getpid()} " in busy.stderr

@@ -10,10 +10,10 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.report import errors as error_analysis
-from pinakes.report.error_data import ErrorCandidate, ErrorQuery, ErrorReport
-from pinakes.report.error_page import render_error_lines, render_error_page
-from pinakes.report.errors import ErrorRequest, find_relevant, gather_errors, write_errors
+from pinakes.report.errors import gather as error_analysis
+from pinakes.report.errors.data import ErrorCandidate, ErrorQuery, ErrorReport
+from pinakes.report.errors.gather import ErrorRequest, find_relevant, gather_errors
+from pinakes.report.errors.page import render_error_lines, render_error_page, write_errors
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions

@@ -11,7 +11,7 @@ from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.records import Score
-from pinakes.report.present import print_scores
+from pinakes.report.present.evaluate import print_scores
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, change, count, read_hits, write_benchmark
 from tests.scoring import RankedPaper, Rankings

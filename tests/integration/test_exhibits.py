@@ -11,14 +11,13 @@ from pinakes.errors import BenchmarkError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline, Exhibit
-from pinakes.report.exhibit_data import GroupPairsExhibit, HeatMapExhibit, TableExhibit
-from pinakes.report.exhibits import gather_exhibits
+from pinakes.report.exhibits.data import GroupPairsExhibit, HeatMapExhibit, TableExhibit
+from pinakes.report.exhibits.gather import gather_exhibits
 from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
-from pinakes.report.published import match_published
-from pinakes.report.side_by_side import side_by_side_tables
-from pinakes.run.baselines import find_baseline
+from pinakes.report.runs import find_baseline
+from pinakes.report.tables.published import match_published, side_by_side_tables
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import runs
 from pinakes.workload.benchmark import open_benchmark

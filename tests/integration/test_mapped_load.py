@@ -9,7 +9,7 @@ import pytest
 from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
-from pinakes.report.present import list_load_tables
+from pinakes.report.present.load import load_tables
 
 MAPPING = "-- name: papers\nSELECT id AS source_id, title FROM input WHERE lang = 'en'\n"
 
@@ -32,7 +32,8 @@ def test_records_that_the_mapping_passes_over_are_counted_and_said(
     (file,) = summary.files
     assert (file.rows_in, file.rows_loaded, file.rows_rejected, file.rows_skipped) == (14, 12, 2, 4)
     assert (summary.papers, summary.reasons) == (8, {"duplicate_id": 1, "not_json": 1})
-    assert "The mapping makes no row of 4 of the accepted records." in str(list_load_tables(summary)[0].note)
+    tables = load_tables("c", summary.files, summary.reasons, summary.quality, summary.elapsed_s)
+    assert "The mapping makes no row of 4 of the accepted records." in str(tables[0].note)
 
 
 @pytest.mark.parametrize("limit", [1, 4, 5, 13])

@@ -13,11 +13,13 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
+from pinakes.load.summary import LoadSummary
 from pinakes.report.data import BenchmarkReport, PublishedFigure
-from pinakes.report.gather import gather_report, write_report
+from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
-from pinakes.report.present import list_load_tables
+from pinakes.report.present.load import load_tables
+from pinakes.report.present.report import write_report
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import pools, runs, sampled_queries, scores
 from tests.sampled_rows import add_rows, add_scores
@@ -330,17 +332,20 @@ def test_groups_are_compared_where_they_are_few(
     assert [pair.subset for pair in gather_report(database, "tiny").comparisons] == ["all"]
 
 
-def test_load_is_told_file_by_file(database: Database, corpus: Path) -> None:
-    summary = load(database, LoadRequest("beir", corpus))
-    tables = list_load_tables(summary)
-    rows = [[cell.text for cell in row.cells] for row in tables[0].rows]
+def read_load_rows(summary: LoadSummary) -> list[list[str]]:
+    tables = load_tables(summary.corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s)
+    return [[cell.text for cell in row.cells] for row in tables[0].rows]
+
+
+def test_load_is_reported_file_by_file(database: Database, corpus: Path) -> None:
+    rows = read_load_rows(load(database, LoadRequest("beir", corpus)))
     assert rows == [
         ["corpus.jsonl", "papers", "4", "4", "0", "0", "0"],
         ["queries.jsonl", "queries", "4", "4", "0", "0", "0"],
         ["qrels/test.tsv", "judgments", "4", "4", "0", "0", "0"],
     ]
-    again = list_load_tables(load(database, LoadRequest("beir", corpus)))
-    assert [row.cells[2].text for row in again[0].rows] == ["in before"] * 3
+    again = read_load_rows(load(database, LoadRequest("beir", corpus)))
+    assert [row[2] for row in again] == ["in before"] * 3
 
 
 def test_query_of_several_pools_counts_once_by_its_mean(database: Database, corpus: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from pinakes.database import Database
+from pinakes.database.read_only import ask
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
-from pinakes.report.status import ask
 from tests.calling import Call
 
 SYNTHETIC = Path(__file__).parents[2] / "queries" / "synthetic"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pinakes.database import Database, connect, connect_read_only
+from pinakes.database.read_only import ask
 from pinakes.errors import DatabaseError, InputError
-from pinakes.report.status import ask
 from tests.benching import count
 
 

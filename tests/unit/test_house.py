@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pinakes.cli.steps import _HOMES
 from pinakes.evaluators.registry import FAMILIES
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
@@ -61,11 +60,6 @@ def test_every_registered_task_is_whole_under_its_name(name: str) -> None:
 def test_every_registry_entry_resolves(target: str) -> None:
     module, member = target.split(":")
     assert getattr(import_module(module), member) is not None
-
-
-@pytest.mark.parametrize(("module", "name"), [(m, n) for m, names in _HOMES.items() for n in names])
-def test_every_step_is_where_it_is_said_to_be(module: str, name: str) -> None:
-    assert getattr(import_module(module), name) is not None
 
 
 def test_the_database_knows_every_reason_for_a_rejection() -> None:

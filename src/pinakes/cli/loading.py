@@ -1,92 +1,129 @@
-"""The commands that bring files into the tables: `load`, `resolve`, `deduplicate`, `fetch`.
+"""The commands that bring files into the tables: `init`, `load`, `resolve`, `deduplicate`, `fetch`."""
 
-They stand apart from the other commands (`cli`) for their number of options only.
-"""
-
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from pinakes.cli import steps
-from pinakes.cli.options import DatabaseUrl, Json, Quiet, Wait, parse_options
+from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.options import CommonOptions, parse_options
 from pinakes.errors import LoadError
+
+app = typer.Typer()
 
 CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")]
 
 
+@app.command()
+@takes_option_sets
+def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
+    """Make the tables, and the views of every benchmark."""
+    from pinakes.load.initialise import initialise
+
+    with common.connect() as database:
+        changed = initialise(database)
+        common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How a corpus is loaded."""
+
+    corpus: Annotated[str | None, typer.Option(help="The corpus's name.", show_default=False)] = None
+    version: Annotated[str | None, typer.Option(help="The corpus's version.", show_default=False)] = None
+    licence: Annotated[str | None, typer.Option(help="The corpus's licence.", show_default=False)] = None
+    option: Annotated[
+        list[str] | None, typer.Option(help="name=value for the loader. May be repeated.", show_default=False)
+    ] = None
+    papers: Annotated[int | None, typer.Option(help="synthetic: how many papers.", show_default=False)] = None
+    seed: Annotated[int | None, typer.Option(help="synthetic: which world.", show_default=False)] = None
+    max_rejects: Annotated[
+        float, typer.Option(help="The greatest share of records that may be rejected.", min=0, max=1)
+    ] = 0.01
+    on_error: Annotated[
+        Literal["reject", "stop"], typer.Option(help="What a record that is not accepted does to the load.")
+    ] = "reject"
+    limit: Annotated[
+        int | None, typer.Option(help="Read at most this many records of each file.", show_default=False)
+    ] = None
+    jobs: Annotated[int, typer.Option(help="Processes that read files ahead.")] = 1
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do it all, report, and take it back.")] = False
+
+    def for_loader(self) -> dict[str, str]:
+        """The options of the loader's own."""
+        given = {"papers": self.papers, "seed": self.seed}
+        numbers = {name: str(value) for name, value in given.items() if value is not None}
+        return parse_options(self.option) | numbers
+
+
+@app.command()
+@takes_option_sets
 def load(
     loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; a wrong name lists them all.")],
     source: Annotated[
         Path | None, typer.Argument(help="The published file or folder.", show_default=False)
     ] = None,
-    corpus: Annotated[str | None, typer.Option(help="The corpus's name.", show_default=False)] = None,
-    version: Annotated[str | None, typer.Option(help="The corpus's version.", show_default=False)] = None,
-    licence: Annotated[str | None, typer.Option(help="The corpus's licence.", show_default=False)] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(help="name=value for the loader. May be repeated.", show_default=False)
-    ] = None,
-    papers: Annotated[
-        int | None, typer.Option(help="synthetic: how many papers.", show_default=False)
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="synthetic: which world.", show_default=False)] = None,
-    max_rejects: Annotated[
-        float, typer.Option(help="The greatest share of records that may be rejected.", min=0, max=1)
-    ] = 0.01,
-    on_error: Annotated[
-        Literal["reject", "stop"], typer.Option(help="What a record that is not accepted does to the load.")
-    ] = "reject",
-    limit: Annotated[
-        int | None, typer.Option(help="Read at most this many records of each file.", show_default=False)
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes that read files ahead.")] = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do it all, report, and take it back.")] = False,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    quiet: Quiet = False,
-    json: Json = False,
+    *,
+    options: LoadOptions,
+    common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
-    given = {"papers": papers, "seed": seed}
-    options = parse_options(option or []) | {
-        key: str(value) for key, value in given.items() if value is not None
-    }
-    request = steps.LoadRequest(
-        loader, source, options, corpus, version, licence, dry_run, limit, jobs, on_error
+    from pinakes.load.initialise import initialise
+    from pinakes.load.load import LoadRequest, choose_loader, load
+    from pinakes.report.present.load import print_load
+
+    request = LoadRequest(
+        loader,
+        source,
+        options.for_loader(),
+        options.corpus,
+        options.version,
+        options.licence,
+        options.dry_run,
+        options.limit,
+        options.jobs,
+        options.on_error,
     )
-    steps.choose_loader(request)  # before a database is made for nothing
-    with steps.connect(db, wait_s=wait) as database:
-        steps.initialise(database)
-        summary = steps.load(database, request, progress=steps.show_progress(quiet=quiet))
-    steps.print_load(summary, as_json=json)
-    if summary.rejected_share > max_rejects:
+    choose_loader(request)  # before a database is made for nothing
+    with common.connect() as database:
+        initialise(database)
+        summary = load(database, request, progress=common.show_progress())
+    print_load(summary, as_json=common.json)
+    if summary.rejected_share > options.max_rejects:
         raise LoadError(
             f"{summary.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
-            f"{max_rejects} allows; the table rejected_rows says why. What was accepted is in."
+            f"{options.max_rejects} allows; the table rejected_rows says why. What was accepted is in."
         )
 
 
-def resolve(corpus: CorpusName, db: DatabaseUrl = None, wait: Wait = 0.0, json: Json = False) -> None:
+@app.command()
+@takes_option_sets
+def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None:
     """Join a corpus's references and citations with its papers; every load ends with this."""
-    with steps.connect(db, wait_s=wait) as database:
-        steps.print_records([asdict(steps.resolve(database, corpus))], as_json=json)
+    from pinakes.load.resolve import resolve
+
+    with common.connect() as database:
+        common.print_records([asdict(resolve(database, corpus))])
 
 
+@app.command()
+@takes_option_sets
 def deduplicate(
     corpus: CorpusName,
     undo: Annotated[bool, typer.Option("--undo", help="Take all merges of the corpus back.")] = False,
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    json: Json = False,
+    *,
+    common: Annotated[CommonOptions, Omit("quiet")],
 ) -> None:
     """Merge the papers, and the cited works, of a corpus that are one work."""
-    with steps.connect(db, wait_s=wait) as database:
-        merged = steps.deduplicate(database, corpus, undo=undo)
-        steps.print_records([asdict(merged)], as_json=json)
+    from pinakes.load.deduplicate import deduplicate
+
+    with common.connect() as database:
+        common.print_records([asdict(deduplicate(database, corpus, undo=undo))])
 
 
+@app.command()
+@takes_option_sets
 def fetch(
     dataset: Annotated[
         str | None, typer.Argument(help="A known dataset. Without one, all are listed.", show_default=False)
@@ -95,24 +132,16 @@ def fetch(
         Path | None,
         typer.Option("--to", help="Folder for the files. Default: the dataset's name.", show_default=False),
     ] = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    *,
+    common: Annotated[CommonOptions, Omit("db", "wait")],
 ) -> None:
     """Bring a known dataset's published files here, going on where it stopped, and check them."""
+    from pinakes.load.fetch import fetch, find_source
+    from pinakes.report.present.load import fetched_rows, source_rows
+
     if dataset is None:
-        steps.print_records(steps.source_rows(), as_json=json)
+        common.print_records(source_rows())
         return
-    source = steps.find_source(dataset)
-    if not quiet:
-        typer.echo(f"{source.title}. Licence: {source.licence}. {source.page}", err=True)
-    summary = steps.fetch(dataset, to or Path(dataset), progress=steps.show_progress(quiet=quiet))
-    steps.print_records(steps.fetched_rows(summary), as_json=json)
-
-
-_COMMANDS: Final[tuple[Callable[..., None], ...]] = (load, resolve, deduplicate, fetch)
-
-
-def add_loading_commands(app: typer.Typer) -> None:
-    """Give the application the commands of this module."""
-    for command in _COMMANDS:
-        app.command()(command)
+    source = find_source(dataset)
+    common.say(f"{source.title}. Licence: {source.licence}. {source.page}")
+    common.print_records(fetched_rows(fetch(dataset, to or Path(dataset), progress=common.show_progress())))

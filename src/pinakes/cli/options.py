@@ -1,13 +1,20 @@
-"""The options that several commands share, each with its help and its environment variable.
+"""The options that several commands share, alone and in sets, each with its help.
 
 An option without a variable of its own here has one by Typer's rule: PINAKES_<COMMAND>_<OPTION>.
 """
 
-from typing import Annotated, Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from pinakes.errors import InputError
+from pinakes.progress import Progress, Silent
+
+if TYPE_CHECKING:  # a command's help does not wait for them
+    from pinakes.database import Database
+    from pinakes.systems.base import SystemOptions
 
 ENVIRONMENT: Final = "PINAKES"
 """what the variables of all options begin with"""
@@ -101,10 +108,75 @@ PaperTemplate = Annotated[
     ),
 ]
 
-LOADER_OPTION: Final = "--option"
+
+@dataclass(frozen=True, slots=True)
+class CommonOptions:
+    """The options of nearly every command: which database, and how much is said in which form."""
+
+    db: DatabaseUrl = None
+    wait: Wait = 0.0
+    quiet: Quiet = False
+    json: Json = False
+
+    def connect(self) -> "Database":
+        """The database, to be closed by `with`; a DuckDB file is made where it is missing."""
+        from pinakes.database import connect
+
+        return connect(self.db, wait_s=self.wait)
+
+    def connect_read_only(self) -> "Database":
+        """The database, where nothing can be changed."""
+        from pinakes.database import connect_read_only
+
+        return connect_read_only(self.db, wait_s=self.wait)
+
+    def show_progress(self) -> Progress:
+        """A display of progress on stderr, or none."""
+        if self.quiet:
+            return Silent()
+        from pinakes.report.progress import make_progress
+
+        return make_progress()
+
+    def say(self, *lines: str) -> None:
+        """Write lines to stderr, where the command is not quiet."""
+        for line in () if self.quiet else lines:
+            typer.echo(line, err=True)
+
+    def print_records(self, rows: Sequence[Mapping[str, object]]) -> None:
+        """Print records of one kind as a table, or as JSON."""
+        from pinakes.report.terminal import print_records
+
+        print_records(rows, as_json=self.json)
 
 
-def parse_options(given: list[str]) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class SystemChoices:
+    """What a user may say about a system."""
+
+    precision: Precision = "auto"
+    distance: Distance = None
+    device: Device = None
+    option: Options = None
+
+    def for_database(self, database: "Database", through: str = "exact") -> "SystemOptions":
+        """The options with the folder of the database's side indexes."""
+        from pinakes.systems.base import SystemOptions
+        from pinakes.workload.benchmark import find_index_folder
+
+        folder, parameters = find_index_folder(database), parse_options(self.option)
+        return SystemOptions(folder, self.precision, self.distance, self.device, parameters, through)
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """Which texts of queries and papers a system reads."""
+
+    query_template: QueryTemplate = None
+    paper_template: PaperTemplate = None
+
+
+def parse_options(given: Sequence[str] | None) -> dict[str, str]:
     """Options of a loader or a system from `name=value` words.
 
     Raises:
@@ -114,25 +186,9 @@ def parse_options(given: list[str]) -> dict[str, str]:
     {'split': 'dev', 'unknown': 'create'}
     """
     parsed = {}
-    for word in given:
+    for word in given or ():
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise InputError(f"{LOADER_OPTION} {word!r}: expected name=value.")
+            raise InputError(f"--option {word!r}: expected name=value.")
         parsed[name] = value
     return parsed
-
-
-def parse_positions(text: str) -> tuple[int, ...]:
-    """Positions of sentences, from 1, from numbers with commas between.
-
-    Raises:
-        InputError: a part is no such number.
-
-    >>> parse_positions("3, 1"), parse_positions("")
-    ((3, 1), ())
-    """
-    parts = [part.strip() for part in text.split(",")] if text.strip() else []
-    for part in parts:
-        if not part.isdecimal() or not 0 < int(part) < 1 << 31:
-            raise InputError(f"--sentences {text!r}: expected numbers from 1 with commas between, as 2,3.")
-    return tuple(map(int, parts))

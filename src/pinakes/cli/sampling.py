@@ -1,32 +1,19 @@
-"""The command that draws queries and pools from a corpus: `sample`, with the options of `sample.options`."""
+"""The commands that make pools and write them out: `sample`, `construct`, `export-pools`."""
 
-import inspect
+from dataclasses import asdict, field, make_dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from pinakes.cli import steps
-from pinakes.cli.options import BenchmarkName, DatabaseUrl, Json, Quiet, Wait
+from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.options import BenchmarkName, CommonOptions, RunIds
 from pinakes.sample.options import declared_options
 
-
-def sample(
-    benchmark: BenchmarkName,
-    corpus: Annotated[str, typer.Option(help="The corpus that queries and candidates are drawn from.")],
-    db: DatabaseUrl = None,
-    wait: Wait = 0.0,
-    quiet: Quiet = False,
-    json: Json = False,
-    **options: Any,
-) -> None:
-    """Draw a benchmark's queries and candidate pools from a corpus, in place of those it had."""
-    given = {name: options[declared.flag] for name, declared in declared_options().items()}
-    with steps.connect(db, wait_s=wait) as database:
-        summary = steps.sample(database, benchmark, corpus, given, progress=steps.show_progress(quiet=quiet))
-    steps.print_sample(summary, as_json=json)
+app = typer.Typer()
 
 
-def _declare_flags() -> list[tuple[str, Any, None]]:
+def _declare_flags() -> list[tuple[str, Any, Any]]:
     """Name, annotation and default of every option that `sample.options` declares."""
     return [
         (
@@ -35,20 +22,77 @@ def _declare_flags() -> list[tuple[str, Any, None]]:
                 list[type_] | None if may_repeat else type_ | None,  # type: ignore[valid-type]
                 typer.Option(help=option.help, min=option.minimum, show_default=False),
             ],
-            None,
+            field(default=None),
         )
         for flag, type_, may_repeat, option in declared_options().values()
     ]
 
 
-def add_sampling_command(app: typer.Typer) -> None:
-    """Add `sample` to the command line, `options` replaced by the declared ones, behind the corpus."""
-    by_name = inspect.Parameter.KEYWORD_ONLY
-    flags = [
-        inspect.Parameter(name, by_name, default=default, annotation=annotation)
-        for name, annotation, default in _declare_flags()
-    ]
-    benchmark, corpus, *others, _ = inspect.signature(sample).parameters.values()
-    parameters = [benchmark, corpus, *flags, *(one.replace(kind=by_name) for one in others)]
-    sample.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    app.command()(sample)
+SampleFlags = make_dataclass("SampleFlags", _declare_flags(), frozen=True, slots=True)
+
+
+@app.command()
+@takes_option_sets
+def sample(
+    benchmark: BenchmarkName,
+    corpus: Annotated[str, typer.Option(help="The corpus that queries and candidates are drawn from.")],
+    flags: SampleFlags,  # type: ignore[valid-type]
+    common: CommonOptions,
+) -> None:
+    """Draw a benchmark's queries and candidate pools from a corpus, in place of those it had."""
+    from pinakes.report.present.sample import print_sample
+    from pinakes.sample.sample import sample
+
+    given = {name: getattr(flags, declared.flag) for name, declared in declared_options().items()}
+    with common.connect() as database:
+        summary = sample(database, benchmark, corpus, given, progress=common.show_progress())
+    print_sample(summary, as_json=common.json)
+
+
+@app.command()
+@takes_option_sets
+def construct(
+    benchmark: BenchmarkName,
+    drawn_from: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The benchmark whose queries, pools and runs are taken.", show_default=False
+        ),
+    ] = None,
+    run: RunIds = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A system to draw negatives from. May be repeated. Default: those whose best negatives the "
+            "others share least.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[str | None, typer.Option(help="Which of the possible draws.", show_default=False)] = None,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Construct a benchmark's candidates by type, from stored runs and the citation graph."""
+    from pinakes.report.present.sample import print_construction
+    from pinakes.sample.construct import construct
+    from pinakes.sample.construct_plan import ConstructionRequest
+
+    request = ConstructionRequest(benchmark, drawn_from, tuple(run or ()), tuple(model or ()), seed)
+    with common.connect() as database:
+        summary = construct(database, request, progress=common.show_progress())
+    print_construction(summary, as_json=common.json)
+
+
+@app.command()
+@takes_option_sets
+def export_pools(
+    benchmark: BenchmarkName,
+    folder: Annotated[Path, typer.Argument(help="Where the two files go.")],
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """Write a benchmark's pools by candidate type, and their texts, as MDCR publishes them."""
+    from pinakes.sample.export_pools import export_pools
+
+    with common.connect() as database:
+        written = export_pools(database, benchmark, folder)
+    common.print_records([{"folder": str(folder), **asdict(written)}])

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pinakes.database import Database
+from pinakes.database.read_only import ask
 from pinakes.errors import InputError
 from pinakes.python_values import use_python_types
-from pinakes.report.status import ask
 
 BLOCK_ROWS = 8_192
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
-from pinakes.report.exhibit_data import Exhibit
+from pinakes.report.exhibits.data import Exhibit
 
 Scale = Literal["share", "percent"]
 """how values are shown: 0.5328, or 53.28 as the benchmark's published figures are printed"""
@@ -71,7 +71,7 @@ class SubsetScore:
 
     @property
     def queries_missing(self) -> int:
-        """Owed queries that the run did not answer."""
+        """Expected queries that the run did not answer."""
         return self.queries_expected - self.queries_answered
 
 
@@ -172,7 +172,7 @@ class BenchmarkReport:
 
     @property
     def has_repeats(self) -> bool:
-        """Whether queries are asked in several pools."""
+        """Whether queries have several pools."""
         return bool(self.sizes or self.index_deviations())
 
     def find_run(self, run_id: int) -> RunRow:
@@ -219,11 +219,11 @@ class BenchmarkReport:
 
     def list_lead_measures(self, subset: str) -> list[str]:
         """The headline, then the other measures: all where they are few, else those that papers report."""
-        known = self.list_measures(subset)
-        if len(known) > FEW_MEASURES:
+        listed = self.list_measures(subset)
+        if len(listed) > FEW_MEASURES:
             published = {figure.measure for figure in self.published if figure.subset == subset}
-            known = in_order(self.measures, published) or known[:FEW_MEASURES]
-        return in_order([self.headline_measure, *known], {self.headline_measure, *known})
+            listed = in_order(self.measures, published) or listed[:FEW_MEASURES]
+        return in_order([self.headline_measure, *listed], {self.headline_measure, *listed})
 
     def list_sources(self, subset: str) -> list[str]:
         """Which papers report figures of a subset."""

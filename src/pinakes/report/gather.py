@@ -1,7 +1,6 @@
 """From the database to a report: what was scored, what was published, what differs, and files of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
@@ -21,11 +20,9 @@ from pinakes.report.data import (
     SubsetScore,
     in_order,
 )
-from pinakes.report.exhibits import gather_exhibits
-from pinakes.report.markdown import render_markdown
+from pinakes.report.exhibits.gather import gather_exhibits
 from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
-from pinakes.report.written_files import write_files
 from pinakes.schema import published_scores, scores
 from pinakes.workload.benchmark import open_benchmark
 
@@ -41,7 +38,7 @@ def gather_report(
     all_runs: bool = False,
     measure: str | None = None,
 ) -> BenchmarkReport:
-    """All that is known of a benchmark's runs, from their stored scores.
+    """All that a report says of a benchmark's runs, from their stored scores.
 
     Args:
         database: where they are.
@@ -85,17 +82,6 @@ def gather_report(
         published_measures=_order_published(benchmark),
         exhibits=gather_exhibits(database, benchmark),
     )
-
-
-def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
-    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
-
-    Raises:
-        InputError: the folder cannot be written.
-    """
-    from pinakes.report.html import render_html  # matplotlib is slow to import, and few commands draw
-
-    return write_files(folder, {"report.html": render_html(report), "report.md": render_markdown(report)})
 
 
 def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore]:
@@ -160,9 +146,9 @@ def _choose_subset(measure: str, subsets: Iterable[str], published: Iterable[Pub
 
 def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale:
     """Per cent where every published figure is printed as one."""
-    told = [one for one in published if one.value]
-    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in told]
-    return "percent" if told and all(is_percent) else "share"
+    printed = [one for one in published if one.value]
+    is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in printed]
+    return "percent" if printed and all(is_percent) else "share"
 
 
 def _order_published(benchmark: Benchmark) -> tuple[str, ...]:

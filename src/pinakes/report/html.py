@@ -6,26 +6,27 @@ from typing import Final
 from markupsafe import Markup
 
 from pinakes.report.data import BenchmarkReport
-from pinakes.report.exhibit_data import GroupPairsExhibit, HeatMapExhibit
-from pinakes.report.exhibit_plots import plot_heat_map, plot_pairs
-from pinakes.report.exhibit_tables import exhibit_tables, list_paired_runs
+from pinakes.report.exhibits.data import GroupPairsExhibit, HeatMapExhibit
+from pinakes.report.exhibits.plots import plot_heat_map, plot_pairs
+from pinakes.report.exhibits.tables import exhibit_tables, list_paired_runs
 from pinakes.report.formatting import format_subset, format_value
-from pinakes.report.group_plots import plot_groups, plot_sizes
-from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.layout import Table
 from pinakes.report.pages import make_environment
-from pinakes.report.plots import list_plotted, plot_differences, plot_queries, plot_subsets
-from pinakes.report.published import difference_table
-from pinakes.report.run_tables import coverage_table, describe_run
-from pinakes.report.side_by_side import list_reproduced
-from pinakes.report.significance import comparison_table, describe_winner, list_compared
-from pinakes.report.tables import (
+from pinakes.report.plots.groups import plot_groups, plot_sizes
+from pinakes.report.plots.scores import list_plotted, plot_differences, plot_queries, plot_subsets
+from pinakes.report.tables.published import difference_table, list_reproduced
+from pinakes.report.tables.runs import coverage_table, describe_run
+from pinakes.report.tables.scores import (
     list_detailed,
     measure_table,
+    other_subset_tables,
     query_table,
     result_table,
+    size_tables,
     subset_table,
+    type_tables,
 )
+from pinakes.report.tables.significance import comparison_table, describe_winner, list_compared
 
 MOST_DIFFERENCE_PLOTS: Final = 4
 MOST_QUERY_ROWS: Final = 500
@@ -155,7 +156,7 @@ def _draw_exhibits(report: BenchmarkReport) -> list[_Exhibit]:
 
 @dataclass(frozen=True, slots=True)
 class _Paired:
-    """Papers that are asked with two groups: the plot of each run, the best one first."""
+    """Papers that are queries in two groups: the plot of each run, the best one first."""
 
     title: str
     note: str

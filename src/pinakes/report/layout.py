@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from pinakes.report.formatting import ABSENT
+from pinakes.report.data import Scale
+from pinakes.report.formatting import ABSENT, format_value
 
 Kind = Literal["plain", "best", "warning", "absent"]
 
@@ -111,6 +112,15 @@ def make_row(*cells: Cell | str, is_ours: bool = True, follows: bool = False) ->
 def absent_cell() -> Cell:
     """The cell of a value that there is not."""
     return Cell(ABSENT, "absent")
+
+
+def value_cell(value: float | None, scale: Scale, measure: str) -> Cell:
+    """The cell of a measure's value, as a report prints it; None is absent.
+
+    >>> value_cell(0.53279, "percent", "AP").text, value_cell(None, "share", "AP").kind
+    ('53.28', 'absent')
+    """
+    return absent_cell() if value is None else Cell(format_value(value, scale, measure))
 
 
 def mark_best(texts: Sequence[str], values: Sequence[float | None]) -> list[Cell]:

@@ -4,14 +4,20 @@ import re
 from collections.abc import Iterable
 
 from pinakes.report.data import BenchmarkReport, RunRow
-from pinakes.report.exhibit_tables import exhibit_tables
-from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
+from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.layout import Cell, Row, Table
-from pinakes.report.published import difference_table
-from pinakes.report.run_tables import coverage_table, describe_run
-from pinakes.report.side_by_side import list_reproduced
-from pinakes.report.significance import comparison_table, describe_winner, list_compared
-from pinakes.report.tables import list_detailed, measure_table, result_table, subset_table
+from pinakes.report.tables.published import difference_table, list_reproduced
+from pinakes.report.tables.runs import coverage_table, describe_run
+from pinakes.report.tables.scores import (
+    list_detailed,
+    measure_table,
+    other_subset_tables,
+    result_table,
+    size_tables,
+    subset_table,
+    type_tables,
+)
+from pinakes.report.tables.significance import comparison_table, describe_winner, list_compared
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 

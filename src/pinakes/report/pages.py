@@ -1,11 +1,15 @@
-"""Jinja as our pages use it: templates of this package, every text escaped, numbers as print has them."""
+"""Pages: Jinja as our templates use it, every text escaped, and files replaced whole while they are read."""
 
+import os
 import re
+from collections.abc import Mapping
 from importlib.resources import files
+from pathlib import Path
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from pinakes.errors import InputError
 from pinakes.report.formatting import format_time
 
 
@@ -45,3 +49,23 @@ def _write_minus(text: str) -> str:
     ('−0.10', '95 % −7.21 to −3.17', 'bm25-fast')
     """
     return re.sub(r"(?:^|(?<= to )|(?<= % ))-(?=[\d∞])", "−", text.replace(" - ", "\u00a0−\u00a0"))
+
+
+def write_files(folder: Path, contents: Mapping[str, str]) -> list[Path]:
+    """Write texts under their names into a folder, which is made; the paths, in the given order.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write(folder / name, text) for name, text in contents.items()]
+    except OSError as error:
+        raise InputError(f"the report cannot be written to {folder}: {error}.") from error
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write beside the path and rename, so that a reader never sees half a file."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    return unfinished.replace(path)

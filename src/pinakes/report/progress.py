@@ -63,7 +63,7 @@ class LineProgress:
         self._say(describe_progress(self._done, self._total, elapsed_s))
 
     def finish(self) -> None:
-        """Say how much was done in what time; where less was done than owed, say that too."""
+        """Say how much was done in what time; where less was done than expected, say that too."""
         elapsed_s = self._clock() - self._started
         expected = "" if self._total in (None, self._done) else f" of {self._total:,}"
         self._say(f"ended, {self._done:,}{expected} in {format_seconds(elapsed_s)}")

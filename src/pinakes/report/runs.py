@@ -4,18 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
+import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline
 from pinakes.report.data import RunRow
-from pinakes.report.run_tables import list_parameters
-from pinakes.run.baselines import find_baseline, is_baseline_system
+from pinakes.report.tables.runs import list_parameters
 from pinakes.run.stored_runs import find_runs, select_newest
 from pinakes.schema import encoders
+from pinakes.systems.registry import expand_name
+from pinakes.workload.templates import choose_templates
 
-_TELLING: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
+_SETTINGS: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
 """what distinguishes runs of one system, in the order in which a label names it"""
 
 
@@ -56,7 +58,7 @@ def _name_published(benchmark: Benchmark, system: str, baseline: Baseline | None
 def _label_runs(
     rows: Sequence[Mapping[str, Any]], baselines: Mapping[int, Baseline | None]
 ) -> dict[int, str]:
-    """Run id -> the baseline's label, or the system with what tells it from its namesakes.
+    """Run id -> the baseline's label, or the system with what distinguishes it from its namesakes.
 
     Where several would be called alike, the parameters in which they differ stand behind, at last the run's
     number.
@@ -68,14 +70,14 @@ def _label_runs(
             labels[row["run_id"]] = baseline.label
             continue
         namesakes = [other for other in rows if other["system"] == row["system"]]
-        telling = [name for name in _TELLING if len({other[name] for other in namesakes}) > 1]
-        labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in telling)])
-    labels = _tell_parameters(labels, rows)
-    known = list(labels.values())
-    return {run: label if known.count(label) == 1 else f"{label}, run {run}" for run, label in labels.items()}
+        distinct = [name for name in _SETTINGS if len({other[name] for other in namesakes}) > 1]
+        labels[row["run_id"]] = ", ".join([row["system"], *(_say(name, row[name]) for name in distinct)])
+    labels = _add_parameters(labels, rows)
+    given = list(labels.values())
+    return {run: label if given.count(label) == 1 else f"{label}, run {run}" for run, label in labels.items()}
 
 
-def _tell_parameters(labels: Mapping[int, str], rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+def _add_parameters(labels: Mapping[int, str], rows: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     """The labels; those of several runs with the parameters, digests apart, that are not the same in all."""
     parameters = {
         row["run_id"]: {
@@ -83,14 +85,14 @@ def _tell_parameters(labels: Mapping[int, str], rows: Sequence[Mapping[str, Any]
         }
         for row in rows
     }
-    told = {}
+    longer = {}
     for run, label in labels.items():
         alike = [parameters[other] for other, name in labels.items() if name == label]
         names = sorted({name for found in alike for name in found})
-        telling = [name for name in names if len({found.get(name) for found in alike}) > 1]
+        distinct = [name for name in names if len({found.get(name) for found in alike}) > 1]
         own = parameters[run]
-        told[run] = ", ".join([label, *(f"{name} {own[name]}" for name in telling if name in own)])
-    return told
+        longer[run] = ", ".join([label, *(f"{name} {own[name]}" for name in distinct if name in own)])
+    return longer
 
 
 def _say(name: str, value: object) -> str:
@@ -110,3 +112,46 @@ def _read_encoders(database: Database) -> dict[int | None, str]:
     query = sa.select(encoders.c.encoder_id, encoders.c.name).order_by(encoders.c.encoder_id)
     with database.read() as session:
         return {row["encoder_id"]: row["name"] for row in session.rows(query)}
+
+
+def find_baseline(benchmark: Benchmark, run: Mapping[str, Any]) -> Baseline | None:
+    """The baseline that a row of `runs` is; of several the one that says most of its settings.
+
+    A run is a baseline if system, text templates, distance and options are as the baseline gives them, or,
+    where it gives none, as the system and the benchmark have them. What the run does not say (an imported
+    one names no templates) does not speak against it.
+    """
+    fitting = [one for one in benchmark.baselines if _fits(benchmark, one, run)]
+    return max(fitting, key=_count_settings, default=None)
+
+
+def is_baseline_system(benchmark: Benchmark, system: str) -> bool:
+    """Whether some baseline is of that system, so that a run which is none of them is another thing."""
+    return any(expand_name(baseline.system) == system for baseline in benchmark.baselines)
+
+
+def _fits(benchmark: Benchmark, baseline: Baseline, run: Mapping[str, Any]) -> bool:
+    if expand_name(baseline.system) != run["system"]:
+        return False
+    expected = choose_templates(benchmark, baseline.system, baseline.query_template, baseline.paper_template)
+    found = (run["query_template"], run["paper_template"])
+    parameters = orjson.loads(run["parameters"])
+    settings = {**(baseline.options or {}), "distance": baseline.distance}
+    return all(has in (None, wants) for has, wants in zip(found, expected, strict=True)) and all(
+        wanted is None or name not in parameters or _write_parameter(parameters[name]) == wanted
+        for name, wanted in settings.items()
+    )
+
+
+def _write_parameter(value: object) -> str:
+    """A parameter as an option writes it.
+
+    >>> _write_parameter("l2"), _write_parameter(20), _write_parameter(True)
+    ('l2', '20', 'true')
+    """
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _count_settings(baseline: Baseline) -> int:
+    given: Sequence[object] = (baseline.query_template, baseline.paper_template, baseline.distance)
+    return sum(one is not None for one in given) + len(baseline.options or {})

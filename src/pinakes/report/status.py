@@ -1,16 +1,14 @@
-"""What a database holds, whether its rows fit together, and a user's own questions to it."""
+"""What a database holds, and whether its rows fit together."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.database.driver_errors import driver_errors, explain
-from pinakes.database.results import RawResult
 from pinakes.database.sql_blocks import read_blocks
-from pinakes.errors import InputError
+from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
 
 
@@ -54,22 +52,13 @@ def find_orphans(database: Database) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-@contextmanager
-def ask(database: Database, text: str) -> Iterator[RawResult]:
-    """The result of a user's query over a database that was opened read-only.
-
-    Raises:
-        InputError: the database refuses the text, at once or while its rows come.
-    """
-    with database.read() as session:
-        result = session.query(text)
-        if not result.columns:
-            raise InputError("the text holds no query; expected one, as SELECT * FROM corpora.")
-        yield RawResult(result.columns, _explain_refusal(result.rows))
-
-
-def _explain_refusal(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    try:
-        yield from rows
-    except driver_errors() as error:
-        raise explain(error) or InputError(f"the database refuses the query: {error}") from error
+def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], *, as_json: bool) -> None:
+    """What a database holds: a table for each kind of thing, or one JSON object."""
+    if as_json:
+        print_object(found)
+        return
+    for name, rows in found.items():
+        sys.stdout.write(f"{name.replace('_', ' ')}{'' if rows else ': none'}\n")
+        if rows:
+            print_records(rows)
+        sys.stdout.write("\n")

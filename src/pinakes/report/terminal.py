@@ -6,9 +6,9 @@ written out, so that no title of a paper can steer a terminal.
 
 import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Final, Literal, TextIO
+from typing import Final, TextIO
 
 import orjson
 from rich import box
@@ -17,16 +17,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from pinakes.errors import InputError
-from pinakes.report.data import BenchmarkReport
-from pinakes.report.exhibit_tables import exhibit_tables
-from pinakes.report.group_tables import size_tables, type_tables
+from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
-from pinakes.report.run_tables import coverage_table
-from pinakes.report.side_by_side import list_reproduced
-from pinakes.report.significance import comparison_table, finding_table
-from pinakes.report.tables import result_table, subset_table
 
-Format = Literal["table", "csv", "json"]
 FORMATS: Final = ("table", "csv", "json")
 UNFOLDED_WIDTH: Final = 100_000
 
@@ -37,21 +30,6 @@ _CONTROLS: Final = {
     ord("\r"): "\\r",
     ord("\t"): "\\t",
 }
-
-
-def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
-    """Print a benchmark's results, published figures, comparisons, exhibits, coverage and warnings."""
-    tables = [result_table(report), *size_tables(report)]
-    if len(report.subsets) > 1:
-        tables.append(subset_table(report))
-    tables += type_tables(report)
-    tables += list_reproduced(report)
-    if report.comparisons:
-        tables += [comparison_table(report), finding_table(report)]
-    tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
-    print_tables([*tables, coverage_table(report)], stream=stream)
-    for warning in report.warnings:
-        _make_console(stream).print(Text(f"! {escape_controls(warning)}", style="bold yellow"))
 
 
 def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> None:
@@ -73,7 +51,7 @@ def print_table(table: Table, *, stream: TextIO | None = None) -> None:
 
 def print_rows(
     columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
+    rows: Iterable[Sequence[object]],
     format: str = "table",
     *,
     stream: TextIO | None = None,
@@ -90,6 +68,26 @@ def print_rows(
     if format not in writers:
         raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
     writers[format](columns, rows, stream or sys.stdout)
+
+
+def print_records(rows: Sequence[Mapping[str, object]], *, as_json: bool = False) -> None:
+    """Records of one kind: a table, rounded, or a JSON array, unrounded."""
+    columns = list(rows[0]) if rows else []
+    if as_json:
+        print_rows(columns, (tuple(row.values()) for row in rows), "json")
+        return
+    print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
+
+
+def print_object(content: object) -> None:
+    """One JSON object on stdout."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
+
+
+def print_warning(text: str, *, stream: TextIO | None = None) -> None:
+    """Print what a reader must know, marked as such."""
+    _make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
 
 
 def escape_controls(text: str) -> str:
@@ -129,7 +127,7 @@ def _style(cell: Cell, row: Row) -> Text:
     return Text(escape_controls(cell.full_text), style=style)
 
 
-def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     listed = [list(row) for row in rows]
     kinds = [_is_number_column([row[place] for row in listed]) for place in range(len(columns))]
     headings = tuple(Column(title, kind) for title, kind in zip(columns, kinds, strict=True))
@@ -137,16 +135,16 @@ def _write_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: 
     _make_console(stream).print(_draw(Table("", headings, tuple(Row(row) for row in cells))))
 
 
-def _is_number_column(values: Sequence[Any]) -> bool:
+def _is_number_column(values: Sequence[object]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(value, int | float) and value is not True for value in given)
 
 
-def _show(value: Any) -> Cell:
+def _show(value: object) -> Cell:
     return Cell("NULL", "absent") if value is None else Cell(_write_value(value))
 
 
-def _write_value(value: Any) -> str:
+def _write_value(value: object) -> str:
     """A value as text.
 
     >>> _write_value(True), _write_value(datetime(2026, 3, 1)), _write_value(0.1)
@@ -157,14 +155,14 @@ def _write_value(value: Any) -> str:
     return value.isoformat() if isinstance(value, date | datetime) else str(value)
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if value is None else _write_value(value) for value in row])
 
 
-def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     names = _number_repeated(columns)
     objects = [dict(zip(names, row, strict=True)) for row in rows]
     stream.write(orjson.dumps(objects, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pinakes.report.error_data import (
+from pinakes.report.errors.data import (
     ErrorCandidate,
     ErrorQuery,
     ErrorReport,
@@ -13,7 +13,7 @@ from pinakes.report.error_data import (
     QuerySentence,
     Ranked,
 )
-from pinakes.report.error_page import error_table, left_out_note, render_error_lines, render_error_page
+from pinakes.report.errors.page import error_table, left_out_note, render_error_lines, render_error_page
 from tests.html_pages import Page
 
 ATTACK = "<script>alert(1)</script>"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pinakes.report.data import BenchmarkReport
-from pinakes.report.exhibit_data import (
+from pinakes.report.exhibits.data import (
     Exhibit,
     GroupPair,
     GroupPairsExhibit,
@@ -14,12 +14,11 @@ from pinakes.report.exhibit_data import (
     HeatMapPanel,
     TableExhibit,
 )
-from pinakes.report.exhibit_plots import plot_heat_map, plot_pairs
-from pinakes.report.exhibit_tables import exhibit_tables, pair_table
+from pinakes.report.exhibits.plots import plot_heat_map, plot_pairs
+from pinakes.report.exhibits.tables import exhibit_tables, pair_table, view_table
 from pinakes.report.html import render_html
 from pinakes.report.layout import Heading, Table
 from pinakes.report.markdown import render_markdown
-from pinakes.report.printed_tables import view_table
 from tests.html_pages import Page
 
 ATTACK = "<script>alert(1)</script>"

@@ -7,17 +7,22 @@ from dataclasses import replace
 import pytest
 
 from pinakes.report.data import BenchmarkReport, PublishedFigure, Spread, SubsetScore
-from pinakes.report.group_plots import plot_groups, plot_sizes
-from pinakes.report.group_tables import other_subset_tables, size_tables, type_tables
 from pinakes.report.html import render_html
 from pinakes.report.layout import Table
 from pinakes.report.markdown import render_markdown
-from pinakes.report.plots import plot_subsets
-from pinakes.report.published import reproduction_table
-from pinakes.report.significance import comparison_table
+from pinakes.report.plots.groups import plot_groups, plot_sizes
+from pinakes.report.plots.scores import plot_subsets
+from pinakes.report.present.report import print_report
 from pinakes.report.subsets import measure_spreads, order_groups
-from pinakes.report.tables import result_table, subset_table
-from pinakes.report.terminal import print_report
+from pinakes.report.tables.published import reproduction_table
+from pinakes.report.tables.scores import (
+    other_subset_tables,
+    result_table,
+    size_tables,
+    subset_table,
+    type_tables,
+)
+from pinakes.report.tables.significance import comparison_table
 
 SIZES = ("pool_size=2000", "pool_size=10000")
 TYPES = ("type=graph", "type=random")

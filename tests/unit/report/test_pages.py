@@ -11,7 +11,7 @@ from pinakes.report.data import BenchmarkReport
 from pinakes.report.html import render_html
 from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
 from pinakes.report.markdown import render_markdown, render_table
-from pinakes.report.plots import plot_differences, plot_queries, plot_subsets
+from pinakes.report.plots.scores import plot_differences, plot_queries, plot_subsets
 from tests.html_pages import Page
 
 ATTACK = "<script>alert(1)</script>"

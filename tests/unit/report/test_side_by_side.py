@@ -9,8 +9,7 @@ from pinakes.report.data import BenchmarkReport, PublishedFigure, SubsetScore
 from pinakes.report.html import render_html
 from pinakes.report.layout import Heading, Table
 from pinakes.report.markdown import render_markdown, render_table
-from pinakes.report.published import match_published
-from pinakes.report.side_by_side import list_reproduced, side_by_side_tables
+from pinakes.report.tables.published import list_reproduced, match_published, side_by_side_tables
 from pinakes.report.terminal import print_table
 from tests.html_pages import Page
 

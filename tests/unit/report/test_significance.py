@@ -7,7 +7,7 @@ import pytest
 from pinakes.report.data import BenchmarkReport, PairTest
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
-from pinakes.report.significance import comparison_table, describe_winner, finding_table, list_compared
+from pinakes.report.tables.significance import comparison_table, describe_winner, finding_table, list_compared
 from tests.unit.report.conftest import make_run
 
 

@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+from pinakes.load.summary import FileSummary
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.formatting import format_difference, format_p, format_seconds, format_value
 from pinakes.report.layout import Table
-from pinakes.report.published import difference_table, match_published, reproduction_table
-from pinakes.report.run_tables import coverage_table, describe_run, load_tables
-from pinakes.report.significance import comparison_table
-from pinakes.report.tables import measure_table, query_table, result_table, subset_table
+from pinakes.report.present.load import load_tables
+from pinakes.report.tables.published import difference_table, match_published, reproduction_table
+from pinakes.report.tables.runs import coverage_table, describe_run
+from pinakes.report.tables.scores import measure_table, query_table, result_table, subset_table
+from pinakes.report.tables.significance import comparison_table
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -151,10 +153,10 @@ def test_origin_of_a_run_leaves_out_what_there_is_not(report: BenchmarkReport) -
 
 
 def test_load_tables_say_what_became_of_every_record() -> None:
-    counts = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
-    fresh = {"file": "a.jsonl", "role": "papers", "was_loaded_before": False}
-    known = {"file": "b.jsonl", "role": "papers", "was_loaded_before": True}
-    files = [fresh | dict(zip(counts, (1200, 1190, 0, 5, 10), strict=True)), known | dict.fromkeys(counts, 0)]
+    files = [
+        FileSummary("a.jsonl", "papers", False, 1200, 1190, 0, 5, 10),
+        FileSummary("b.jsonl", "papers", True),
+    ]
     tables = load_tables("tiny", files, {"bad_json": 10}, {"papers": 1190, "papers_without_title": 2}, 75.0)
     assert [table.title for table in tables] == ["Load of tiny", "Rejected", "Corpus tiny"]
     assert texts(tables[0]) == [

@@ -10,7 +10,8 @@ import pytest
 from pinakes.errors import InputError
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.layout import Table, make_row, text_columns
-from pinakes.report.terminal import print_report, print_rows, print_table
+from pinakes.report.present.report import print_report
+from pinakes.report.terminal import print_rows, print_table
 
 
 def printed(columns: list[str], rows: Sequence[tuple[object, ...]], format: str) -> str:

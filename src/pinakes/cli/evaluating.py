@@ -1,0 +1,167 @@
+"""The commands that score runs and compare them: `evaluate`, `compare`, `agreement`, `errors`."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, Measures, RunIds
+
+app = typer.Typer()
+
+
+@app.command()
+@takes_option_sets
+def evaluate(
+    benchmark: BenchmarkName,
+    run: RunIds = None,
+    measure: Measures = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's value.")] = False,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Score runs, store the scores and print them."""
+    from pinakes.evaluate.evaluate import evaluate
+    from pinakes.report.present.evaluate import describe_coverage, print_scores
+
+    with common.connect() as database:
+        results = evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
+    print_scores(results, per_query=per_query, as_json=common.json)
+    common.say(*describe_coverage(results))
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    """Which runs are compared, and by what."""
+
+    run: RunIds = None
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", help="A grouping column: test within each of its groups too.", show_default=False
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0
+    all_runs: AllRuns = False
+
+
+@app.command()
+@takes_option_sets
+def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
+    """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
+    from pinakes.evaluate.compare import compare_subsets
+    from pinakes.report.present.compare import comparison_rows, describe_not_compared
+
+    with common.connect() as database:
+        found = compare_subsets(
+            database,
+            benchmark,
+            run_ids=options.run or [],
+            measure=options.measure,
+            seed=options.seed,
+            all_runs=options.all_runs,
+            by=options.by,
+        )
+    common.print_records(comparison_rows(found.pairs))
+    common.say(*describe_not_compared(found.not_compared))
+
+
+@app.command()
+@takes_option_sets
+def agreement(
+    benchmark: BenchmarkName,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="A grouping column. Default: that of the published table, or the benchmark's first.",
+            show_default=False,
+        ),
+    ] = None,
+    negative: Annotated[
+        str,
+        typer.Option(
+            help="What a negative grade stands for: zero, the lowest grade, or missing, a paper not judged."
+        ),
+    ] = "zero",
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's agreement.")] = False,
+    *,
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """How far assessors agree, with each other and with the adjudicated grades; medians over the queries."""
+    from pinakes.evaluate.agreement import measure_agreement, measure_query_agreement
+    from pinakes.report.present.compare import (
+        choose_agreement_column,
+        find_published_agreement,
+        print_agreement,
+    )
+    from pinakes.workload.benchmark import open_benchmark
+
+    with common.connect() as database:
+        defined = open_benchmark(database, benchmark)
+        column = by or choose_agreement_column(defined)
+        if per_query:
+            found = measure_query_agreement(database, benchmark, column, negative=negative)
+            common.print_records([asdict(one) for one in found])
+        else:
+            rows = measure_agreement(database, benchmark, column, negative=negative)
+            print_agreement(rows, find_published_agreement(defined, column), as_json=common.json)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorOptions:
+    """Which errors of which runs are looked at."""
+
+    run: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--run",
+            "-r",
+            help="A run's id; the queries are ordered by the first. May be repeated. Default: the best run.",
+            show_default=False,
+        ),
+    ] = None
+    query: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A query's id. May be repeated. Default: all, of more than 200 the worst.",
+            show_default=False,
+        ),
+    ] = None
+    top: Annotated[int, typer.Option(min=1, help="Candidates of each kind for each run and query.")] = 10
+    relevant_from: Annotated[
+        int | None,
+        typer.Option(
+            help="The lowest grade that is relevant. Default: the rel of the benchmark's measures, or 1.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@app.command()
+@takes_option_sets
+def errors(
+    benchmark: BenchmarkName,
+    options: ErrorOptions,
+    folder: Annotated[
+        Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.", show_default=False)
+    ] = None,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Show what runs rank too high and too low, query by query with its text, as one HTML page."""
+    from pinakes.report.errors.gather import ErrorRequest, gather_errors
+    from pinakes.report.errors.page import print_errors, write_errors
+
+    runs, queries = tuple(options.run or ()), tuple(options.query or ())
+    request = ErrorRequest(benchmark, runs, queries, options.top, options.relevant_from)
+    with common.connect() as database:
+        found = gather_errors(database, request)
+    paths = write_errors(found, folder or Path(f"{benchmark}-errors"))
+    print_errors(found)
+    common.say(*(f"written: {path}" for path in paths))

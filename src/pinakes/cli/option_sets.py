@@ -1,0 +1,60 @@
+"""Options that belong together, as one parameter of a command: a dataclass whose fields are the options.
+
+    @app.command()
+    @takes_option_sets
+    def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None: ...
+
+has the options of every field of `CommonOptions` but `--quiet`, where the parameter stands.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin
+
+
+class Omit:
+    """The fields of a set that a command does not take; they have their defaults."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer takes it, with the fields of its dataclasses as parameters of their own."""
+    parameters: list[inspect.Parameter] = []
+    sets: dict[str, tuple[type, list[str]]] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        kind, chosen = _read_set(parameter.annotation)
+        if kind is None:
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        sets[parameter.name] = (kind, [field.name for field in chosen])
+        parameters += [_make_parameter(field) for field in chosen]
+
+    @wraps(command)
+    def take(**given: Any) -> None:
+        for name, (kind, names) in sets.items():
+            given[name] = kind(**{option: given.pop(option) for option in names})
+        command(**given)
+
+    take.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    take.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return take
+
+
+def _read_set(annotation: Any) -> tuple[type | None, list["Field[Any]"]]:
+    """The dataclass of a parameter and those of its fields that the command takes; None: it is an option."""
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    if not isinstance(kind, type) or not is_dataclass(kind):
+        return None, []
+    omitted = {name for note in notes if isinstance(note, Omit) for name in note.names}
+    return kind, [field for field in fields(kind) if field.name not in omitted]
+
+
+def _make_parameter(field: "Field[Any]") -> inspect.Parameter:
+    default = inspect.Parameter.empty if field.default is MISSING else field.default
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
+    )

@@ -1,0 +1,80 @@
+"""The commands that show what is in the database: `report`, `sql`, `status`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
+from pinakes.errors import PinakesError
+
+app = typer.Typer()
+
+
+@app.command()
+@takes_option_sets
+def report(
+    benchmark: BenchmarkName,
+    run: RunIds = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", "-m", help="The measure to lead with. Default: the headline.", show_default=False
+        ),
+    ] = None,
+    all_runs: AllRuns = False,
+    folder: Annotated[
+        Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
+    ] = None,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Print a benchmark's results and write them as HTML and Markdown."""
+    from pinakes.report.gather import gather_report
+    from pinakes.report.present.report import print_report, write_report
+
+    with common.connect() as database:
+        found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure)
+    paths = write_report(found, folder or Path(f"{benchmark}-report"))
+    print_report(found)
+    common.say(*(f"written: {path}" for path in paths))
+
+
+@app.command()
+@takes_option_sets
+def sql(
+    query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
+    format: OutputFormat = "table",
+    *,
+    common: Annotated[CommonOptions, Omit("quiet", "json")],
+) -> None:
+    """Ask the database anything; nothing can be changed."""
+    from pinakes.database.read_only import ask
+    from pinakes.report.terminal import print_rows
+
+    text = sys.stdin.read() if query == "-" else query
+    with common.connect_read_only() as database, ask(database, text) as result:
+        print_rows(result.columns, result.rows, format)
+
+
+@app.command()
+@takes_option_sets
+def status(
+    check: Annotated[
+        bool, typer.Option("--check", help="Also look for rows that name missing rows.")
+    ] = False,
+    *,
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """What the database holds: corpora, loads, encoders, side indexes, runs."""
+    from pinakes.report.status import find_orphans, print_status, read_status
+
+    with common.connect_read_only() as database:
+        found = read_status(database)
+        orphans = find_orphans(database) if check else {}
+    print_status(found, as_json=common.json)
+    if orphans:
+        listed = ", ".join(f"{name} ({count})" for name, count in orphans.items())
+        raise PinakesError(f"rows name rows that are not there: {listed}.")

@@ -1,0 +1,214 @@
+"""The commands that make runs, bring them in and out, and tune: `run`, `import-run`, `export-run`, …"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.options import (
+    BenchmarkName,
+    CommonOptions,
+    Device,
+    PaperTemplate,
+    QueryTemplate,
+    SystemChoices,
+    Systems,
+    Templates,
+)
+from pinakes.errors import InputError, RunError
+
+app = typer.Typer()
+tune_app = typer.Typer(no_args_is_help=True)
+app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's validation queries.")
+
+
+@dataclass(frozen=True, slots=True)
+class RankingOptions:
+    """What is ranked, and how much of it is kept."""
+
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="Papers kept for each query.", show_default=False)
+    ] = None
+    query_template: QueryTemplate = None
+    paper_template: PaperTemplate = None
+    again: Annotated[bool, typer.Option("--again", help="Rank anew even where nothing changed.")] = False
+
+
+@app.command()
+@takes_option_sets
+def run(
+    benchmark: BenchmarkName,
+    system: Systems,
+    choices: SystemChoices,
+    ranking: RankingOptions,
+    common: CommonOptions,
+) -> None:
+    """Rank a benchmark's candidates by one or more systems and store the rankings."""
+    from pinakes.run.run import RunRequest, run
+
+    with common.connect() as database:
+        options = choices.for_database(database)
+        summaries = [
+            run(
+                database,
+                RunRequest(
+                    benchmark,
+                    name,
+                    options,
+                    ranking.depth,
+                    ranking.query_template,
+                    ranking.paper_template,
+                    ranking.again,
+                ),
+                progress=common.show_progress(),
+            )
+            for name in system
+        ]
+    common.print_records([asdict(summary) for summary in summaries])
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """What the files of a run are."""
+
+    system: Annotated[str, typer.Option(help="What to call what ranked.")]
+    format: Annotated[str, typer.Option(help="trec, csfcube or mdcr.")] = "trec"
+    facet: Annotated[
+        str | None,
+        typer.Option(help="csfcube: the facet, where the file's name lacks it.", show_default=False),
+    ] = None
+    unknown: Annotated[str, typer.Option(help="Papers that are no candidates: reject or create.")] = "reject"
+
+
+@app.command()
+@takes_option_sets
+def import_run(
+    benchmark: BenchmarkName,
+    files: Annotated[list[Path], typer.Argument(help="The files of one run.")],
+    options: ImportOptions,
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """Store a ranking that others made: a TREC run, CSFCube ranked pools, MDCR scores."""
+    from pinakes.run.import_run import ImportRequest, import_run
+
+    request = ImportRequest(benchmark, options.system, files, options.format, options.facet, options.unknown)
+    with common.connect() as database:
+        common.print_records([asdict(import_run(database, request))])
+
+
+@app.command()
+@takes_option_sets
+def export_run(
+    benchmark: BenchmarkName,
+    path: Annotated[Path, typer.Argument(help="The file to write.")],
+    run: Annotated[int | None, typer.Option("--run", "-r", help="The run's id.", show_default=False)] = None,
+    qrels: Annotated[bool, typer.Option("--qrels", help="Write the judgments instead of a run.")] = False,
+    provenance: Annotated[
+        bool, typer.Option("--provenance", help="Begin with comment lines that say what made the run.")
+    ] = False,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Write a run, or a benchmark's judgments, as trec_eval reads them."""
+    from pinakes.run.export_run import export_qrels, export_run
+
+    if (run is None) == (not qrels):
+        raise InputError("expected either --run ID or --qrels.")
+    with common.connect() as database:
+        count = (
+            export_qrels(database, benchmark, path)
+            if run is None
+            else export_run(database, benchmark, run, path, with_provenance=provenance)
+        )
+    common.say(f"{path}: {count} lines")
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceOptions:
+    """Which baselines are run, and how."""
+
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A baseline's name; a wrong one lists them. May be repeated.", show_default=False),
+    ] = None
+    precision: Annotated[
+        str, typer.Option(help="Of encoders: fp32, bf16, fp16 or auto, the fastest here.")
+    ] = "fp32"
+    device: Device = None
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch weights that are not on this machine.")
+    ] = False
+    folder: Annotated[
+        Path | None, typer.Option(help="Of the report. Default: BENCHMARK-report here.", show_default=False)
+    ] = None
+
+
+@app.command()
+@takes_option_sets
+def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: CommonOptions) -> None:
+    """Index, run and score every baseline of a benchmark, beside the published figures."""
+    from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
+    from pinakes.report.gather import gather_report
+    from pinakes.report.present.report import print_report, write_report
+
+    request = ReproduceRequest(
+        benchmark, options.only or (), options.precision, options.device, options.download
+    )
+    with common.connect() as database:
+        made = reproduce(database, request, progress=common.show_progress(), tell=common.say)
+        run_ids = [one.run_id for one in made if one.run_id is not None]
+        if not run_ids:
+            reasons = "; ".join(f"{one.baseline}: {one.left_out}" for one in made)
+            raise RunError(f"no baseline of {benchmark} can be run here. {reasons}")
+        report = gather_report(database, benchmark, run_ids)
+    paths = write_report(report, options.folder or Path(f"{benchmark}-report"))
+    if common.json:
+        common.print_records([asdict(one) for one in made])
+    else:
+        print_report(report)
+    common.say(*(f"written: {path}" for path in paths))
+
+
+@tune_app.callback()
+def tune() -> None:
+    """Choose a system's parameters on a benchmark's validation queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridOptions:
+    """Which values are tried, and what they are judged by."""
+
+    k1: Annotated[list[float] | None, typer.Option(help="A k1 to try. May be repeated.")] = None
+    b: Annotated[list[float] | None, typer.Option("--b", help="A b to try. May be repeated.")] = None
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
+    ] = None
+
+
+@tune_app.command("bm25")
+@takes_option_sets
+def tune_bm25(
+    benchmark: BenchmarkName,
+    grid: GridOptions,
+    choices: Annotated[SystemChoices, Omit("precision", "distance", "device")],
+    templates: Templates,
+    common: CommonOptions,
+) -> None:
+    """Try k1 and b of sparse_bm25 on the validation queries; runs take the best pair from then on."""
+    from pinakes.report.present.compare import print_tuning
+    from pinakes.tune.tune import B_GRID, K1_GRID, TuneRequest, tune_bm25
+
+    with common.connect() as database:
+        request = TuneRequest(
+            benchmark,
+            grid.k1 or K1_GRID,
+            grid.b or B_GRID,
+            grid.measure,
+            choices.for_database(database),
+            templates.query_template,
+            templates.paper_template,
+        )
+        summary = tune_bm25(database, request, progress=common.show_progress())
+    print_tuning(summary, as_json=common.json)

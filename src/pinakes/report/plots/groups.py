@@ -1,0 +1,159 @@
+"""The plots of pool sizes and of many groups as SVG text: a line a system, a dot a system."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
+
+from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.formatting import format_size, format_subset
+from pinakes.report.plots.drawing import MARKERS, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.plots.scores import (
+    HOLLOW,
+    add_legend,
+    describe_values,
+    factor_of,
+    finish_axes,
+    list_figures,
+    unit_of,
+)
+from pinakes.report.subsets import TYPE, read_size
+
+Line = Literal["-", "--", ""]
+
+
+def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
+    """The headline measure over the pool size, a line a run, bars of one standard deviation over the repeats.
+
+    The sizes stand on a logarithmic axis. Published systems are thin dashed lines. None below two sizes.
+    """
+    runs = _scored_runs(report, report.sizes)
+    if len(report.sizes) < 2 or not runs:
+        return None
+    with plot_settings():
+        figure, axes = make_axes(3.4)
+        _draw_published_lines(axes, report)
+        for place, run in enumerate(runs):
+            _draw_line(axes, report, run, place)
+        sizes = [read_size(subset) for subset in report.sizes]
+        axes.set_xscale("log")
+        axes.set_xticks(sizes, [format_size(size) for size in sizes])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_ylim(bottom=0)
+        axes.grid(axis="y")
+        axes.set_axisbelow(True)
+        axes.set_xlabel("papers in the pool, logarithmic")
+        axes.set_ylabel(unit_of(report))
+        axes.set_title(f"{report.headline_measure} by pool size")
+        add_legend(axes, [*_legend(runs), *_published_legend(report, report.sizes, "--")])
+        values = describe_values(report, runs, report.sizes, with_deviations=True)
+        said = f"Line chart of {report.headline_measure} over the pool size. {values}"
+        return write_svg(figure, name, said)
+
+
+def _scored_runs(report: BenchmarkReport, subsets: Sequence[str]) -> list[RunRow]:
+    """The runs that have a headline score in one of the subsets, best first, as many as there are colours."""
+    scored = {s.run_id for s in report.scores if s.subset in subsets and s.measure == report.headline_measure}
+    return [run for run in report.rank_runs() if run.run_id in scored][: len(SERIES)]
+
+
+def _points(
+    report: BenchmarkReport, run: RunRow, subsets: Sequence[str]
+) -> list[tuple[int, str, float, float]]:
+    """Of each subset with a score: its place, its name, value and deviation (zero of one repeat)."""
+    scores, deviations = report.index_scores(), report.index_deviations()
+    factor = factor_of(report)
+    keys = [(run.run_id, subset, report.headline_measure) for subset in subsets]
+    return [
+        (place, key[1], scores[key].value * factor, deviations.get(key, 0.0) * factor)
+        for place, key in enumerate(keys)
+        if key in scores
+    ]
+
+
+def _draw_line(axes: Axes, report: BenchmarkReport, run: RunRow, place: int) -> None:
+    points = _points(report, run, report.sizes)
+    axes.errorbar(
+        [read_size(subset) for _place, subset, _value, _deviation in points],
+        [value for _place, _subset, value, _deviation in points],
+        yerr=[deviation for *_point, deviation in points],
+        color=SERIES[place],
+        marker=MARKERS[place],
+        markersize=5,
+        linewidth=1.6,
+        capsize=3,
+    )
+
+
+def _draw_published_lines(axes: Axes, report: BenchmarkReport) -> None:
+    points: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for figure in report.published:
+        if figure.subset in report.sizes and figure.measure == report.headline_measure:
+            point = (read_size(figure.subset), figure.value * factor_of(report))
+            points.setdefault((figure.system, figure.source), []).append(point)
+    for of_system in points.values():
+        sizes, values = zip(*sorted(of_system), strict=True)
+        axes.plot(sizes, values, "D--", linewidth=0.9, **HOLLOW)
+
+
+def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, name: str) -> str | None:
+    """The headline measure of each subset as dots in a row, a colour and a mark a run; None without scores.
+
+    Deviations over repeats are thin bars, published figures hollow diamonds.
+    """
+    runs = _scored_runs(report, subsets)
+    if not runs:
+        return None
+    with plot_settings():
+        figure, axes = make_axes(1.3 + 0.27 * len(subsets))
+        for row, subset in enumerate(subsets):
+            figures = list_figures(report, subset)
+            axes.plot(figures, [row] * len(figures), "D", **HOLLOW)
+        for place, run in enumerate(runs):
+            _draw_dots(axes, report, run, subsets, place)
+        axes.set_yticks(range(len(subsets)), [_label(subset) for subset in subsets])
+        axes.set_ylim(len(subsets) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        finish_axes(axes, report, title)
+        axes.grid(axis="y", linewidth=0.5)
+        add_legend(axes, [*_legend(runs, line=""), *_published_legend(report, subsets, "")])
+        values = describe_values(report, runs, subsets, with_deviations=True)
+        return write_svg(figure, name, f"Dot plot of {report.headline_measure}. {values}")
+
+
+def _draw_dots(axes: Axes, report: BenchmarkReport, run: RunRow, subsets: Sequence[str], place: int) -> None:
+    points = _points(report, run, subsets)
+    axes.errorbar(
+        [value for _row, _subset, value, _deviation in points],
+        [row for row, *_point in points],
+        xerr=[deviation for *_point, deviation in points],
+        color=SERIES[place],
+        marker=MARKERS[place],
+        markersize=5.5,
+        linestyle="none",
+        elinewidth=1.2,
+    )
+
+
+def _label(subset: str) -> str:
+    """A row's name: that of a type alone, since the title says that they are types.
+
+    >>> _label("type=graph"), _label("field=Art")
+    ('graph', 'field Art')
+    """
+    return subset.removeprefix(TYPE) if subset.startswith(TYPE) else format_subset(subset)
+
+
+def _legend(runs: Sequence[RunRow], line: Line = "-") -> list[Line2D]:
+    return [
+        Line2D([], [], color=colour, marker=marker, linestyle=line, markersize=5, label=run.label)
+        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False)
+    ]
+
+
+def _published_legend(report: BenchmarkReport, subsets: Sequence[str], line: Line) -> list[Line2D]:
+    if not any(list_figures(report, subset) for subset in subsets):
+        return []
+    return [Line2D([], [], marker="D", linestyle=line, label="a published system", **HOLLOW)]

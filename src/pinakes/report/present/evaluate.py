@@ -1,0 +1,72 @@
+"""What `evaluate` has to say."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pinakes.evaluate.evaluate import RunScores
+from pinakes.report.layout import Table, make_row, number_columns, text_columns, value_cell
+from pinakes.report.subsets import is_shown
+from pinakes.report.tables.scores import coverage_cell
+from pinakes.report.terminal import print_records, print_tables
+
+
+def print_scores(results: Sequence[RunScores], *, per_query: bool, as_json: bool) -> None:
+    """Scores of subsets as a table, a row each of subset and run; or records, of subsets or of queries."""
+    if as_json or per_query:
+        print_records(_score_rows(results, per_query=per_query), as_json=as_json)
+        return
+    print_tables([_score_table(results)])
+
+
+def _score_table(results: Sequence[RunScores]) -> Table:
+    found = {(r.run_id, s.subset, s.measure): s for r in results for s in r.aggregates()}
+    named = list(dict.fromkeys(subset for _, subset, _ in found))
+    subsets = [subset for subset in named if is_shown(subset)]
+    measures = list(dict.fromkeys(measure for _, _, measure in found))
+    rows = []
+    for subset in subsets:
+        for result in results:
+            scores = [found.get((result.run_id, subset, measure)) for measure in measures]
+            first = next(score for score in scores if score is not None)
+            coverage = coverage_cell(first.queries_answered, first.queries_expected)
+            cells = [
+                value_cell(score.value if score else None, "share", measure)
+                for score, measure in zip(scores, measures, strict=True)
+            ]
+            rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *cells))
+    columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))
+    note = "A query without an answer counts as zero."
+    if len(subsets) < len(named):
+        more = len(named) - len(subsets)
+        note += f" {more} subsets more, repeats and parts of types, are in the table scores."
+    return Table("Scores", columns, tuple(rows), note)
+
+
+def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
+    """A line for each run that did not answer every query."""
+    for result in results:
+        of_all = next((score for score in result.aggregates() if score.subset == "all"), None)
+        if of_all is not None and of_all.queries_missing:
+            yield (
+                f"run {result.run_id} ({result.system}) answers {of_all.queries_answered} of "
+                f"{of_all.queries_expected} queries; each missing one counts as zero"
+            )
+
+
+def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, object]]:
+    """Scores as rows: of subsets, or of single queries."""
+    return [
+        {
+            "run_id": result.run_id,
+            "system": result.system,
+            "subset": score.subset,
+            "measure": score.measure,
+            **({"query_id": score.query_id} if per_query else {}),
+            "value": score.value,
+            "queries_expected": score.queries_expected,
+            "queries_answered": score.queries_answered,
+            "queries_missing": score.queries_missing,
+        }
+        for result in results
+        for score in result.scores
+        if (score.query_id is not None) == per_query
+    ]

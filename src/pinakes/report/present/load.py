@@ -1,0 +1,86 @@
+"""What `load` and `fetch` have to say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from pinakes.load.fetch import FetchSummary
+from pinakes.load.sources import list_sources
+from pinakes.load.summary import FileSummary, LoadSummary
+from pinakes.report.formatting import ABSENT, format_seconds
+from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
+from pinakes.report.terminal import print_object, print_tables
+
+
+def print_load(summary: LoadSummary, *, as_json: bool) -> None:
+    """What became of a load: tables, or one JSON object."""
+    if as_json:
+        print_object(asdict(summary))
+        return
+    corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
+    print_tables(load_tables(corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s))
+
+
+def load_tables(
+    corpus: str,
+    files: Sequence[FileSummary],
+    reasons: Mapping[str, int],
+    counts: Mapping[str, int],
+    elapsed_s: float,
+) -> list[Table]:
+    """What became of a load: file by file, why records were rejected, what the corpus holds now.
+
+    Args:
+        reasons: reason -> rejected records of the corpus.
+        counts: what the corpus holds and lacks -> how many.
+    """
+    rows = [make_row(file.file, file.role, *_count_rows(file)) for file in files]
+    titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
+    columns = (*text_columns("file", "holds"), *number_columns(titles))
+    note = f"{format_seconds(elapsed_s)}. A file that was in before is not read again."
+    if skipped := sum(file.rows_skipped for file in files):
+        note += f" The mapping makes no row of {skipped:,} of the accepted records."
+    tables = [Table(f"Load of {corpus}", columns, tuple(rows), note)]
+    if reasons:
+        rejected = tuple(make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items()))
+        columns = (*text_columns("reason"), *number_columns(["records"]))
+        note = "The records lie in rejected_rows, with the place and the raw text."
+        tables.append(Table("Rejected", columns, rejected, note))
+    held = tuple(make_row(name.replace("_", " "), f"{count:,}") for name, count in counts.items())
+    columns = (*text_columns("holds"), *number_columns(["count"]))
+    return [*tables, Table(f"Corpus {corpus}", columns, held)]
+
+
+def _count_rows(file: FileSummary) -> list[Cell]:
+    if file.was_loaded_before and not file.rows_in:
+        return [Cell("in before"), *[Cell(ABSENT, "absent")] * 4]
+    counts = (file.rows_in, file.rows_loaded, file.rows_updated, file.rows_unchanged)
+    rejected = Cell(f"{file.rows_rejected:,}", "warning" if file.rows_rejected else "plain")
+    return [*(Cell(f"{count:,}") for count in counts), rejected]
+
+
+def source_rows() -> list[dict[str, object]]:
+    """The datasets that can be fetched, as rows."""
+    return [
+        {
+            "dataset": source.name,
+            "loader": source.loader,
+            "licence": source.licence,
+            "fetched by": "hand" if source.manual else "pinakes fetch",
+            "page": source.page,
+        }
+        for source in list_sources()
+    ]
+
+
+def fetched_rows(summary: FetchSummary) -> list[dict[str, object]]:
+    """What became of a dataset's files, as rows; a digest that nobody publishes stands with its file."""
+    return [
+        {
+            "file": str(file.path),
+            "bytes": file.size,
+            "was there": "yes" if file.existing else "no",
+            "checked against": "what is published" if file.is_vouched else "the first fetch",
+            "sha256": file.sha256,
+        }
+        for file in summary.files
+    ]

@@ -1,0 +1,82 @@
+"""The commands as a person meets them first: their help, which is there at once and complete."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from pinakes.cli import app
+
+# what takes long to import; the help of no command waits for it
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sklearn",
+    "sqlalchemy",
+    "duckdb",
+    "psycopg",
+    "pyarrow",
+    "torch",
+    "transformers",
+    "faiss",
+    "numba",
+    "tantivy",
+    "gensim",
+    "matplotlib",
+    "jinja2",
+    "ir_measures",
+    "pinakes.database",
+    "pinakes.schema",
+    "pinakes.systems",
+    "pinakes.loaders",
+)
+SHOW_HELP = """
+import sys
+from pinakes.cli import run_command
+code = run_command(sys.argv[1:])
+print("\\n".join(["loaded:", *sys.modules]))
+sys.exit(code)
+"""
+
+
+def list_commands(command: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from list_commands(inner, *path, name)
+
+
+COMMANDS = dict(list_commands(typer.main.get_command(app)))
+
+
+def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
+    names = "init load resolve deduplicate fetch encode index search sample construct export-pools run"
+    more = "import-run export-run reproduce tune evaluate compare agreement errors report sql status demo"
+    assert [path[0] for path in COMMANDS if len(path) == 1] == [*names.split(), *more.split()]
+    assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
+        "index benchmark",
+        "index faiss",
+        "index pgvector",
+        "tune bm25",
+    ]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_and_every_option_has_help(path: tuple[str, ...]) -> None:
+    command = COMMANDS[path]
+    assert command.help
+    without = [one.name for one in command.params if not (getattr(one, "help", "") or one.metavar)]
+    assert without == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["index", "faiss", "--help"]])
+def test_help_waits_for_nothing_that_is_slow_to_import(arguments: list[str]) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", SHOW_HELP, *arguments], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "Usage: " in shown.stdout
+    loaded = shown.stdout.partition("loaded:\n")[2].split()
+    assert "pinakes.cli.running" in loaded
+    assert [name for name in HEAVY if name in loaded] == []
