@@ -24,8 +24,9 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import clean_text, decode_utf8, read_lines
-from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.streams import decode_utf8, read_lines
+from pinakes.loaders.reading.values import take_year
 from pinakes.loaders.reading.streams import CutLine
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 

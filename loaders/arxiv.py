@@ -15,13 +15,14 @@ from typing import Any, Final
 from pinakes.loaders import arxiv_columns
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import is_archive, list_members
-from pinakes.loaders.reading.articles import list_authorships, list_fields, list_identifiers
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers
+from pinakes.loaders.reading.values import take_objects
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import normalise_identifier
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.reading.scalars import take_list, take_text
+from pinakes.loaders.reading.rows import normalise_identifier
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.values import take_list, take_text
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 ARXIV_COLUMNS: Final = frozenset(

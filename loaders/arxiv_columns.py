@@ -10,17 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.reading.columns import (
-    LIST_OF_TEXTS,
-    Members,
-    NotPlainError,
-    build_table,
-    clean_ids,
-    clean_texts,
-    explode,
-    extract_texts,
-    normalise_identifiers,
-)
+from pinakes.loaders.reading.columns import LIST_OF_TEXTS, Members, NotPlainError, build_table, clean_ids, clean_texts, explode, extract_texts, normalise_identifiers
 
 _TEXTS: Final = ("id", "title", "abstract", "journal-ref", "doi", "categories")
 SCHEMA: Final = pa.schema(

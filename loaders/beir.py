@@ -18,8 +18,10 @@ from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, digest_file, find_file, read_json_lines
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.streams import digest_file, find_file
+from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 

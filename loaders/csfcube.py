@@ -22,14 +22,9 @@ import orjson
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import (
-    clean_text,
-    digest_file,
-    find_file,
-    read_json,
-    read_json_lines,
-    read_text,
-)
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.streams import digest_file, find_file, read_text
+from pinakes.loaders.reading.json_records import read_json, read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {

@@ -17,11 +17,12 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, list_identifiers, make_label, take_id
-from pinakes.loaders.reading.records import read_lines
-from pinakes.loaders.reading.scalars import take_text
+from pinakes.loaders.reading.rows import Row, list_identifiers, make_label
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.streams import read_lines
+from pinakes.loaders.reading.values import take_text
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _CATEGORIES: Final = {"PRIMARY_CATEGORY": "primary_category", "SECONDARY_CATEGORY": "secondary_category"}

@@ -16,29 +16,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import (
-    Bibliography,
-    CitedWork,
-    find_year,
-    list_authorships,
-    list_fields,
-    list_identifiers,
-    list_sections,
-    name_corpus,
-)
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.values import find_year
+from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, list_sections
+from pinakes.loaders.reading.finding import name_corpus
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.running_text import (
-    Element,
-    Markup,
-    find_descendant,
-    find_mentions,
-    list_children,
-    list_descendants,
-    name_element,
-    name_entities,
-    read_running_text,
-)
+from pinakes.loaders.reading.running_text import Element, Markup, find_descendant, find_mentions, list_children, list_descendants, name_element, name_entities, read_running_text
 from pinakes.loaders.reading.xml_reading import parse_xml
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 

@@ -17,9 +17,10 @@ import orjson
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, describe_paper, make_judgment, take_id
-from pinakes.loaders.reading.records import read_json, read_json_lines
-from pinakes.loaders.reading.task_files import find_roles, name_split
+from pinakes.loaders.reading.rows import Row, describe_paper, make_judgment
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 _CITED: Final = "true"

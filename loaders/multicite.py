@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.proximity import take_id
-from pinakes.loaders.reading.records import read_json_array
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.json_records import read_json_array
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _MARK: Final = re.compile(r"<(/?)cite>")

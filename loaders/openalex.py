@@ -23,11 +23,12 @@ import orjson
 from pinakes.errors import InputError
 from pinakes.loaders.arxiv import find_arxiv_id
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.values import take_objects
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.reading.scalars import take_int, take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.values import take_int, take_list, take_object, take_text, take_year
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 

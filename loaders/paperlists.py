@@ -23,9 +23,9 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import normalise_identifier
-from pinakes.loaders.reading.records import read_json_array, read_json_lines
-from pinakes.loaders.reading.scalars import take_int, take_text, take_year
+from pinakes.loaders.reading.rows import normalise_identifier
+from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
+from pinakes.loaders.reading.values import take_int, take_text, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _SUFFIXES: Final = (".jsonl", ".ndjson", ".json")

@@ -22,9 +22,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.articles import list_fields, list_identifiers
-from pinakes.loaders.reading.cite_spans import take_objects
-from pinakes.loaders.reading.scalars import take_number, take_text
+from pinakes.loaders.reading.rows import list_fields, list_identifiers
+from pinakes.loaders.reading.values import take_objects
+from pinakes.loaders.reading.values import take_number, take_text
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 

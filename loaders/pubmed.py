@@ -22,18 +22,13 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import is_archive, list_members
-from pinakes.loaders.reading.articles import (
-    Bibliography,
-    CitedWork,
-    find_year,
-    list_authorships,
-    list_fields,
-    list_identifiers,
-)
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.values import find_year
+from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import find_line_files
+from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.reading.running_text import Element
-from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.values import take_year
 from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.reading.xml_reading import element_text, read_elements
 from pinakes.loaders.staging import Chunk, RecordError, Rows

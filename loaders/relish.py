@@ -12,17 +12,12 @@ from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import (
-    Row,
-    describe_paper,
-    list_identifiers,
-    make_judgment,
-    take_id,
-    take_members,
-)
-from pinakes.loaders.reading.records import read_json_array
+from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_judgment
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.proximity import take_members
+from pinakes.loaders.reading.json_records import read_json_array
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}

@@ -24,11 +24,14 @@ import orjson
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, describe_paper, take_id, take_ids, take_members
-from pinakes.loaders.reading.records import digest_file, read_json_members
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text
+from pinakes.loaders.reading.rows import Row, describe_paper
+from pinakes.loaders.reading.values import take_id, take_ids
+from pinakes.loaders.reading.proximity import take_members
+from pinakes.loaders.reading.streams import digest_file
+from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.values import take_int, take_object, take_text
 from pinakes.loaders.reading.streams import find_file
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _NAME_PARTS: Final = ("first", "middle", "last", "suffix")

@@ -21,20 +21,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
-from pinakes.loaders.reading.cite_spans import (
-    Paragraph,
-    group_sections,
-    list_citations,
-    parse_paragraph,
-    take_entries,
-    take_objects,
-)
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.bibliography import Paragraph, group_sections, parse_paragraph
+from pinakes.loaders.reading.cite_spans import list_citations
+from pinakes.loaders.reading.values import take_entries, take_objects
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text, parse_json_object
-from pinakes.loaders.reading.scalars import take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.values import take_list, take_object, take_text, take_year
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _COLUMNS: Final = frozenset(

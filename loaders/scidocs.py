@@ -19,18 +19,12 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import (
-    Row,
-    describe_paper,
-    make_judgment,
-    make_label,
-    read_task_qrels,
-    take_id,
-    take_ids,
-)
-from pinakes.loaders.reading.records import read_json_members
+from pinakes.loaders.reading.rows import Row, describe_paper, make_judgment, make_label
+from pinakes.loaders.reading.proximity import read_task_qrels
+from pinakes.loaders.reading.values import take_id, take_ids
+from pinakes.loaders.reading.json_records import read_json_members
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles, name_split
+from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _LABELLED: Final = ("mag", "mesh")

@@ -23,14 +23,14 @@ from pinakes.loaders.peerread import (
     parse_reviews,
     read_annotations,
 )
-from pinakes.loaders.reading.articles import list_authorships, list_sections
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.rows import list_authorships, list_sections
+from pinakes.loaders.reading.values import take_objects
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import parse_json_object, read_json_lines
-from pinakes.loaders.reading.scalars import take_int, take_list, take_object, take_text, take_year
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.json_records import parse_json_object, read_json_lines
+from pinakes.loaders.reading.values import take_int, take_list, take_object, take_text, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
 
 _PARSED: Final = frozenset({"year", "authorships", "sections", "citations"})

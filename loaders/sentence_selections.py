@@ -14,8 +14,10 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import clean_text, read_json_lines, read_lines
-from pinakes.loaders.reading.scalars import take_list
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.streams import read_lines
+from pinakes.loaders.reading.values import take_list
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 

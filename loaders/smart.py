@@ -16,8 +16,9 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import list_members
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, decode_utf8, digest_file, read_lines
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.streams import decode_utf8, digest_file, read_lines
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 _ROLES: Final = (

@@ -19,9 +19,11 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import describe_paper, make_judgment, take_grade, take_id
-from pinakes.loaders.reading.records import digest_file, read_json_members, read_lines
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.rows import describe_paper, make_judgment
+from pinakes.loaders.reading.values import take_grade, take_id
+from pinakes.loaders.reading.streams import digest_file, read_lines
+from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _LISTS: Final = {"train.txt": "train", "val.txt": "dev", "test.txt": "test"}

@@ -16,8 +16,9 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, read_lines, read_text
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.streams import read_lines, read_text
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 Topic = dict[str, str | None]

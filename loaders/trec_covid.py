@@ -23,11 +23,12 @@ from pinakes.errors import InputError
 from pinakes.loaders import trec
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, list_authorships, list_identifiers, take_id
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.scalars import take_text, take_year
+from pinakes.loaders.reading.rows import Row, list_authorships, list_identifiers
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import take_text, take_year
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
 
 _SCHEMES: Final = {

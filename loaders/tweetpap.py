@@ -15,10 +15,11 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import list_identifiers, make_label, take_id
-from pinakes.loaders.reading.scalars import take_int, take_year
+from pinakes.loaders.reading.rows import list_identifiers, make_label
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.values import take_int, take_year
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.finding import find_roles
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _COUNTS: Final = ("retweets", "favorites")

@@ -16,19 +16,15 @@ from typing import Any, Final
 
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import normalise_identifiers
-from pinakes.loaders.reading.cite_spans import (
-    Paragraph,
-    group_sections,
-    list_citations,
-    parse_paragraph,
-    take_entries,
-    take_objects,
-)
+from pinakes.loaders.reading.rows import normalise_identifiers
+from pinakes.loaders.reading.bibliography import Paragraph, group_sections, parse_paragraph
+from pinakes.loaders.reading.cite_spans import list_citations
+from pinakes.loaders.reading.values import take_entries, take_objects
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.values import take_int, take_object, take_text
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}

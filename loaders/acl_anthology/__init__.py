@@ -22,7 +22,7 @@ from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.documents import find_documents
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import find_line_files
+from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.staging import Chunk
 
 _OPTIONS: Final = {

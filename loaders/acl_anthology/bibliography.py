@@ -12,10 +12,11 @@ from itertools import count
 from typing import Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.articles import find_year, list_authorships, list_identifiers
+from pinakes.loaders.reading.values import find_year
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers
 from pinakes.loaders.reading.bibtex import Entry, parse_entry, split_entries, split_names
-from pinakes.loaders.reading.latex import decode_latex
-from pinakes.loaders.reading.records import decode_utf8, read_lines
+from pinakes.loaders.reading.bibtex import decode_latex
+from pinakes.loaders.reading.streams import decode_utf8, read_lines
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _ADDRESS: Final = re.compile(

@@ -14,10 +14,10 @@ from itertools import count
 from typing import Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.articles import list_authorships, list_identifiers
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers
 from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
 from pinakes.loaders.reading.running_text import Element
-from pinakes.loaders.reading.scalars import take_year
+from pinakes.loaders.reading.values import take_year
 from pinakes.loaders.reading.streams import RAW_BYTES
 from pinakes.loaders.reading.xml_reading import element_text, iterate_elements
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw

@@ -20,17 +20,11 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.jats.body import parse_body
 from pinakes.loaders.jats.front import list_article_ids, parse_front
-from pinakes.loaders.reading.articles import name_corpus
+from pinakes.loaders.reading.finding import name_corpus
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.running_text import (
-    Element,
-    list_children,
-    list_descendants,
-    name_element,
-    name_entities,
-)
+from pinakes.loaders.reading.running_text import Element, list_children, list_descendants, name_element, name_entities
 from pinakes.loaders.reading.xml_reading import parse_xml
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 

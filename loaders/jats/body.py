@@ -14,16 +14,10 @@ from typing import Final
 
 from pinakes.loaders.jats.front import SCHEMES
 from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.reading.articles import Bibliography, CitedWork, find_year, list_sections
-from pinakes.loaders.reading.running_text import (
-    Element,
-    Mention,
-    find_descendant,
-    find_mentions,
-    list_children,
-    list_descendants,
-    name_element,
-)
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.values import find_year
+from pinakes.loaders.reading.rows import list_sections
+from pinakes.loaders.reading.running_text import Element, Mention, find_descendant, find_mentions, list_children, list_descendants, name_element
 from pinakes.loaders.staging import Rows
 
 _DIVISIONS: Final = ("body", "sec", "boxed-text", "ack", "app-group", "app", "notes")

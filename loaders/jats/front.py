@@ -8,21 +8,9 @@ Leaves out: translated abstracts and titles, subtitles, affiliations, editors, a
 from typing import Final
 
 from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.reading.articles import (
-    find_year,
-    list_authorships,
-    list_fields,
-    list_identifiers,
-    normalise_identifiers,
-)
-from pinakes.loaders.reading.running_text import (
-    Element,
-    find_descendant,
-    list_children,
-    list_descendants,
-    name_element,
-    read_running_text,
-)
+from pinakes.loaders.reading.values import find_year
+from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.running_text import Element, find_descendant, list_children, list_descendants, name_element, read_running_text
 from pinakes.loaders.staging import RecordError, Rows
 
 SCHEMES: Final = {

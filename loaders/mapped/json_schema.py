@@ -13,7 +13,7 @@ import pyarrow as pa
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.mapped.mapping import Mapping, TableMapping
 from pinakes.loaders.mapped.values import Path
-from pinakes.loaders.reading.records import read_lines
+from pinakes.loaders.reading.streams import read_lines
 
 SAMPLED_LINES: Final = 100
 _SCALARS: Final = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}

@@ -22,7 +22,7 @@ from pinakes.loaders.mapped.values import (
     find_value,
     list_items,
 )
-from pinakes.loaders.reading.identifiers import normalise_identifier, normalise_title
+from pinakes.loaders.reading.rows import normalise_identifier, normalise_title
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
 Row = dict[str, Any]

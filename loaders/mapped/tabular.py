@@ -20,7 +20,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.mapped.mapping import Mapping as ColumnMap
 from pinakes.loaders.mapped.mapping_file import suggest
 from pinakes.loaders.mapped.values import Path
-from pinakes.loaders.reading.records import open_stream
+from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, Rejected, Rows, take_record
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from pinakes.loaders.reading.scalars import take_int, take_number, take_year
+from pinakes.loaders.reading.values import take_int, take_number, take_year
 from pinakes.loaders.staging import RecordError
 
 _TRUTHS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}

@@ -18,7 +18,7 @@ from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.openreview import dumps, notes
 from pinakes.loaders.openreview.reading import read_first_line
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import digest_file
+from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import Chunk
 
 _SUFFIXES: Final = (".tsv", ".jsonl", ".ndjson", ".json")

@@ -23,7 +23,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.openreview.reading import read_records
 from pinakes.loaders.openreview.rows import build_rows
 from pinakes.loaders.openreview.scores import parse_score
-from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 

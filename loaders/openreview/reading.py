@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.records import read_json, read_json_array, read_json_lines, read_lines
+from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines
+from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 Parse = Callable[[dict[str, Any]], Rows]

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pinakes.loaders.reading.identifiers import normalise_identifier
-from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.reading.rows import normalise_identifier
+from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.staging import RecordError, Rows
 
 _SEPARATOR: Final = re.compile(r"[;,]")

@@ -13,17 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.loaders.reading.columnar import Layout
-from pinakes.loaders.reading.columns import (
-    LIST_OF_TEXTS,
-    NotPlainError,
-    build_table,
-    clean_ids,
-    clean_texts,
-    explode,
-)
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text
-from pinakes.loaders.reading.scalars import take_list, take_text
+from pinakes.loaders.reading.columns import LIST_OF_TEXTS, NotPlainError, build_table, clean_ids, clean_texts, explode
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import take_list, take_text
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
 from pinakes.loaders.staging import RecordError, Rows
 

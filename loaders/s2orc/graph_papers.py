@@ -11,19 +11,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.values import take_objects
 from pinakes.loaders.reading.columnar import Layout
-from pinakes.loaders.reading.columns import (
-    NotPlainError,
-    build_table,
-    clean_counts,
-    clean_ids,
-    clean_texts,
-    clean_years,
-    explode,
-    extract_texts,
-)
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text, take_year
+from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts, clean_years, explode, extract_texts
+from pinakes.loaders.reading.values import take_int, take_object, take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers, project_identifiers
 from pinakes.loaders.staging import RecordError, Rows
 

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.reading.cite_spans import Paragraph, Span, group_sections, list_citations
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text
-from pinakes.loaders.reading.scalars import take_int, take_object
+from pinakes.loaders.reading.bibliography import Paragraph, Span, group_sections
+from pinakes.loaders.reading.cite_spans import list_citations
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import take_int, take_object
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
 from pinakes.loaders.staging import RecordError, Rows
 

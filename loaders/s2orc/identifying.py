@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from pinakes.loaders.reading.columns import build_table, normalise_identifiers
-from pinakes.loaders.reading.identifiers import normalise_identifier
+from pinakes.loaders.reading.rows import normalise_identifier
 
 
 def list_identifiers(source_id: str, identifiers: Mapping[str, str | None]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ of the parses.
 import re
 from typing import Any, Final
 
-from pinakes.loaders.reading.scalars import take_text, take_year
+from pinakes.loaders.reading.values import take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers
 from pinakes.loaders.s2orc.metadata_2020 import build_authorship
 from pinakes.loaders.staging import RecordError, Rows

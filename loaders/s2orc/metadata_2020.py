@@ -13,20 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.values import take_objects
 from pinakes.loaders.reading.columnar import Layout
-from pinakes.loaders.reading.columns import (
-    LIST_OF_TEXTS,
-    NotPlainError,
-    build_table,
-    clean_ids,
-    clean_texts,
-    clean_years,
-    explode,
-    join_texts,
-)
-from pinakes.loaders.reading.records import clean_text
-from pinakes.loaders.reading.scalars import take_list, take_text, take_year
+from pinakes.loaders.reading.columns import LIST_OF_TEXTS, NotPlainError, build_table, clean_ids, clean_texts, clean_years, explode, join_texts
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import take_list, take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers, project_identifiers
 from pinakes.loaders.staging import RecordError, Rows
 

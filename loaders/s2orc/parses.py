@@ -9,17 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.cite_spans import (
-    Paragraph,
-    group_sections,
-    list_citations,
-    parse_paragraph,
-    take_entries,
-    take_objects,
-)
-from pinakes.loaders.reading.identifiers import make_reference_key, normalise_identifier
-from pinakes.loaders.reading.records import open_stream, parse_json_object
-from pinakes.loaders.reading.scalars import take_object, take_text, take_year
+from pinakes.loaders.reading.bibliography import Paragraph, group_sections, parse_paragraph
+from pinakes.loaders.reading.cite_spans import list_citations
+from pinakes.loaders.reading.values import take_entries, take_objects
+from pinakes.loaders.reading.rows import make_reference_key, normalise_identifier
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.values import take_object, take_text, take_year
 from pinakes.loaders.s2orc.identifying import list_identifiers
 from pinakes.loaders.s2orc.metadata_2020 import SCHEMES, list_authorships
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record

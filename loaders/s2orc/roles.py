@@ -12,7 +12,7 @@ from typing import Any, Final
 from pinakes.loaders.base import PAPER_COLUMNS, WHOLE_PAPER, InputFile
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import read_json_lines
+from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.s2orc import (
     deletions,

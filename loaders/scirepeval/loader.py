@@ -12,9 +12,10 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import open_stream, read_json_array, read_json_lines
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles, name_split
+from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.scirepeval.papers import DESCRIBED
 from pinakes.loaders.scirepeval.parquet import read_parquet
 from pinakes.loaders.scirepeval.records import TaskFile

@@ -6,15 +6,10 @@ Leaves out: what the records say of papers (`records`).
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pinakes.loaders.reading.proximity import (
-    Row,
-    describe_paper,
-    list_authorships,
-    list_identifiers,
-    take_id,
-    take_members,
-)
-from pinakes.loaders.reading.scalars import take_int
+from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.reading.proximity import take_members
+from pinakes.loaders.reading.values import take_int
 
 IDS: Final = ("doc_id", "corpus_id", "paper_id", "sha")
 """the fields that may hold a paper's id, the one that qrels use first"""

@@ -23,17 +23,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pinakes.loaders import scidocs
-from pinakes.loaders.reading.proximity import (
-    Row,
-    judge_of_task,
-    make_judgment,
-    make_label,
-    take_grade,
-    take_id,
-    take_ids,
-    take_members,
-)
-from pinakes.loaders.reading.scalars import take_number, take_object, take_text
+from pinakes.loaders.reading.rows import Row, make_judgment, make_label
+from pinakes.loaders.reading.proximity import judge_of_task, take_members
+from pinakes.loaders.reading.values import take_grade, take_id, take_ids
+from pinakes.loaders.reading.values import take_number, take_object, take_text
 from pinakes.loaders.scirepeval.papers import IDS, describe, mention
 from pinakes.loaders.staging import RecordError, Rows
 

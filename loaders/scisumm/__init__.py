@@ -24,7 +24,7 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import name_corpus
+from pinakes.loaders.reading.finding import name_corpus
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents
 from pinakes.loaders.reading.gathering import gather_chunks

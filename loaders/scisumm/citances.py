@@ -16,7 +16,7 @@ import orjson
 
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
-from pinakes.loaders.reading.scalars import take_int, take_text
+from pinakes.loaders.reading.values import take_int, take_text
 from pinakes.loaders.reading.streams import RAW_BYTES
 from pinakes.loaders.scisumm.naming import decode_document, name_paper, strip_sentence_tags
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record

@@ -12,7 +12,7 @@ without a sentence.
 from collections.abc import Iterator
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.articles import list_identifiers
+from pinakes.loaders.reading.rows import list_identifiers
 from pinakes.loaders.reading.documents import read_documents
 from pinakes.loaders.reading.running_text import Element
 from pinakes.loaders.reading.xml_reading import element_text, parse_xml
