@@ -39,8 +39,8 @@ from pinakes.loaders.mapped.vectors import make_project
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import STAGED, Accepted, Chunk, Rejected
 
 _SUFFIXES: Final = {

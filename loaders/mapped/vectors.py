@@ -15,7 +15,16 @@ import pyarrow.compute as pc
 from pinakes.loaders.mapped.mapping import DEFAULTS, EXPECTED_RECORDS, NUMBERED, ColumnMapping, TableMapping
 from pinakes.loaders.mapped.mapping import Mapping as ColumnMap
 from pinakes.loaders.mapped.values import Path
-from pinakes.loaders.reading.columns import Members, NotPlainError, build_table, clean_counts, clean_texts, clean_years, explode, normalise_identifiers
+from pinakes.loaders.reading.columns import (
+    Members,
+    NotPlainError,
+    build_table,
+    clean_counts,
+    clean_texts,
+    clean_years,
+    explode,
+    normalise_identifiers,
+)
 from pinakes.loaders.staging import STAGED
 
 Columns = Mapping[str, pa.Array]

@@ -56,6 +56,20 @@ def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
     return sorted((name, path) for name, path in named if not re.search(r"(?:^|/)[._]", name))
 
 
+def list_folder(source: Path | None, expected: str) -> list[Path]:
+    """The file, or the files directly in the folder, by name.
+
+    Raises:
+        InputError: there is no such file or folder, or the folder is empty.
+    """
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected {expected}.")
+    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
+    if not paths:
+        raise InputError(f"the folder {source} is empty; expected {expected}.")
+    return paths
+
+
 def find_roles(
     source: Path | None, find_role: Callable[[str], str | None], expected: str, order: tuple[str, ...]
 ) -> list[InputFile]:

@@ -28,11 +28,18 @@ def find_file(folder: Path, name: str) -> Path:
     Raises:
         InputError: there is none.
     """
-    for suffix in ("", *COMPRESSIONS):
-        candidate = folder / f"{name}{suffix}"
-        if candidate.is_file():
-            return candidate
-    raise InputError(f"{folder} has no {name} and no {name}.gz; expected the files as they are published.")
+    found = find_packed(folder / name)
+    if found is None:
+        raise InputError(
+            f"{folder} has no {name} and no {name}.gz; expected the files as they are published."
+        )
+    return found
+
+
+def find_packed(path: Path) -> Path | None:
+    """The file of that name, plain or compressed; None where there is none."""
+    candidates = (path.with_name(f"{path.name}{suffix}") for suffix in ("", *COMPRESSIONS))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def digest_files(*paths: Path) -> str:

@@ -2,8 +2,7 @@
 
 A file is told by its first record; where that is no help (a list of deletions, a damaged file) by its name or
 its folder's. In a folder of diffs, files below `update_files` or `delete_files` (or named `update…`,
-`delete…`) are read release by release, by the dates in their paths: updates, then deletions. Leaves out: how
-they are read (`roles`).
+`delete…`) are read release by release, by the dates in their paths: updates, then deletions.
 """
 
 import re
@@ -18,8 +17,8 @@ from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES
 from pinakes.loaders.reading.streams import CutLine, digest_file, open_stream, read_lines_at
-from pinakes.loaders.s2orc.parses import MAX_DOCUMENT_BYTES
 
 _SHAPES: Final = (
     ("papers_2019", {"paper_id", "metadata", "grobid_parse"}),

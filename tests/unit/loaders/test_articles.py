@@ -1,6 +1,7 @@
 """Rows of whole articles: bibliographies and their mentions."""
 
-from pinakes.loaders.reading.articles import Bibliography, CitedWork, list_fields, list_sections
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.rows import list_fields, list_sections
 
 
 def test_work_is_keyed_by_the_corpus_own_id_then_the_best_identifier_then_the_title() -> None:

@@ -15,7 +15,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.arxiv import LOADER, parse_metadata
 from pinakes.loaders.reading import columnar
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import read_json_line_files
+from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.staging import Chunk
 from tests.fuzzing import check_never_lost, mutations
 from tests.loading import stage_all

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from pinakes.loaders.reading.cite_spans import group_sections, list_citations, parse_paragraph
+from pinakes.loaders.reading.bibliography import group_sections, parse_paragraph
+from pinakes.loaders.reading.cite_spans import list_citations
 from pinakes.loaders.staging import RecordError
 
 

@@ -20,7 +20,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import blocks, columnar
 from pinakes.loaders.reading.columnar import read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import read_lines
+from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata_2020
 from pinakes.loaders.staging import STAGED, Chunk, Origin, take_record
 

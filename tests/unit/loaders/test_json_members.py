@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import json_members
-from pinakes.loaders.reading.json_members import read_json_array, read_json_members
+from pinakes.loaders.reading.json_records import read_json_array, read_json_members
 from pinakes.loaders.staging import Accepted, Rejected, Rows
 from tests.fuzzing import mutations
 

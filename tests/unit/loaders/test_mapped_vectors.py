@@ -19,7 +19,7 @@ from pinakes.loaders.mapped.rows import make_parser
 from pinakes.loaders.mapped.tabular import read_parquet
 from pinakes.loaders.mapped.vectors import make_project
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import read_json_lines
+from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.staging import Accepted, Chunk, Rejected
 from tests.fuzzing import mutations
 

@@ -6,16 +6,10 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.proximity import (
-    describe_paper,
-    list_authorships,
-    list_identifiers,
-    read_task_qrels,
-    take_grade,
-    take_id,
-    take_ids,
-)
-from pinakes.loaders.reading.task_files import find_roles, list_files, name_split
+from pinakes.loaders.reading.rows import describe_paper, list_authorships, list_identifiers
+from pinakes.loaders.reading.proximity import read_task_qrels
+from pinakes.loaders.reading.values import take_grade, take_id, take_ids
+from pinakes.loaders.reading.finding import find_roles, list_files, name_split
 from pinakes.loaders.staging import Accepted, RecordError
 
 

@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from pinakes.loaders.reading.scalars import (
-    take_int,
-    take_list,
-    take_number,
-    take_object,
-    take_text,
-    take_year,
-)
+from pinakes.loaders.reading.values import take_int, take_list, take_number, take_object, take_text, take_year
 from pinakes.loaders.staging import RecordError
 
 
