@@ -14,10 +14,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pinakes.loaders.synthetic.hashing import Integers, Words, find_step, scale_words
-from pinakes.loaders.synthetic.rendering import choose_patterns, fill_patterns, join_pieces
-from pinakes.loaders.synthetic.rows import count_within, spell_ids, spell_papers, stage_table
-from pinakes.loaders.synthetic.topics import find_aspects, name_topics
-from pinakes.loaders.synthetic.wording import COLUMN, FORMS, Pieces, load_wording
+from pinakes.loaders.synthetic.papers import count_within, spell_ids, spell_papers, stage_table
+from pinakes.loaders.synthetic.wording import (
+    COLUMN,
+    FORMS,
+    Pieces,
+    choose_patterns,
+    fill_patterns,
+    join_pieces,
+    load_wording,
+)
 from pinakes.loaders.synthetic.world import (
     ASPECTS,
     FIRST_SLOT,
@@ -25,6 +31,8 @@ from pinakes.loaders.synthetic.world import (
     THEME_SLOTS,
     THEME_TOPICS,
     World,
+    find_aspects,
+    name_topics,
 )
 
 Flags = npt.NDArray[np.bool_]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError
-from pinakes.loaders.acl_anthology.collections import make_paper_id
+from pinakes.loaders.acl_anthology import make_paper_id
 from pinakes.loaders.staging import RecordError
 from tests.fuzzing import check_never_lost, mutations
 from tests.loading import DATA, stage_all

@@ -19,7 +19,13 @@ from hypothesis import strategies as st
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import archives
-from pinakes.loaders.reading.archives import digest_member, is_archive, iterate_members, list_members, open_member
+from pinakes.loaders.reading.archives import (
+    digest_member,
+    is_archive,
+    iterate_members,
+    list_members,
+    open_member,
+)
 from pinakes.loaders.reading.streams import read_lines
 from tests.fuzzing import mutations
 

@@ -21,13 +21,13 @@ from pinakes.loaders.reading import blocks, columnar
 from pinakes.loaders.reading.columnar import read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.streams import read_lines
-from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata_2020
+from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata
 from pinakes.loaders.staging import STAGED, Chunk, Origin, take_record
 
 EXAMPLES = 50
 
 LAYOUTS = {
-    "metadata": metadata_2020.build_layout(("outbound", "inbound")),
+    "metadata": metadata.build_layout(("outbound", "inbound")),
     "papers": graph_papers.PAPERS,
     "abstracts": graph_papers.ABSTRACTS,
     "citations": graph_citations.CITATIONS,

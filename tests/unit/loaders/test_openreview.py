@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from pinakes.errors import InputError
-from pinakes.loaders.openreview.scores import parse_score
+from pinakes.loaders.openreview.records import parse_score
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_never_lost, mutations
 from tests.loading import stage_all

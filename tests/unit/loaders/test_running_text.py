@@ -2,7 +2,15 @@
 
 from lxml import etree
 
-from pinakes.loaders.reading.running_text import Markup, find_descendant, find_mentions, list_children, list_descendants, name_entities, read_running_text
+from pinakes.loaders.reading.running_text import (
+    Markup,
+    find_descendant,
+    find_mentions,
+    list_children,
+    list_descendants,
+    name_entities,
+    read_running_text,
+)
 
 MARKUP = Markup(
     floats=frozenset({"fig"}), blocks=frozenset({"p", "item"}), containers=frozenset({"p", "item", "td"})

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from pinakes.loaders.registry import find_loader
+from pinakes.loaders.scidocs import judge_of_task
 from tests.fuzzing import check_never_lost, mutations
 from tests.loading import stage_all
 
@@ -200,3 +201,21 @@ def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, 
         check_never_lost("scidocs", path)
 
     check()
+
+
+def test_the_first_accepted_judgment_of_a_query_brings_the_query(tmp_path: Path) -> None:
+    (tmp_path / "cite").mkdir()
+    (tmp_path / "cite" / "test.qrel").write_text("# one\nq1 0 d1 x\nq1 0 d1 1\nq1 0 d2 0\n")
+    staged, rejected = stage_all("scidocs", tmp_path)
+    query = {"query_id": "cite:q1", "paper_source_id": "q1", "field": "cite", "fold": "test"}
+    judgment = {"query_id": "cite:q1", "assessor": "published", "split": "test"}
+    assert [(row.row_number, row.reason) for row in rejected] == [(1, "invalid_value")]
+    assert staged["cite/test.qrel"] == {
+        "queries": [{"row_number": 2, **query}],
+        "judgments": [
+            {"row_number": 2, **judgment, "source_id": "d1", "grade": 1},
+            {"row_number": 3, **judgment, "source_id": "d2", "grade": 0},
+        ],
+    }
+    alone = judge_of_task("search", "test", {"query_id": "q1"}, set(), asks_papers=False)
+    assert alone == {"judgments": [{"query_id": "search:q1"}]}

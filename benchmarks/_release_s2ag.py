@@ -13,16 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from pinakes.loaders.synthetic.citations import (
-    build_citations,
-    find_cited,
-    find_pairs,
-    list_mentions,
-    step_mentions,
-)
-from pinakes.loaders.synthetic.hashing import Integers, scale_words
-from pinakes.loaders.synthetic.json_text import (
+from _json_columns import (
     NULL,
     quote_texts,
     take_column,
@@ -32,8 +23,17 @@ from pinakes.loaders.synthetic.json_text import (
     write_numbers,
     write_objects,
 )
+from _release_2020 import derive_identifiers, find_ends, spell_numbers, step_papers
+
+from pinakes.loaders.synthetic.citations import (
+    build_citations,
+    find_cited,
+    find_pairs,
+    list_mentions,
+    step_mentions,
+)
+from pinakes.loaders.synthetic.hashing import Integers, scale_words
 from pinakes.loaders.synthetic.papers import build_papers
-from pinakes.loaders.synthetic.release_2020 import derive_identifiers, find_ends, spell_numbers, step_papers
 from pinakes.loaders.synthetic.world import World
 
 Counts = npt.NDArray[np.int32]

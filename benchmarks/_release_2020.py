@@ -13,10 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from pinakes.loaders.synthetic.citations import count_citations, find_pairs
-from pinakes.loaders.synthetic.hashing import Integers
-from pinakes.loaders.synthetic.json_text import (
+from _json_columns import (
     NULL,
     quote_texts,
     take_column,
@@ -26,6 +23,9 @@ from pinakes.loaders.synthetic.json_text import (
     write_numbers,
     write_objects,
 )
+
+from pinakes.loaders.synthetic.citations import count_citations, find_pairs
+from pinakes.loaders.synthetic.hashing import Integers
 from pinakes.loaders.synthetic.papers import build_papers
 from pinakes.loaders.synthetic.world import World
 

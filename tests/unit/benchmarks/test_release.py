@@ -13,9 +13,10 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.loaders.synthetic import LOADER
-from pinakes.loaders.synthetic import release as release_module
-from pinakes.loaders.synthetic.release import write_release
 from pinakes.loaders.synthetic.world import World
+from tests.releases import import_benchmark, write_release
+
+release_module = import_benchmark("_release")
 
 PAPERS = 700
 WORLD = World(PAPERS, 3)
