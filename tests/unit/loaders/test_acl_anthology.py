@@ -46,8 +46,8 @@ def test_collection_is_staged_whole() -> None:
         {"row_number": 4, "source_id": "2020.acl-demos.1", "title": "A demo", "year": 2021, "venue": "Demos"},
     ]
     assert tables["identifiers"][:3] == [
-        {**first, "scheme": "doi", "identifier": "10.18653/v1/2020.acl-main.1"},
         {**first, "scheme": "acl", "identifier": "2020.acl-main.1"},
+        {**first, "scheme": "doi", "identifier": "10.18653/v1/2020.acl-main.1"},
         {**first, "scheme": "bibkey", "identifier": "byron-etal-2020-bert"},
     ]
     assert tables["authorships"] == [
@@ -113,8 +113,8 @@ def test_bibliography_is_staged_whole() -> None:
         {"row_number": 5, "source_id": "only-key", "title": "Only a key"},
     ]
     assert tables["identifiers"][:3] == [
-        {**first, "scheme": "doi", "identifier": "10.18653/v1/2020.acl-main.1"},
         {**first, "scheme": "acl", "identifier": "2020.acl-main.1"},
+        {**first, "scheme": "doi", "identifier": "10.18653/v1/2020.acl-main.1"},
         {**first, "scheme": "bibkey", "identifier": "byron-etal-2020-bert"},
     ]
     assert [row["author_name"] for row in tables["authorships"]] == [

@@ -63,9 +63,9 @@ def test_a_record_becomes_these_rows(tmp_path: Path) -> None:
             }
         ],
         "identifiers": [
+            _identifier("arxiv", "0704.0001"),
             _identifier("doi", "10.1103/physrevd.76.013009"),
             _identifier("doi", "10.1103/physrevd.77.1"),
-            _identifier("arxiv", "0704.0001"),
         ],
         "fields": [
             {"row_number": 1, "source_id": "0704.0001", "field": "hep-ph", "assigned_by": "arxiv"},

@@ -169,9 +169,9 @@ def test_a_value_of_the_wrong_type_rejects_its_record(tmp_path: Path, wrong: dic
 
 
 def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no file that ends in \.jsonl"):
+    with pytest.raises(InputError, match=r"holds none of the files .*: lists such as acl2022\.json"):
         find_loader("paperlists").find_files(tmp_path, {})
-    with pytest.raises(InputError, match="is no file or folder"):
+    with pytest.raises(InputError, match="there is no file or folder"):
         find_loader("paperlists").find_files(tmp_path / "absent", {})
 
 

@@ -52,12 +52,12 @@ def test_papers_have_title_abstract_year_and_venue() -> None:
 def test_ids_are_the_papers_own_and_not_those_of_the_works_it_cites() -> None:
     found = [(row["source_id"], row["scheme"], row["identifier"]) for row in _stage()["identifiers"]]
     assert found == [
-        ("101", "doi", "10.1/right"),
         ("101", "pubmed", "101"),
+        ("101", "doi", "10.1/right"),
         ("101", "pmc", "2"),
         ("102", "pubmed", "102"),
-        ("103", "doi", "10.7/book"),
         ("103", "pubmed", "103"),
+        ("103", "doi", "10.7/book"),
     ]
 
 

@@ -190,9 +190,10 @@ EXPECTED_TEXT: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "references": [
-        {"reference_key": "8", "title": "Cats meow"},
-        {"reference_key": "title:mice", "title": "Mice"},
+        {"reference_key": "8", "title": "Cats meow", "year": None},
+        {"reference_key": "title:mice", "title": "Mice", "year": None},
     ],
+    "reference_identifiers": [],
     "citations": [
         {
             "citing_source_id": "7",
@@ -260,7 +261,8 @@ def test_annotations_that_do_not_fit_their_text_are_rejected(annotation: str, me
 
 def test_a_full_text_that_is_not_published_is_empty() -> None:
     rows = parse_full_text({"corpusid": 7, "content": {"text": None}}, with_citations=True)
-    assert rows == {"papers": [{"source_id": "7"}], "sections": [], "references": [], "citations": []}
+    nothing = dict.fromkeys(("sections", "references", "reference_identifiers", "citations"), [])
+    assert rows == {"papers": [{"source_id": "7"}], **nothing}
 
 
 def test_beside_the_citations_a_full_text_gives_its_sections_alone(tmp_path: Path) -> None:

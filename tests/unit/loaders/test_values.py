@@ -80,12 +80,12 @@ def test_what_is_no_finite_number_is_rejected(value: object) -> None:
         take_number(value, "score")
 
 
-def test_lists_and_objects_are_taken_as_they_are_and_none_when_absent() -> None:
+def test_lists_and_objects_are_taken_as_they_are_and_an_absent_list_is_empty() -> None:
     record = {"list": [1], "object": {"a": 1}, "null": None, "empty": []}
     assert take_list(record, "list") == [1]
     assert take_list(record, "empty") == []
     assert take_object(record, "object") == {"a": 1}
-    assert [take_list(record, "null"), take_list(record, "none")] == [None, None]
+    assert [take_list(record, "null"), take_list(record, "none")] == [[], []]
     assert [take_object(record, "null"), take_object(record, "none")] == [None, None]
 
 
