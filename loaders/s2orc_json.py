@@ -136,7 +136,8 @@ def _list_identifiers(
     named = {**metadata, **(take_object(metadata, "identifiers") or {})}
     is_release = "s2_pdf_hash" in record or "_pdf_hash" in record
     return list_identifiers(
-        source_id, [*normalise_identifiers(_take_identifiers(named)), *([("corpus", source_id)] if is_release else [])]
+        source_id,
+        [*normalise_identifiers(_take_identifiers(named)), *([("corpus", source_id)] if is_release else [])],
     )
 
 

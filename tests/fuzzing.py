@@ -76,8 +76,8 @@ def check_damage(
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(head + whole)
-    read, accepted, rejected = check_never_lost(loader, source or path, options)
-    assert (read, accepted, rejected) == expected
+    read, accepted, rejected = counts = check_never_lost(loader, source or path, options)
+    assert counts == expected, f"of the undamaged {path.name}, read, accepted, rejected are {counts}"
     assert read == accepted + rejected
     assert accepted > 0, "a loader that refuses everything loses nothing either"
     read_of_damaged = 0

@@ -151,7 +151,7 @@ def test_a_folder_without_the_release_is_refused(tmp_path: Path) -> None:
 )
 def test_damaged_files_lose_nothing(tmp_path: Path, name: str, whole: bytes) -> None:
     (write_files(tmp_path, {"acl-metadata.txt": METADATA}) / "acl.txt").write_bytes(NETWORK)
-    check_damage("aan", tmp_path / name, whole, (0, 0, 0), source=tmp_path)
+    check_damage("aan", tmp_path / name, whole, (4, 4, 0), source=tmp_path)
 
 
 @needs_real_data

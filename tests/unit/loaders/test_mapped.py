@@ -572,17 +572,17 @@ author_name = "."
 
 def test_damaged_lines_lose_nothing(tmp_path: Path) -> None:
     mapping = {"mapping": str(EXAMPLE)}
-    check_damage("jsonl", tmp_path / "a.jsonl", RECORDS.read_bytes(), (0, 0, 0), options=mapping)
+    check_damage("jsonl", tmp_path / "a.jsonl", RECORDS.read_bytes(), (3, 2, 1), options=mapping)
 
 
 def test_damaged_csv_loses_nothing(tmp_path: Path) -> None:
-    check_damage("csv", tmp_path / "a.csv", _CSV, (0, 0, 0), options=_map(tmp_path, _CSV_MAPPING))
+    check_damage("csv", tmp_path / "a.csv", _CSV, (3, 3, 0), options=_map(tmp_path, _CSV_MAPPING))
 
 
 def test_a_damaged_mapping_is_refused_or_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "mapping.toml"
     check_damage(
-        "jsonl", path, EXAMPLE.read_bytes(), (0, 0, 0), source=RECORDS, options={"mapping": str(path)}
+        "jsonl", path, EXAMPLE.read_bytes(), (3, 2, 1), source=RECORDS, options={"mapping": str(path)}
     )
 
 
@@ -596,4 +596,4 @@ def _make_parquet() -> bytes:
 
 def test_damaged_parquet_loses_nothing(tmp_path: Path) -> None:
     mapping = {"mapping": str(EXAMPLE)}
-    check_damage("parquet", tmp_path / "a.parquet", _make_parquet(), (0, 0, 0), options=mapping)
+    check_damage("parquet", tmp_path / "a.parquet", _make_parquet(), (3, 2, 1), options=mapping)

@@ -119,8 +119,8 @@ def test_pools_that_are_no_json_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "whole", "expected"),
     [
-        ("mdcr_test.json", orjson.dumps(POOLS), (0, 0, 0)),
-        ("mdcr_test_data.jsonl", TEXTS, (0, 0, 0)),
+        ("mdcr_test.json", orjson.dumps(POOLS), (2, 2, 0)),
+        ("mdcr_test_data.jsonl", TEXTS, (2, 2, 0)),
     ],
     ids=["pools", "texts"],
 )

@@ -116,7 +116,7 @@ def test_records_of_another_shape_are_rejected(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_never_lost(tmp_path: Path) -> None:
-    check_damage("petal", tmp_path / "golden.json", orjson.dumps(RECORDS), (0, 0, 0))
+    check_damage("petal", tmp_path / "golden.json", orjson.dumps(RECORDS), (2, 2, 0))
 
 
 @needs_real_data

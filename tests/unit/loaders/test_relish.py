@@ -92,8 +92,8 @@ def test_a_load_that_goes_on_gives_the_rows_of_an_undisturbed_one(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "whole", "expected"),
     [
-        ("RELISH_v1.json", orjson.dumps(ANSWERS), (0, 0, 0)),
-        ("documents.tsv", TEXTS, (0, 0, 0)),
+        ("RELISH_v1.json", orjson.dumps(ANSWERS), (2, 2, 0)),
+        ("documents.tsv", TEXTS, (2, 2, 0)),
     ],
     ids=["answers", "texts"],
 )

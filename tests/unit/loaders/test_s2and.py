@@ -192,7 +192,7 @@ def test_broken_clusters_are_refused(tmp_path: Path) -> None:
 def test_damaged_files_are_never_lost(tmp_path: Path, name: str) -> None:
     contents = {"signatures": SIGNATURES, "clusters": CLUSTERS, "papers": PAPERS}
     path = write_files(tmp_path, _list_files()) / f"{name}.json"
-    check_damage("s2and", path, orjson.dumps(contents[name]), (0, 0, 0), source=tmp_path)
+    check_damage("s2and", path, orjson.dumps(contents[name]), (5, 5, 0), source=tmp_path)
 
 
 @needs_real_data

@@ -184,10 +184,10 @@ def test_what_is_not_as_published_is_rejected(release: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("paper_metadata_recomm.json", (0, 0, 0)),
-        ("mag/test.csv", (0, 0, 0)),
-        ("cite/test.qrel", (0, 0, 0)),
-        ("recomm/test.csv", (0, 0, 0)),
+        ("paper_metadata_recomm.json", (2, 2, 0)),
+        ("mag/test.csv", (2, 2, 0)),
+        ("cite/test.qrel", (2, 2, 0)),
+        ("recomm/test.csv", (2, 2, 0)),
     ],
     ids=str,
 )

@@ -323,7 +323,7 @@ def test_a_wrong_document_is_rejected(tmp_path: Path, folder: str, document: dic
     [
         ("25.pdf.json", orjson.dumps(DOCUMENT), (1, 1, 0)),
         ("acl_2017/dev/reviews/25.json", orjson.dumps(REVIEWS), (1, 1, 0)),
-        ("annotation_full.tsv", ANNOTATIONS.encode(), (0, 0, 0)),
+        ("annotation_full.tsv", ANNOTATIONS.encode(), (4, 3, 1)),
     ],
     ids=["document", "reviews", "annotations"],
 )

@@ -374,10 +374,10 @@ def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("search/meta.jsonl", (0, 0, 0)),
-        ("specter.json", (0, 0, 0)),
-        ("drsm/test.csv", (0, 0, 0)),
-        ("search/test.parquet", (0, 0, 0)),
+        ("search/meta.jsonl", (2, 2, 0)),
+        ("specter.json", (3, 2, 1)),
+        ("drsm/test.csv", (2, 2, 0)),
+        ("search/test.parquet", (20, 20, 0)),
     ],
     ids=str,
 )

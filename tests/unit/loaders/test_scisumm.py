@@ -299,7 +299,7 @@ _DAMAGED: dict[str, bytes] = {
 @pytest.mark.parametrize("name", _DAMAGED)
 def test_no_damage_loses_a_record_or_raises(tmp_path: Path, name: str) -> None:
     write_files(tmp_path, _DAMAGED)
-    check_damage("scisumm", tmp_path / name, _DAMAGED[name], (0, 0, 0), source=tmp_path)
+    check_damage("scisumm", tmp_path / name, _DAMAGED[name], (9, 6, 3), source=tmp_path)
 
 
 @needs_real_data

@@ -123,7 +123,7 @@ def test_a_stream_has_no_lists_beside_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
-    [("metadata.json", METADATA, (0, 0, 0)), ("data.json", GRAPH, (0, 0, 0))],
+    [("metadata.json", METADATA, (2, 2, 0)), ("data.json", GRAPH, (3, 3, 0))],
     ids=["metadata", "graph"],
 )
 def test_damaged_files_are_never_lost(

@@ -147,7 +147,7 @@ def test_unknown_judged_papers_are_created_unless_told_otherwise(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "whole", "expected"),
-    [("metadata.csv", METADATA.encode(), (0, 0, 0)), ("qrels.txt", QRELS, (0, 0, 0))],
+    [("metadata.csv", METADATA.encode(), (3, 3, 0)), ("qrels.txt", QRELS, (2, 2, 0))],
     ids=["metadata", "qrels"],
 )
 def test_damaged_files_are_never_lost(

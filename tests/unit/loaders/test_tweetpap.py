@@ -90,7 +90,7 @@ def test_rows_with_broken_counts_are_rejected(tmp_path: Path) -> None:
 
 
 def test_damaged_tables_are_never_lost(tmp_path: Path) -> None:
-    check_damage("tweetpap", tmp_path / "papers.csv", TABLE, (0, 0, 0))
+    check_damage("tweetpap", tmp_path / "papers.csv", TABLE, (2, 2, 0))
 
 
 @needs_real_data
