@@ -1,8 +1,8 @@
 """The synthetic world's papers as S2ORC of 2020 publishes them: `metadata/metadata_<n>.jsonl`.
 
 A paper's number, counted from 1, is its `paper_id`. Every third paper has no DOI, and papers of Medicine and
-Biology have a PubMed id; all DOIs are of the prefix 10.5555, which names nothing. Leaves out: `pdf_parses`,
-and so the sentences that cite.
+Biology have a PubMed id; all DOIs are of the prefix 10.5555, which names nothing.
+Full texts (`pdf_parses`) are not written.
 """
 
 from collections.abc import Iterator

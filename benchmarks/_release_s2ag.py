@@ -2,7 +2,6 @@
 
 A paper's number, counted from 1, is its `corpusid`. A citation is a pair of papers with all its contexts; it
 is influential when there are two contexts or more. The intents are drawn, and say nothing of the contexts.
-Leaves out: the datasets of authors, of full text and of embeddings, and diffs between releases.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 Read are `abstracts-csfcube-preds.jsonl`, `queries-release.csv` with `evaluation_splits.json`,
 `test-pid2anns-csfcube-<facet>.json` (every annotator's grade and the adjudicated one) and
 `test-pid2pool-csfcube.json` (which method put a candidate into a paper's pool), plain or compressed.
-Left out: `relevance_min` and `relevance_max`, the lowest and the highest of the annotators'
+Leaves out: `relevance_min` and `relevance_max`, the lowest and the highest of the annotators'
 grades (a row where they are not is rejected), and the sample rankings (`pinakes import-run`).
 
 The pools name papers that the abstracts lack; those become papers without a text.

@@ -6,7 +6,7 @@ an empty line; figures, tables and footnotes stand in none of them, but mentions
 mention is `<ref type="bibr" target="#b3">`; its context is the sentence around it, within its paragraph. An
 `idno` without a type that reads `abs/1907.11692` is arXiv's: GROBID cuts the address of a page so.
 
-Left out: mentions that GROBID could not link to an entry (no target), since they name no work; authors that
+Leaves out: mentions that GROBID could not link to an entry (no target), since they name no work; authors that
 are affiliations alone; affiliations, e-mails, coordinates, figures and tables.
 """
 

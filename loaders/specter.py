@@ -6,8 +6,8 @@ that the query cites the paper, 1 that it does not, but a paper that it cites do
 the grade; what has 5 becomes a citation too. (Other graphs in this format, as co-views, have real counts:
 `cites=no` keeps those from becoming citations.) A query in no list has no fold.
 
-The cited papers' texts are not published in the sample. Leaves out: `*.ids`, which only repeat the metadata's
-ids; ids of the lists that `data.json` lacks.
+The cited papers' texts are not published in the sample. Leaves out: `*.ids`, which repeat the
+metadata's ids; ids of the lists that `data.json` lacks.
 """
 
 from collections.abc import Iterator, Mapping

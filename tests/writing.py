@@ -3,14 +3,14 @@
 import bz2
 import gzip
 import lzma
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 import orjson
 import pyarrow as pa
 
-COMPRESS: Final = {
+COMPRESS: Final[dict[str, Callable[[bytes], bytes]]] = {
     ".gz": lambda data: gzip.compress(data, mtime=0),
     ".bz2": bz2.compress,
     ".xz": lzma.compress,

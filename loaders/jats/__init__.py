@@ -3,7 +3,7 @@
 A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The
 year is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly
 the electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive
-that holds `.nxml` those alone are read. Left out: sub-articles (reviews, responses, translations), figures,
+that holds `.nxml` those alone are read. Leaves out: sub-articles (reviews, responses, translations), figures,
 tables, supplements, affiliations, and formulas' TeX beside their MathML.
 """
 

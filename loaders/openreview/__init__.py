@@ -3,7 +3,6 @@
 A file's dialect is told by its first record: a dump has `review_scores`, any other JSON is a note of the API;
 a table with the columns title and abstract is a paper list, any other holds ratings. Several files that
 describe parts of the same paper (a list, its ratings) may be loaded together or in turn, in any order.
-Leaves out: the texts of reviews.
 """
 
 from pathlib import Path
@@ -47,17 +46,17 @@ def _is_read(path: Path) -> bool:
 def _describe_file(path: Path) -> InputFile:
     is_table = strip_compression(path.name).endswith(".tsv")
     first = read_first_line(InputFile(path, path.name, ""))
-    role = _tell_table(first) if is_table else _tell_json(first)
+    role = _identify_table(first) if is_table else _identify_json(first)
     states = dumps.find_states(path) if role == "ratings" else [path]
     digest = digest_files(path, *states) if len(states) > 1 else None
     return InputFile(path, path.name, role, digest=digest)
 
 
-def _tell_table(header: bytes) -> str:
+def _identify_table(header: bytes) -> str:
     return "paper_list" if {b"title", b"abstract"} & set(header.split(b"\t")) else "ratings"
 
 
-def _tell_json(line: bytes) -> str:
+def _identify_json(line: bytes) -> str:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:

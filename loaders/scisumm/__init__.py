@@ -6,7 +6,7 @@ read, else the first by path. Of a topic with `citing_sentences.json` the annota
 the sentences, with facet NA and spans found automatically. Of several annotations of a topic the third
 version is read.
 
-Left out, since no table links a citation to sentences of the cited paper: the reference spans of the
+Leaves out, since no table links a citation to sentences of the cited paper: the reference spans of the
 annotations; also the annotators, authors of citing papers, and `keep_for_gold`.
 """
 

@@ -2,7 +2,7 @@
 
 A grade follows from what a paper was made to be about, never from its text: 2 is the same topic and the same
 variant of the aspect, 1 the same topic, 0 another topic of the same theme. Every paper of the topic is
-judged. Leaves out: facet queries by example.
+judged.
 """
 
 from dataclasses import dataclass

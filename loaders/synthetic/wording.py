@@ -1,7 +1,8 @@
 """Words and sentence patterns, read from the two TOML files and compiled into tables of numbers of pieces.
 
-A piece is a word, a name or a literal part of a pattern. Leaves out: joining pieces into texts (`rendering`)
-and which paper says what (`topics`, `papers`, `citations`, `queries`).
+A piece is a word, a name or a literal part of a pattern. numpy picks the pieces of every text of a chunk, and
+Arrow joins them all at once: one `take` from the pool of pieces lays all texts end to end, and their borders
+are a stride of its offsets.
 """
 
 import re

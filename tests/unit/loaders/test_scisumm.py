@@ -289,7 +289,7 @@ def test_source_without_a_topic_is_refused(tmp_path: Path) -> None:
 
 
 _DAMAGED: dict[str, bytes] = {
-    "C00-2123/Reference_XML/C00-2123.xml": PAPER if isinstance(PAPER, bytes) else PAPER.encode(),
+    "C00-2123/Reference_XML/C00-2123.xml": PAPER.encode(),
     "C00-2123/annotation/C00-2123.ann.txt": ANNOTATION.encode(),
     "C00-2123/summary/C00-2123.human.txt": b"By hand.",
     "A00-1031/citing_sentences.json": orjson.dumps(SENTENCES),
