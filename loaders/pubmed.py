@@ -10,8 +10,8 @@ what is a major topic also by `mesh_major`, a descriptor also where one of its q
 for `[majr]`. Keywords are assigned by `author` (owner NOTNLM) or their owner. Cited works are those with and
 without a PMID in the reference lists, and those that older records list as comments of type Cites.
 
-Leaves out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types, and
-the text of a reference without an id, which is no title. "[Not Available]." is no title either.
+Leaves out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types,
+and the text of a reference without an id, which is no title. "[Not Available]." is no title either.
 """
 
 import re

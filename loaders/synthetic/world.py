@@ -1,9 +1,9 @@
 """The plan of the synthetic world: which topic, aspects and year a paper has, and which papers a topic has.
 
 Papers come in blocks; every block holds each topic once, twice or four times, in a rotated order. So topic
-and paper can be found from each other by arithmetic alone. And what a topic is called: topics of one theme share
-the object and differ in setting and property. A theme's object may come back in other themes of a large world;
-then the coined name is what tells the topics apart.
+and paper can be found from each other by arithmetic alone. And what a topic is called: topics of one theme
+share the object and differ in setting and property. A theme's object may come back in other themes of a large
+world; then the coined name is what tells the topics apart.
 """
 
 from dataclasses import dataclass
