@@ -36,8 +36,9 @@ def list_columns(citations: bool) -> dict[str, str]:
 
 def write(folder: str, papers: int, seed: int, layout: str, shards: int, jobs: int) -> dict[str, Any]:
     """The release, compressed as it is published."""
+    from _release import write_release
+
     from pinakes.loaders.synthetic.citations import count_citations
-    from pinakes.loaders.synthetic.release import write_release
     from pinakes.loaders.synthetic.world import World
 
     world = World(papers, seed)

@@ -10,8 +10,6 @@ the superset of Latin-1 in which the quotation marks are (`decode_mixed`). Also 
 has them: HTML entities (`G&icirc;rju`), the braces of BibTeX (`{H}aitian`), and the separator doubled after
 an entity in the middle of one name (`Daum&eacute;; III, Hal`). A character whose last byte became `?` is
 U+FFFD; a bare `?` in place of another is not mended.
-
-Leaves out: the networks of authors, and full texts.
 """
 
 import html
@@ -19,15 +17,15 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import clean_text, decode_utf8, read_lines
-from pinakes.loaders.reading.scalars import take_year
-from pinakes.loaders.reading.streams import CutLine
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links
+from pinakes.loaders.reading.streams import CutLine, decode_utf8, find_packed, read_lines
+from pinakes.loaders.reading.values import clean_text, take_year
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _METADATA: Final = "acl-metadata.txt"
 _NETWORKS: Final = (
@@ -57,13 +55,6 @@ _LOST: Final = re.compile(
 _LONGEST_BLOCK: Final = 100  # lines; a block of the release has five
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus aan."""
-    return CorpusDescription(
-        name="aan", title="ACL Anthology Network", source="https://clair.eecs.umich.edu/aan/"
-    )
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The metadata and the fullest citation network of a folder, or one file of either kind."""
     if source is None or not source.exists():
@@ -71,27 +62,14 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     if source.is_file():
         role = "papers" if "metadata" in source.name else "citations"
         return [InputFile(source, source.name, role)]
-    metadata = _find_any(source, [_METADATA])
-    network = _find_any(source, _NETWORKS)
-    files = [
-        InputFile(path, path.relative_to(source).as_posix(), role)
-        for path, role in ((metadata, "papers"), (network, "citations"))
-        if path is not None
-    ]
+    files = []
+    for role, names in (("papers", (_METADATA,)), ("citations", _NETWORKS)):
+        path = next(filter(None, (find_packed(source / name) for name in names)), None)
+        if path is not None:
+            files.append(InputFile(path, path.relative_to(source).as_posix(), role))
     if not files:
         raise InputError(f"{source} has neither {_METADATA} nor a citation network ({', '.join(_NETWORKS)}).")
     return files
-
-
-def _find_any(folder: Path, names: tuple[str, ...] | list[str]) -> Path | None:
-    candidates = (folder / f"{name}{suffix}" for name in names for suffix in ("", ".gz", ".zst"))
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: blocks of the metadata, or lines of the network."""
-    reader = _read_papers if file.role == "papers" else _read_citations
-    return gather_chunks(reader(file), first_row=first_row)
 
 
 def decode_mixed(raw: bytes) -> str:
@@ -143,8 +121,8 @@ def _parse_paper(lines: list[bytes]) -> Rows:
     }
     return {
         "papers": [paper],
-        "identifiers": [{"source_id": source_id, "scheme": "acl", "identifier": source_id}],
-        "authorships": _list_authorships(source_id, values.get("author", "")),
+        "identifiers": list_identifiers(source_id, [("acl", source_id)]),
+        "authorships": list_authorships(source_id, _list_authors(values.get("author", ""))),
     }
 
 
@@ -173,20 +151,11 @@ def _clean_value(value: str | None) -> str | None:
     return clean_text(text.replace("{", "").replace("}", ""))
 
 
-def _list_authorships(source_id: str, authors: str) -> list[dict[str, Any]]:
+def _list_authors(authors: str) -> list[tuple[None, str]]:
     # An entity's own semicolon parts no names: it is resolved name by name, after the split.
     joined = _SPLIT_NAME.sub(r"\1", authors)
     parted = _ENTITY.sub(lambda found: html.unescape(found[0]).replace(";", " "), joined).split(";")
-    names = [name for name in map(_clean_value, parted) if name is not None]
-    return [
-        {
-            "source_id": source_id,
-            "position": position,
-            "author_source_id": f"name:{name}",
-            "author_name": name,
-        }
-        for position, name in enumerate(names, start=1)
-    ]
+    return [(None, name) for name in map(_clean_value, parted) if name is not None]
 
 
 def _read_citations(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -198,20 +167,24 @@ def _parse_citation(raw: bytes) -> Rows:
     ends = [end.strip() for end in decode_mixed(raw).split("==>")]
     if len(ends) != 2 or not all(ends):
         raise RecordError("malformed_line", f"expected CITING ==> CITED, found {raw[:80]!r}")
-    return {"citations": [{"citing_source_id": ends[0], "reference_key": ends[1]}]}
+    return {"citations": list_links(ends[0], [ends[1]])}
 
 
-def _describe(role: str) -> frozenset[str]:
-    # The metadata know nothing of abstracts and full texts, which other corpora of these ids may add.
-    owned = {"papers": ("title", "year", "venue", "identifiers", "authorships"), "citations": ("citations",)}
-    return frozenset(owned[role])
-
+# The metadata know nothing of abstracts and full texts, which other corpora of these ids may add.
+_OWNED: Final = {
+    "papers": frozenset({"title", "year", "venue", "identifiers", "authorships"}),
+    "citations": frozenset({"citations"}),
+}
 
 LOADER: Final = Loader(
     name="aan",
     summary="the ACL Anthology Network: acl-metadata.txt and its paper citation network",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="aan", title="ACL Anthology Network", source="https://clair.eecs.umich.edu/aan/"
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
-    describes=_describe,
+    read_chunks=gather_by_role(papers=_read_papers, citations=_read_citations),
+    describes=_OWNED.__getitem__,
 )

@@ -75,8 +75,9 @@ WHOLE_PAPER: Final = frozenset({*PAPER_COLUMNS, *PAPER_CHILDREN})
 """all that a record with a row of `papers` says of it, unless its loader tells otherwise"""
 
 
-def _describe_whole_papers(_role: str) -> frozenset[str]:
-    return WHOLE_PAPER
+def describe_as(corpus: CorpusDescription) -> Callable[[Path | None, Options], CorpusDescription]:
+    """A loader's `describe_corpus`: every source makes the same corpus."""
+    return lambda _source, _options: corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,5 +103,5 @@ class Loader:
     read_chunks: ReadChunks
     options: Mapping[str, str] = field(default_factory=dict)
     creates_unknown: Callable[[Options], bool] = lambda _options: False
-    describes: Callable[[str], frozenset[str]] = _describe_whole_papers
+    describes: Callable[[str], frozenset[str]] = lambda _role: WHOLE_PAPER
     gaps_say_nothing: bool = False

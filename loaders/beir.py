@@ -1,10 +1,11 @@
 """BEIR folders: corpus.jsonl, queries.jsonl, qrels/*.tsv (Thakur et al. 2021), also compressed or as archive.
 
-The corpus is named after the folder or archive. A qrels file's name is its split. Leaves out: fields of a
-record beyond `_id`, `title`, `text` and a `year` in `metadata`.
+The corpus is named after the folder or archive. A qrels file's name is its split. Of a record, `_id`,
+`title`, `text` and a `year` in `metadata` are read.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -17,9 +18,11 @@ from pinakes.loaders.reading.archives import digest_member, is_archive, list_mem
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
 from pinakes.loaders.reading.compression import strip_compression
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, digest_file, find_file, read_json_lines
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.streams import digest_file, find_file
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 
@@ -68,13 +71,6 @@ def _find_members(source: Path) -> list[InputFile]:
     return [file for files in found.values() for file in files]
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one of the folder's files."""
-    if file.role == "papers":
-        return read_columnar(file, first_row, _PAPERS)
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
 def _parse_paper(record: dict[str, Any]) -> Rows:
     source_id = clean_text(record.get("_id"))
     if source_id is None:
@@ -121,10 +117,6 @@ def _parse_query(record: dict[str, Any]) -> Rows:
     return {"queries": [{"query_id": query_id, "text": text}]}
 
 
-def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_lines(file, _parse_query)
-
-
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     split = file.name.removeprefix("qrels/").split(".")[0]
     return read_qrels(file, columns=("query_id", "source_id", "grade"), split=split, has_header=True)
@@ -144,7 +136,17 @@ _PAPERS: Final = Layout(
     _parse_paper,
 )
 
-_READERS: Final = {"queries": _read_queries, "judgments": _read_judgments}
+_gather: Final = gather_by_role(
+    queries=partial(read_json_lines, parse=_parse_query), judgments=_read_judgments
+)
+
+
+def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one of the folder's files."""
+    if file.role == "papers":
+        return read_columnar(file, first_row, _PAPERS)
+    return _gather(file, options, first_row)
+
 
 LOADER: Final = Loader(
     name="beir",

@@ -2,15 +2,14 @@
 
 Read are `abstracts-csfcube-preds.jsonl`, `queries-release.csv` with `evaluation_splits.json`,
 `test-pid2anns-csfcube-<facet>.json` (every annotator's grade and the adjudicated one) and
-`test-pid2pool-csfcube.json` (which method put a candidate into a paper's pool), plain or gzipped.
-Left out: `relevance_min` and `relevance_max`, which are the least and the greatest of the annotators'
+`test-pid2pool-csfcube.json` (which method put a candidate into a paper's pool), plain or compressed.
+Leaves out: `relevance_min` and `relevance_max`, the lowest and the highest of the annotators'
 grades (a row where they are not is rejected), and the sample rankings (`pinakes import-run`).
 
 The pools name papers that the abstracts lack; those become papers without a text.
 """
 
 import csv
-import hashlib
 import io
 from collections.abc import Iterator
 from functools import partial
@@ -20,17 +19,14 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import (
-    clean_text,
-    digest_file,
-    find_file,
-    read_json,
-    read_json_lines,
-    read_text,
-)
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.rows import make_judgment
+from pinakes.loaders.reading.streams import digest_files, find_file, read_text
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {
     "background_label": "background",
@@ -45,17 +41,6 @@ _QUERY_FACETS: Final = ("background", "method", "result")
 _FOLDS: Final = {"fold1_dev": "A", "fold1_test": "B"}
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus csfcube."""
-    return CorpusDescription(
-        name="csfcube",
-        title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
-        version="1.1",
-        licence="CC BY-NC 4.0",
-        source="https://github.com/iesl/CSFCube",
-    )
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """All files of the release, in the order that they build on each other."""
     if source is None or not source.is_dir():
@@ -67,24 +52,10 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     annotations = [find_file(source, f"test-pid2anns-csfcube-{facet}.json") for facet in _QUERY_FACETS]
     return [
         InputFile(abstracts, abstracts.name, "papers"),
-        InputFile(queries, queries.name, "queries", digest=_digest_files(queries, splits)),
+        InputFile(queries, queries.name, "queries", digest=digest_files(queries, splits)),
         *(InputFile(path, path.name, "judgments") for path in annotations),
-        InputFile(pools, pools.name, "pool_sources", digest=_digest_files(pools, queries)),
+        InputFile(pools, pools.name, "pool_sources", digest=digest_files(pools, queries)),
     ]
-
-
-def _digest_files(*paths: Path) -> str:
-    joined = ":".join(digest_file(path) for path in paths)
-    return hashlib.sha256(joined.encode()).hexdigest()
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file of the release."""
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_lines(file, _parse_paper)
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
@@ -192,7 +163,7 @@ def _show_candidate(entry: dict[str, list[Any]], index: int) -> bytes:
 
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
-    facet = file.name.removesuffix(".gz").removesuffix(".json").rsplit("-", 1)[1]
+    facet = strip_compression(file.name).removesuffix(".json").rsplit("-", 1)[1]
     for number, paper, index, entry in _read_candidates(file):
         parse = partial(_parse_judgment, f"{paper}_{facet}", entry, index)
         yield take_record(number, f"{paper}.cands[{index}]", _show_candidate(entry, index), parse)
@@ -201,26 +172,20 @@ def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
 def _parse_judgment(query_id: str, entry: dict[str, list[Any]], index: int) -> Rows:
     lists = {name.removeprefix("relevance_"): values for name, values in entry.items() if name != "cands"}
     if not {"adju", "min", "max"} < lists.keys():
-        raise RecordError("missing_field", "no list of adjudicated, least, greatest or annotators' grades")
+        raise RecordError("missing_field", "no list of adjudicated, lowest, highest or annotators' grades")
     if any(len(values) != len(entry["cands"]) for values in lists.values()):
         raise RecordError("invalid_value", "cands and the lists of grades differ in length")
     grades = {name: values[index] for name, values in lists.items()}
     if not all(type(grade) is int for grade in grades.values()):
         raise RecordError("invalid_value", f"a grade is no whole number: {grades}")
-    adjudicated, least, greatest = grades.pop("adju"), grades.pop("min"), grades.pop("max")
-    if (min(grades.values()), max(grades.values())) != (least, greatest):
+    adjudicated, low, high = grades.pop("adju"), grades.pop("min"), grades.pop("max")
+    if (min(grades.values()), max(grades.values())) != (low, high):
         raise RecordError("invalid_value", "relevance_min or relevance_max is not that of the annotators")
-    rows = [
-        {
-            "query_id": query_id,
-            "source_id": entry["cands"][index],
-            "assessor": assessor,
-            "split": "test",
-            "grade": grade,
-        }
-        for assessor, grade in {"adjudicated": adjudicated, **grades}.items()
-    ]
-    return {"judgments": rows}
+    graded = {"adjudicated": adjudicated, **grades}.items()
+    paper = entry["cands"][index]
+    return {
+        "judgments": [make_judgment(query_id, paper, grade, "test", assessor=name) for name, grade in graded]
+    }
 
 
 def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -248,18 +213,24 @@ def _parse_candidate(query_ids: list[str], entry: dict[str, list[Any]], index: i
     return {"pool_sources": rows}
 
 
-_READERS: Final = {
-    "papers": _read_papers,
-    "queries": _read_queries,
-    "judgments": _read_judgments,
-    "pool_sources": _read_pools,
-}
-
 LOADER: Final = Loader(
     name="csfcube",
     summary="the files of the CSFCube release",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="csfcube",
+            title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
+            version="1.1",
+            licence="CC BY-NC 4.0",
+            source="https://github.com/iesl/CSFCube",
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        papers=partial(read_json_lines, parse=_parse_paper),
+        queries=_read_queries,
+        judgments=_read_judgments,
+        pool_sources=_read_pools,
+    ),
     creates_unknown=lambda _options: True,
 )

@@ -10,46 +10,36 @@ title and abstract cut for a model, is the variant `drsm_trimmed`. Raw data and 
 Leaves out: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a model.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, list_identifiers, make_label, take_id
-from pinakes.loaders.reading.records import read_lines
-from pinakes.loaders.reading.scalars import take_text
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_label
+from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.reading.values import take_id, take_text
+from pinakes.loaders.staging import RecordError, Rows
 
 _CATEGORIES: Final = {"PRIMARY_CATEGORY": "primary_category", "SECONDARY_CATEGORY": "secondary_category"}
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus drsm."""
-    return CorpusDescription(
-        name="drsm",
-        title="DRSM corpus",
-        licence="CC0 1.0",
-        source="https://github.com/chanzuckerberg/DRSM-corpus",
-    )
+_find_tables: Final = find_by_name("the .tsv files of the DRSM corpus", table=r"\.tsv$")
 
 
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The tab-separated files below the source, gold before raw.
 
     Raises:
         InputError: there is none, or one has the columns of no file of the corpus.
     """
-    found = find_roles(source, _find_suffix, "the .tsv files of the DRSM corpus", ("table",))
-    files = [InputFile(file.path, file.name, _find_role(file)) for file in found]
+    files = [replace(file, role=_find_role(file)) for file in _find_tables(source, options)]
     return sorted(files, key=lambda file: (list(_LAYOUTS).index(file.role), file.name))
-
-
-def _find_suffix(name: str) -> str | None:
-    return "table" if name.endswith(".tsv") else None
 
 
 def _find_role(file: InputFile) -> str:
@@ -63,24 +53,12 @@ def _find_role(file: InputFile) -> str:
     )
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: a row each."""
-    required, parse = _LAYOUTS[file.role]
-    return gather_chunks(read_table(file, parse, quoted=True, required=required), first_row=first_row)
-
-
 def _parse_gold(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "ID_PAPER")
     trimmed = take_text(row, "TRIMMED_ABSTRACT")
     return {
-        "papers": [
-            {
-                "source_id": source_id,
-                "title": take_text(row, "TITLE"),
-                "abstract": take_text(row, "ABSTRACT"),
-            }
-        ],
-        "identifiers": list_identifiers(source_id, {"pubmed": source_id}),
+        "papers": [describe_paper(source_id, {"title": row["TITLE"], "abstract": row["ABSTRACT"]})],
+        "identifiers": list_identifiers(source_id, [("pubmed", source_id)]),
         "variants": [
             {"source_id": source_id, "code": "drsm_trimmed", "abstract": trimmed}
             for _ in range(bool(trimmed))
@@ -117,7 +95,7 @@ def _parse_quality_of_life(row: dict[str, str]) -> Rows:
 
 
 def _mention(source_id: str) -> dict[str, list[Row]]:
-    identifiers = list_identifiers(source_id, {"pubmed": source_id})
+    identifiers = list_identifiers(source_id, [("pubmed", source_id)])
     return {"mentioned_papers": [{"source_id": source_id}], "identifiers": identifiers}
 
 
@@ -131,8 +109,20 @@ _LAYOUTS: Final[dict[str, tuple[tuple[str, ...], Callable[[dict[str, str]], Rows
 LOADER: Final = Loader(
     name="drsm",
     summary="DRSM corpus: categories of research on rare diseases, gold and raw",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="drsm",
+            title="DRSM corpus",
+            licence="CC0 1.0",
+            source="https://github.com/chanzuckerberg/DRSM-corpus",
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        **{
+            role: partial(read_table, parse=parse, quoted=True, required=required)
+            for role, (required, parse) in _LAYOUTS.items()
+        }
+    ),
     describes=lambda _role: frozenset({"title", "abstract", "identifiers", "variants"}),
 )

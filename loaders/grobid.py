@@ -6,28 +6,29 @@ an empty line; figures, tables and footnotes stand in none of them, but mentions
 mention is `<ref type="bibr" target="#b3">`; its context is the sentence around it, within its paragraph. An
 `idno` without a type that reads `abs/1907.11692` is arXiv's: GROBID cuts the address of a page so.
 
-Left out: mentions that GROBID could not link to an entry (no target), since they name no work; authors that
+Leaves out: mentions that GROBID could not link to an entry (no target), since they name no work; authors that
 are affiliations alone; affiliations, e-mails, coordinates, figures and tables.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import (
-    Bibliography,
-    CitedWork,
-    find_year,
+from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import find_documents, read_documents
+from pinakes.loaders.reading.finding import name_corpus
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.rows import (
     list_authorships,
     list_fields,
     list_identifiers,
     list_sections,
-    name_corpus,
+    normalise_identifiers,
 )
-from pinakes.loaders.reading.documents import find_documents, read_documents
-from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.running_text import (
     Element,
     Markup,
@@ -39,8 +40,9 @@ from pinakes.loaders.reading.running_text import (
     name_entities,
     read_running_text,
 )
+from pinakes.loaders.reading.values import find_year
 from pinakes.loaders.reading.xml_reading import parse_xml
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.staging import RecordError, Rows
 
 _MARKUP: Final = Markup(
     floats=frozenset({"figure", "table", "note", "listBibl"}),
@@ -57,23 +59,13 @@ _SCHEMES: Final = {
 
 _ARXIV: Final = re.compile(r"(?:abs/|arxiv:)((?:[a-z.-]+/)?\d{4}\.?\d{3,5}(?:v\d+)?)", re.IGNORECASE)
 _ARXIV_CLASS: Final = re.compile(r"\s*\[[\w.-]+\]$")  # as in arXiv:1412.6980v9[cs.LG]
-_SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml|\.gz|\.zst)+$", re.IGNORECASE)
+_SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml)+$", re.IGNORECASE)
 
 
 def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
     """The corpus that a folder, an archive or a document makes, named after it."""
     name = name_corpus(source, "grobid")
     return CorpusDescription(name=name, title=name, source="GROBID TEI")
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The TEI documents of a folder or an archive, or the one document."""
-    return find_documents(source, suffixes=(".tei.xml", ".xml", ".tei"))
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """One record a document."""
-    return gather_chunks(read_documents(file, parse_document), first_row=first_row)
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
@@ -86,7 +78,7 @@ def parse_document(raw: bytes, name: str) -> Rows:
     name_entities(root)
     if name_element(root) != "TEI":
         raise RecordError("missing_field", f"expected a TEI document, found <{name_element(root)}>")
-    source_id = _SUFFIXES.sub("", PurePosixPath(name).name)
+    source_id = _SUFFIXES.sub("", strip_compression(PurePosixPath(name).name))
     if not source_id:
         raise RecordError("missing_field", "the document has no name to take its id from")
     header = find_descendant(root, "teiHeader")
@@ -195,7 +187,8 @@ def _list_works(text: Element | None) -> Iterator[CitedWork]:
     entries = [] if text is None else list_descendants(text, "biblStruct")
     for number, entry in enumerate(entries):
         entry_id = entry.get("{http://www.w3.org/XML/1998/namespace}id") or f"b{number}"
-        yield CitedWork(entry_id, _find_title(entry), _find_year(entry), _list_idnos(entry))
+        ids = normalise_identifiers(_list_idnos(entry))
+        yield CitedWork(entry_id, _find_title(entry), _find_year(entry), ids)
 
 
 def _is_mention(element: Element) -> bool:
@@ -206,6 +199,6 @@ LOADER: Final = Loader(
     name="grobid",
     summary="TEI documents as GROBID prints them",
     describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    find_files=lambda source, _options: find_documents(source, suffixes=(".tei.xml", ".xml", ".tei")),
+    read_chunks=gather_by_role(partial(read_documents, parse=parse_document)),
 )

@@ -4,51 +4,25 @@ Read are `mdcr_val.json` and `mdcr_test.json`, {MAG field: {query: {candidate ty
 `mdcr_val_data.jsonl` and `mdcr_test_data.jsonl`, a paper a line. A type says what put a candidate into the
 pool; `true`, the papers that the query cites, is called `cited` here. A candidate of several types is graded
 1 if it is cited and else 0, as `evaluate.py` does. A query paper that stands under several fields is a query
-of each, named `<paper>_<field>` then. Leaves out: scores (`*scores*.json`, for `pinakes import-run`).
+of each, named `<paper>_<field>` then. Scores (`*scores*.json`) are for `pinakes import-run`.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, describe_paper, make_judgment, take_id
-from pinakes.loaders.reading.records import read_json, read_json_lines
-from pinakes.loaders.reading.task_files import find_roles, name_split
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.reading.finding import find_by_name, name_split
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.rows import Row, describe_paper, make_judgment
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _CITED: Final = "true"
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus mdcr."""
-    return CorpusDescription(
-        name="mdcr",
-        title="MDCR: multi-domain citation recommendation",
-        source="https://github.com/zoranmedic/mdcr",
-    )
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The texts, then the pools: one file, or all of a folder."""
-    return find_roles(source, _find_role, "mdcr_test_data.jsonl and mdcr_test.json", ("papers", "queries"))
-
-
-def _find_role(name: str) -> str | None:
-    if name.endswith(".jsonl"):
-        return "papers"
-    return "queries" if name.endswith(".json") and "scores" not in name else None
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: a paper each, or a query with its candidates each."""
-    records = read_json_lines(file, _parse_paper) if file.role == "papers" else _read_pools(file)
-    return gather_chunks(records, first_row=first_row)
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
@@ -97,9 +71,17 @@ def _take_candidates(type_: str, candidates: object) -> list[str]:
 LOADER: Final = Loader(
     name="mdcr",
     summary="MDCR: candidate pools by field of study, and the papers' texts",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="mdcr",
+            title="MDCR: multi-domain citation recommendation",
+            source="https://github.com/zoranmedic/mdcr",
+        )
+    ),
+    find_files=find_by_name(
+        "mdcr_test_data.jsonl and mdcr_test.json", papers=r"\.jsonl$", queries=r"^(?!.*scores).*\.json$"
+    ),
+    read_chunks=gather_by_role(papers=partial(read_json_lines, parse=_parse_paper), queries=_read_pools),
     creates_unknown=lambda _options: True,
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue"}),
 )

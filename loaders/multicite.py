@@ -9,40 +9,18 @@ may stand in a list of its own.
 """
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.proximity import take_id
-from pinakes.loaders.reading.records import read_json_array
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_array
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import take_id
+from pinakes.loaders.staging import RecordError, Rows
 
 _MARK: Final = re.compile(r"<(/?)cite>")
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus multicite."""
-    return CorpusDescription(
-        name="multicite", title="MultiCite", source="https://github.com/allenai/multicite"
-    )
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The arrays below the source."""
-    return find_roles(source, _find_role, "gold_context_dev.json and the like", ("citations",))
-
-
-def _find_role(name: str) -> str | None:
-    return "citations" if name.endswith(".json") else None
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The contexts of one array."""
-    return gather_chunks(read_json_array(file, _parse_context), first_row=first_row)
 
 
 def _parse_context(record: dict[str, Any]) -> Rows:
@@ -106,8 +84,10 @@ def find_mentions(marked: str) -> tuple[str, list[tuple[int, int]]]:
 LOADER: Final = Loader(
     name="multicite",
     summary="MultiCite: citation contexts with their intents",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(name="multicite", title="MultiCite", source="https://github.com/allenai/multicite")
+    ),
+    find_files=find_by_name("gold_context_dev.json and the like", citations=r"\.json$"),
+    read_chunks=gather_by_role(partial(read_json_array, parse=_parse_context)),
     describes=lambda _role: frozenset(),
 )

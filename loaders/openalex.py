@@ -15,6 +15,7 @@ sources and the other entities, institutions, locations beyond the first, open a
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,14 +23,23 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.arxiv import find_arxiv_id
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
-from pinakes.loaders.reading.cite_spans import take_objects
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.reading.scalars import take_int, take_list, take_object, take_text, take_year
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.compression import COMPRESSIONS
+from pinakes.loaders.reading.finding import LINES, find_line_files
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links, normalise_identifiers
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.reading.values import (
+    take_flag,
+    take_int,
+    take_list,
+    take_object,
+    take_objects,
+    take_text,
+    take_year,
+)
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _COLUMNS: Final = frozenset(
     {
@@ -53,13 +63,6 @@ _LEVELS: Final = {
 """Level of a topic -> what its name is assigned by."""
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus openalex."""
-    return CorpusDescription(
-        name="openalex", title="OpenAlex works", licence="CC0 1.0", source="https://openalex.org"
-    )
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The shards of works in the order of their dates, then the lists of merged works.
 
@@ -73,7 +76,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     shards = [
         InputFile(path, path.relative_to(source).as_posix(), "papers")
         for path in sorted(works.rglob("*"))
-        if path.is_file() and path.name.endswith((".gz", ".jsonl", ".json", ".zst")) and _is_shard(path)
+        if path.is_file() and path.name.endswith((*COMPRESSIONS, *LINES)) and _is_shard(path)
     ]
     if not shards:
         raise InputError(f"{source} has no shard of works; expected updated_date=…/part_….gz below it.")
@@ -83,15 +86,6 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _is_shard(path: Path) -> bool:
     return "merged_ids" not in path.parts and not path.name.startswith((".", "manifest"))
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one shard or list."""
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
-def _read_works(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_line_files(file, parse_work)
 
 
 def _read_merged(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -121,7 +115,7 @@ def parse_work(record: Mapping[str, Any]) -> Rows:
             for assigned_by, field in dict.fromkeys(_list_fields(record))
         ],
         "authorships": list_authorships(source_id, _list_authors(record)),
-        "citations": _list_citations(source_id, record),
+        "citations": list_links(source_id, dict.fromkeys(_list_cited(record))),
     }
 
 
@@ -200,7 +194,7 @@ def _list_fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if kind:
         yield "openalex_type", kind
     for flag in ("retracted", "paratext"):
-        if _take_flag(record, f"is_{flag}"):
+        if take_flag(record, f"is_{flag}"):
             yield "openalex_status", flag
 
 
@@ -210,20 +204,13 @@ def _name_field(assigned_by: str, entity: Mapping[str, Any]) -> Iterator[tuple[s
         yield assigned_by, name
 
 
-def _take_flag(record: Mapping[str, Any], key: str) -> bool:
-    value = record.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise RecordError("invalid_value", f"{key}: expected true or false, found {value!r:.80}")
-    return bool(value)
-
-
 def _list_mesh(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for heading in take_objects(record, "mesh"):
         names = (take_text(heading, "descriptor_name"), take_text(heading, "qualifier_name"))
         name = "/".join(filter(None, names))
         if names[0]:
             yield "mesh", name
-            if _take_flag(heading, "is_major_topic"):
+            if take_flag(heading, "is_major_topic"):
                 yield "mesh_major", name
 
 
@@ -237,21 +224,22 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]
             yield _shorten(author_id, "A") if author_id else None, name
 
 
-def _list_citations(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    cited = [
-        _shorten(work if isinstance(work, str) else None, "W")
-        for work in take_list(record, "referenced_works") or []
-    ]
-    return [{"citing_source_id": source_id, "reference_key": key} for key in dict.fromkeys(cited)]
+def _list_cited(record: Mapping[str, Any]) -> Iterator[str]:
+    for work in take_list(record, "referenced_works"):
+        yield _shorten(work if isinstance(work, str) else None, "W")
 
-
-_READERS: Final = {"papers": _read_works, "deletions": _read_merged}
 
 LOADER: Final = Loader(
     name="openalex",
     summary="OpenAlex's works: gzipped JSON lines of a snapshot, and its lists of merged works",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="openalex", title="OpenAlex works", licence="CC0 1.0", source="https://openalex.org"
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        papers=partial(read_json_line_files, parse=parse_work), deletions=_read_merged
+    ),
     describes=lambda role: _COLUMNS if role == "papers" else frozenset(),
 )

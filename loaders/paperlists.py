@@ -17,19 +17,18 @@ Leaves out: affiliations, word counts of reviews, averages, links to PDFs, code 
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
+from itertools import repeat
 from typing import Any, Final
 
-from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import normalise_identifier
-from pinakes.loaders.reading.records import read_json_array, read_json_lines
-from pinakes.loaders.reading.scalars import take_int, take_text, take_year
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
+from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, make_label
+from pinakes.loaders.reading.values import take_int, take_text, take_year
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_SUFFIXES: Final = (".jsonl", ".ndjson", ".json")
-_COMPRESSIONS: Final = (".gz", ".zst", ".bz2")
 _VENUE_AND_YEAR: Final = re.compile(r"([a-z]+)((?:19|20)\d\d)(?!\d)")
 _PLACES: Final = ("openreview", "site", "pdf", "arxiv")
 _FORUM: Final = re.compile(r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)")
@@ -59,42 +58,8 @@ _ASPECTS: Final = (
 _SCORE: Final = re.compile(r"[+-]?\d{1,6}(?:\.\d+)?")
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus paperlists."""
-    return CorpusDescription(
-        name="paperlists",
-        title="Paper Copilot's paper lists",
-        source="https://github.com/papercopilot/paperlists",
-    )
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """One list, or all lists in a folder and its folders, by name."""
-    if source is None or not source.exists():
-        raise InputError(f"{source} is no file or folder; expected lists such as acl2022.json.")
-    if source.is_file():
-        return [InputFile(source, source.name, "papers")]
-    paths = sorted(path for path in source.rglob("*") if path.is_file() and _is_list(path.name))
-    if not paths:
-        raise InputError(f"{source} has no file that ends in {', '.join(_SUFFIXES)}, plain or compressed.")
-    return [InputFile(path, path.relative_to(source).as_posix(), "papers") for path in paths]
-
-
-def _is_list(name: str) -> bool:
-    return _strip_compression(name).endswith(_SUFFIXES)
-
-
-def _strip_compression(name: str) -> str:
-    return next((name.removesuffix(end) for end in _COMPRESSIONS if name.endswith(end)), name)
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The papers of one list."""
-    return gather_chunks(_read_papers(file), first_row=first_row)
-
-
 def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    name = _strip_compression(file.name.rsplit("/", 1)[-1])
+    name = strip_compression(file.name.rsplit("/", 1)[-1])
     found = _VENUE_AND_YEAR.search(name)
     named: tuple[str | None, str | None] = (None, None) if found is None else (found[1], found[2])
     parse = partial(_parse_paper, named)
@@ -119,7 +84,7 @@ def _parse_paper(named: tuple[str | None, str | None], record: dict[str, Any]) -
         "papers": [paper],
         "identifiers": _list_identifiers(source_id, venue, record),
         "fields": _list_fields(source_id, record),
-        "authorships": _list_authorships(source_id, record),
+        "authorships": list_authorships(source_id, _list_authors(record)),
         "review_scores": _list_scores(source_id, record),
         "labels": _list_labels(source_id, record),
     }
@@ -149,12 +114,7 @@ def _list_identifiers(source_id: str, venue: str | None, record: Mapping[str, An
         "arxiv": _search(_ARXIV, places),
         "doi": take_text(record, "doi") or _search(_BIBTEX_DOI, take_text(record, "bibtex") or ""),
     }
-    spelled = {scheme: normalise_identifier(scheme, identifier) for scheme, identifier in found.items()}
-    return [
-        {"source_id": source_id, "scheme": scheme, "identifier": identifier}
-        for scheme, identifier in spelled.items()
-        if identifier is not None
-    ]
+    return list_identifiers(source_id, found.items())
 
 
 def _search(pattern: re.Pattern[str], text: str) -> str | None:
@@ -163,26 +123,17 @@ def _search(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def _list_fields(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    keywords = dict.fromkeys(_split(take_text(record, "keywords")))
-    area = take_text(record, "primary_area")
-    named = [(name, "paperlists") for name in keywords] + ([(area, "paperlists_area")] if area else [])
-    return [
-        {"source_id": source_id, "field": name, "assigned_by": assigned_by} for name, assigned_by in named
-    ]
+    keywords = list_fields(source_id, _split(take_text(record, "keywords")), "paperlists")
+    return keywords + list_fields(source_id, [take_text(record, "primary_area")], "paperlists_area")
 
 
 def _split(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(";") if part.strip()]
 
 
-def _list_authorships(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
     names, ids = _split(take_text(record, "author")), _split(take_text(record, "authorids"))
-    if len(ids) != len(names):
-        ids = [f"name:{name}" for name in names]
-    return [
-        {"source_id": source_id, "position": position, "author_source_id": author_id, "author_name": name}
-        for position, (name, author_id) in enumerate(zip(names, ids, strict=True), start=1)
-    ]
+    return zip(ids if len(ids) == len(names) else repeat(None), names, strict=False)
 
 
 def _list_scores(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -217,17 +168,19 @@ def _list_labels(source_id: str, record: Mapping[str, Any]) -> list[dict[str, An
         "track": take_text(record, "track"),
         "award": "yes" if award is True else take_text({"award": award or None}, "award"),
     }
-    return [
-        {"task": task, "source_id": source_id, "split": "all", "label": label, "quality": "gold"}
-        for task, label in labels.items()
-        if label is not None
-    ]
+    return [make_label(task, source_id, "all", label) for task, label in labels.items() if label is not None]
 
 
 LOADER: Final = Loader(
     name="paperlists",
     summary="Paper Copilot's lists of papers, ratings and citation counts of venues",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="paperlists",
+            title="Paper Copilot's paper lists",
+            source="https://github.com/papercopilot/paperlists",
+        )
+    ),
+    find_files=find_by_name("lists such as acl2022.json", papers=r"\.(?:jsonl|ndjson|json)$"),
+    read_chunks=gather_by_role(_read_papers),
 )

@@ -7,44 +7,26 @@ by spaces, and read as no sentence does. The labels' tasks are `petal_level1`, `
 the first that the record lists. Leaves out: addresses, open access.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.proximity import Row, list_identifiers, make_label, take_id, take_members
-from pinakes.loaders.reading.records import read_json_array
-from pinakes.loaders.reading.scalars import take_text
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Chunk, Rows
+from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_array
+from pinakes.loaders.reading.rows import (
+    Row,
+    list_authorships,
+    list_fields,
+    list_identifiers,
+    list_links,
+    make_label,
+    make_reference_key,
+)
+from pinakes.loaders.reading.values import take_id, take_list, take_text
+from pinakes.loaders.staging import Rows
 
 _LEVELS: Final = ("level1", "level2", "level3")
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus petal."""
-    return CorpusDescription(
-        name="petal",
-        title="PeTaL biomimicry labels",
-        licence="Unlicense",
-        source="https://github.com/nasa-petal/data-collection-and-prep",
-    )
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """golden.json, or the other arrays of its kind below the source."""
-    return find_roles(source, _find_role, "golden.json", ("papers",))
-
-
-def _find_role(name: str) -> str | None:
-    return "papers" if name.endswith(".json") else None
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The papers of the array."""
-    return gather_chunks(read_json_array(file, _parse_paper), first_row=first_row)
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
@@ -56,21 +38,12 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
         "abstract": " ".join(_take_texts(record, "abstract")) or None,
         "venue": venues[0] if venues else None,
     }
-    names = {"mag": take_text(record, "paper"), "doi": take_text(record, "doi")}
-    fields = dict.fromkeys(_take_texts(record, "mag"))
+    names = [("mag", take_text(record, "paper")), ("doi", take_text(record, "doi"))]
     return {
         "papers": [paper],
         "identifiers": list_identifiers(source_id, names),
-        "fields": [{"source_id": source_id, "field": name, "assigned_by": "mag"} for name in fields],
-        "authorships": [
-            {
-                "source_id": source_id,
-                "position": position,
-                "author_source_id": author,
-                "author_name": author,
-            }
-            for position, author in enumerate(_take_texts(record, "author"), start=1)
-        ],
+        "fields": list_fields(source_id, _take_texts(record, "mag"), "mag"),
+        "authorships": list_authorships(source_id, ((name, name) for name in _take_texts(record, "author"))),
         "labels": [
             make_label(f"petal_{level}", source_id, "all", label)
             for level in _LEVELS
@@ -80,7 +53,7 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
 
 
 def _take_texts(record: dict[str, Any], name: str) -> list[str]:
-    found = [take_text({name: value}, name) for value in take_members(record, name)]
+    found = [take_text({name: value}, name) for value in take_list(record, name)]
     return [text for text in found if text is not None]
 
 
@@ -91,16 +64,23 @@ def _list_references(source_id: str, cited: list[str]) -> dict[str, list[Row]]:
         "reference_identifiers": [
             {"reference_key": key, "scheme": "mag", "identifier": work} for key, work in keys.items()
         ],
-        "citations": [{"citing_source_id": source_id, "reference_key": key} for key in keys],
+        "citations": list_links(source_id, keys),
     }
 
 
 LOADER: Final = Loader(
     name="petal",
     summary="PeTaL: papers with three levels of biomimicry labels (golden.json)",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="petal",
+            title="PeTaL biomimicry labels",
+            licence="Unlicense",
+            source="https://github.com/nasa-petal/data-collection-and-prep",
+        )
+    ),
+    find_files=find_by_name("golden.json", papers=r"\.json$"),
+    read_chunks=gather_by_role(partial(read_json_array, parse=_parse_paper)),
     describes=lambda _role: frozenset(
         {"title", "abstract", "venue", "identifiers", "fields", "authorships", "citations"}
     ),

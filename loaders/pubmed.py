@@ -10,8 +10,8 @@ what is a major topic also by `mesh_major`, a descriptor also where one of its q
 for `[majr]`. Keywords are assigned by `author` (owner NOTNLM) or their owner. Cited works are those with and
 without a PMID in the reference lists, and those that older records list as comments of type Cites.
 
-Left out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types, and
-the text of a reference without an id, which is no title. "[Not Available]." is no title either.
+Leaves out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types,
+and the text of a reference without an id, which is no title. "[Not Available]." is no title either.
 """
 
 import re
@@ -20,21 +20,19 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.archives import is_archive, list_members
-from pinakes.loaders.reading.articles import (
-    Bibliography,
-    CitedWork,
-    find_year,
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.finding import find_line_files, list_entries
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.rows import (
     list_authorships,
     list_fields,
     list_identifiers,
+    normalise_identifiers,
 )
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.line_files import find_line_files
 from pinakes.loaders.reading.running_text import Element
-from pinakes.loaders.reading.scalars import take_year
 from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.values import find_year, take_year
 from pinakes.loaders.reading.xml_reading import element_text, read_elements
 from pinakes.loaders.staging import Chunk, RecordError, Rows
 
@@ -54,26 +52,10 @@ _SCHEMES: Final = {"pubmed": "pubmed", "doi": "doi", "pmc": "pmc", "pmcid": "pmc
 _NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Available"})
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus pubmed."""
-    return CorpusDescription(
-        name="pubmed",
-        title="PubMed",
-        licence="NLM's terms and conditions",
-        source="https://ftp.ncbi.nlm.nih.gov/pubmed/",
-    )
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The XML files of a folder or an archive in the order of their names, which is that of the updates."""
-    files: list[InputFile] = []
-    for file in find_line_files(source, suffixes=(".xml",)):
-        if file.path is None or not is_archive(file.path):
-            files.append(file)
-            continue
-        members = sorted(name for name in list_members(file.path) if ".xml" in name.lower())
-        files += [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in members]
-    return files
+    found = find_line_files(source, suffixes=(".xml",))
+    return [entry for file in found for entry in list_entries(file, ".xml")]
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
@@ -231,18 +213,26 @@ def _list_works(holder: Element, data: Element | None) -> Iterator[CitedWork]:
         ]
         pmid = next((text for scheme, text in ids if scheme == "pubmed" and text), None)
         cited.update({pmid} if pmid else ())
-        yield CitedWork(str(number), identifiers=ids, source_id=pmid)
+        yield CitedWork(str(number), identifiers=normalise_identifiers(ids), source_id=pmid)
     for comment in holder.findall("CommentsCorrectionsList/CommentsCorrections"):
         pmid = element_text(comment.find("PMID"))
         if comment.get("RefType") == "Cites" and pmid is not None and pmid not in cited:
             cited.add(pmid)
-            yield CitedWork(f"PMID:{pmid}", identifiers=[("pubmed", pmid)], source_id=pmid)
+            normal = normalise_identifiers([("pubmed", pmid)])
+            yield CitedWork(f"PMID:{pmid}", identifiers=normal, source_id=pmid)
 
 
 LOADER: Final = Loader(
     name="pubmed",
     summary="PubMed's XML: baseline and update files, search exports",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="pubmed",
+            title="PubMed",
+            licence="NLM's terms and conditions",
+            source="https://ftp.ncbi.nlm.nih.gov/pubmed/",
+        )
+    ),
     find_files=find_files,
     read_chunks=read_chunks,
 )

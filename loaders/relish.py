@@ -7,67 +7,29 @@ no text here. Leaves out: each assessor's experience and anonymity.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import (
-    Row,
-    describe_paper,
-    list_identifiers,
-    make_judgment,
-    take_id,
-    take_members,
-)
-from pinakes.loaders.reading.records import read_json_array
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_array
+from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_judgment
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.reading.values import take_id, take_list
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus relish."""
-    return CorpusDescription(name="relish", title="RELISH", source="https://relishdb.ict.griffith.edu.au")
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The texts (`.tsv`), then the judgments (`.json`)."""
-    expected = "RELISH_v1.json and a table of PMID, title and abstract"
-    return find_roles(source, _find_role, expected, ("papers", "judgments"))
-
-
-def _find_role(name: str) -> str | None:
-    if name.endswith(".tsv"):
-        return "papers"
-    return "judgments" if name.endswith(".json") else None
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: a text each, or an assessor's answer each."""
-    read = _read_papers if file.role == "papers" else _read_answers
-    return gather_chunks(read(file), first_row=first_row)
-
-
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_table(file, _parse_paper, required=("PMID", "title", "abstract"))
-
-
 def _parse_paper(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "PMID")
-    identifiers = list_identifiers(source_id, {"pubmed": source_id})
+    identifiers = list_identifiers(source_id, [("pubmed", source_id)])
     return {"papers": [describe_paper(source_id, row)], "identifiers": identifiers}
 
 
 def _read_answers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    requested: set[str] = set()
-
-    def parse(record: dict[str, Any]) -> Rows:
-        return _parse_answer(requested, record)
-
-    return read_json_array(file, parse)
+    return read_json_array(file, partial(_parse_answer, set()))
 
 
 def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
@@ -78,7 +40,7 @@ def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
     graded = [
         (take_id({answer: paper}, answer), _GRADES[answer])
         for answer in response
-        for paper in take_members(response, answer)
+        for paper in take_list(response, answer)
     ]
     if len({paper for paper, _ in graded}) < len(graded):
         raise RecordError("invalid_value", "response: a paper stands twice")
@@ -96,9 +58,16 @@ def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
 LOADER: Final = Loader(
     name="relish",
     summary="RELISH: judgments by PMID and assessor, and texts",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(name="relish", title="RELISH", source="https://relishdb.ict.griffith.edu.au")
+    ),
+    find_files=find_by_name(
+        "RELISH_v1.json and a table of PMID, title and abstract", papers=r"\.tsv$", judgments=r"\.json$"
+    ),
+    read_chunks=gather_by_role(
+        papers=partial(read_table, parse=_parse_paper, required=("PMID", "title", "abstract")),
+        judgments=_read_answers,
+    ),
     creates_unknown=lambda _options: True,
     describes=lambda _role: frozenset({"title", "abstract", "identifiers"}),
 )

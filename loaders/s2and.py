@@ -11,7 +11,6 @@ Positions begin with 0 in the files and with 1 here. A second signature at the s
 rejected. Leaves out: e-mails, affiliations, estimated ethnicity and gender, `cluster_seeds.json`, splits.
 """
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -22,36 +21,44 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, describe_paper, take_id, take_ids, take_members
-from pinakes.loaders.reading.records import digest_file, read_json_members
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text
-from pinakes.loaders.reading.streams import find_file
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.rows import Row, describe_paper, list_fields, list_links
+from pinakes.loaders.reading.streams import digest_files, find_file
+from pinakes.loaders.reading.values import (
+    expect_object,
+    take_id,
+    take_ids,
+    take_int,
+    take_list,
+    take_object,
+    take_text,
+)
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _NAME_PARTS: Final = ("first", "middle", "last", "suffix")
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus s2and."""
-    return CorpusDescription(
-        name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
-    )
+_find_parts: Final = find_by_name(
+    "signatures.json, clusters.json and papers.json",
+    papers=r"papers\.json$",
+    authorships=r"signatures\.json$",
+)
 
 
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The papers, then the signatures, below the source."""
-    expected = "signatures.json, clusters.json and papers.json"
-    files = find_roles(source, _find_role, expected, ("papers", "authorships"))
-    return [_digest_with_siblings(file) if file.role == "authorships" else file for file in files]
+    return [_digest_with_siblings(file) for file in _find_parts(source, options)]
 
 
-def _find_role(name: str) -> str | None:
-    if name.endswith("papers.json"):
-        return "papers"
-    return "authorships" if name.endswith("signatures.json") else None
+def _digest_with_siblings(file: InputFile) -> InputFile:
+    if file.role == "papers":
+        return file
+    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"))
+    paths = [part.path for part in parts if part is not None and part.path is not None]
+    return replace(file, digest=digest_files(*paths))
 
 
 def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
@@ -67,30 +74,8 @@ def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
     return InputFile(path, path.name, kind)
 
 
-def _digest_with_siblings(file: InputFile) -> InputFile:
-    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"))
-    joined = ":".join(digest_file(part.path) for part in parts if part is not None and part.path is not None)
-    return replace(file, digest=hashlib.sha256(joined.encode()).hexdigest())
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: a paper each, or all signatures of a paper each."""
-    read = _read_papers if file.role == "papers" else _read_authorships
-    return gather_chunks(read(file), first_row=first_row)
-
-
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_members(file, _parse_paper)
-
-
-def _take_object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
-    return value
-
-
 def _parse_paper(key: str, value: Any) -> Rows:
-    record = _take_object(value)
+    record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
     paper = describe_paper(source_id, record)
     paper["venue"] = paper["venue"] or take_text(record, "journal_name")
@@ -98,8 +83,8 @@ def _parse_paper(key: str, value: Any) -> Rows:
     _list_authors(record)
     return {
         "papers": [paper],
-        "fields": [{"source_id": source_id, "field": name, "assigned_by": "mag"} for name in fields],
-        "citations": [{"citing_source_id": source_id, "reference_key": key} for key in cited],
+        "fields": list_fields(source_id, fields, "mag"),
+        "citations": list_links(source_id, cited),
     }
 
 
@@ -131,7 +116,7 @@ def _read_clusters(file: InputFile | None) -> dict[str, str]:
     clusters: dict[str, str] = {}
 
     def collect(key: str, value: Any) -> Rows:
-        record = _take_object(value)
+        record = expect_object(value)
         cluster = take_id({"cluster_id": key} | record, "cluster_id")
         clusters.update(dict.fromkeys(take_ids(record, "signature_ids"), cluster))
         return {}
@@ -145,7 +130,7 @@ def _read_clusters(file: InputFile | None) -> dict[str, str]:
 def _parse_signature(
     clusters: dict[str, str], placed: dict[str, dict[int, Row]], prefix: str, key: str, value: Any
 ) -> Rows:
-    record = _take_object(value)
+    record = expect_object(value)
     signature = take_id({"signature_id": key} | record, "signature_id")
     source_id = take_id(record, "paper_id")
     about = take_object(record, "author_info") or {}
@@ -181,15 +166,15 @@ def _read_authors(file: InputFile | None) -> Iterator[tuple[str, int, str]]:
 
 
 def _parse_authors(key: str, value: Any) -> Rows:
-    record = _take_object(value)
+    record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
     return {"authors": [{"paper": source_id, **author} for author in _list_authors(record)]}
 
 
 def _list_authors(record: dict[str, Any]) -> list[Row]:
     authors = []
-    for value in take_members(record, "authors"):
-        author = _take_object(value)
+    for value in take_list(record, "authors"):
+        author = expect_object(value)
         position, name = take_int(author.get("position"), "position"), take_text(author, "author_name")
         if position is None or name is None:
             raise RecordError("missing_field", "an author without a position or without a name")
@@ -205,8 +190,14 @@ _DESCRIBED: Final = {
 LOADER: Final = Loader(
     name="s2and",
     summary="S2AND: signatures, clusters and papers of author disambiguation",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        papers=partial(read_json_members, parse=_parse_paper), authorships=_read_authorships
+    ),
     describes=_DESCRIBED.__getitem__,
 )

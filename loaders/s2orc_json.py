@@ -16,26 +16,34 @@ tables, equations, affiliations, e-mail addresses, and a cited work's authors an
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import list_authorships, list_identifiers, normalise_identifiers
-from pinakes.loaders.reading.cite_spans import (
+from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.reading.bibliography import (
+    Bibliography,
+    CitedWork,
     Paragraph,
+    cite_paragraphs,
     group_sections,
-    list_citations,
     parse_paragraph,
-    take_entries,
-    take_objects,
 )
 from pinakes.loaders.reading.documents import find_documents, read_documents
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text, parse_json_object
-from pinakes.loaders.reading.scalars import take_list, take_object, take_text, take_year
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.values import (
+    clean_text,
+    take_entries,
+    take_list,
+    take_object,
+    take_objects,
+    take_text,
+    take_year,
+)
+from pinakes.loaders.staging import RecordError, Rows
 
 _COLUMNS: Final = frozenset(
     {"title", "abstract", "year", "venue", "identifiers", "authorships", "sections", "citations"}
@@ -67,16 +75,6 @@ def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription
     return CorpusDescription(name=name, title=name, source="s2orc-doc2json")
 
 
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The JSON documents of a folder or an archive, or the one that the source is."""
-    return find_documents(source, suffixes=(".json",))
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The papers of one bundle of documents."""
-    return gather_chunks(read_documents(file, _parse_document), first_row=first_row)
-
-
 def _parse_document(raw: bytes, _name: str) -> Rows:
     return parse_paper(parse_json_object(raw))
 
@@ -92,15 +90,14 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
         part: [parse_paragraph(paragraph) for paragraph in _take_part(parse, part)]
         for part in ("abstract", "body_text", "back_matter")
     }
-    references, identifiers, keys = _parse_bibliography(source_id, take_entries(parse, "bib_entries"))
+    entries = take_entries(parse, "bib_entries")
+    bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     return {
         "papers": [_parse_paper_row(source_id, metadata, parts["abstract"])],
         "identifiers": _list_identifiers(source_id, record, metadata),
         "authorships": list_authorships(source_id, _list_authors(metadata)),
         "sections": group_sections(source_id, parts["body_text"] + parts["back_matter"]),
-        "references": references,
-        "reference_identifiers": identifiers,
-        "citations": list_citations(source_id, list(chain.from_iterable(parts.values())), keys),
+        **cite_paragraphs(bibliography, chain.from_iterable(parts.values())),
     }
 
 
@@ -139,7 +136,8 @@ def _list_identifiers(
     named = {**metadata, **(take_object(metadata, "identifiers") or {})}
     is_release = "s2_pdf_hash" in record or "_pdf_hash" in record
     return list_identifiers(
-        source_id, [*_take_identifiers(named), *([("corpus", source_id)] if is_release else [])]
+        source_id,
+        [*normalise_identifiers(_take_identifiers(named)), *([("corpus", source_id)] if is_release else [])],
     )
 
 
@@ -160,36 +158,23 @@ def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
 
 
 def _join_name(author: Mapping[str, Any]) -> str:
-    middle = [clean_text(part) for part in take_list(author, "middle") or []]
+    middle = [clean_text(part) for part in take_list(author, "middle")]
     parts = (take_text(author, "first"), *middle, take_text(author, "last"), take_text(author, "suffix"))
     return " ".join(filter(None, parts))
 
 
-def _parse_bibliography(
-    source_id: str, entries: Mapping[str, Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]]:
-    """The rows of `references` and `reference_identifiers`, and entry -> reference key."""
-    references, identifiers, keys = [], [], {}
-    for name, entry in entries.items():
-        link = take_text(entry, "links") or take_text(entry, "link")
-        title = take_text(entry, "title")
-        found = normalise_identifiers(_take_identifiers(take_object(entry, "other_ids") or {}))
-        keys[name] = key = make_reference_key(
-            source_id=link, identifiers=found, title=title, mention=(source_id, name)
-        )
-        references.append({"reference_key": key, "title": title, "year": _parse_year(entry.get("year"))})
-        identifiers += [
-            {"reference_key": key, "scheme": scheme, "identifier": identifier}
-            for scheme, identifier in (*([("corpus", link)] if link else []), *found)
-        ]
-    return references, identifiers, keys
+def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
+    link = take_text(entry, "links") or take_text(entry, "link")
+    found = normalise_identifiers(_take_identifiers(take_object(entry, "other_ids") or {}))
+    title, year = take_text(entry, "title"), _parse_year(entry.get("year"))
+    return CitedWork(name, title, year, [*([("corpus", link)] if link else []), *found], link)
 
 
 LOADER: Final = Loader(
     name="s2orc-json",
     summary="S2ORC's JSON documents as s2orc-doc2json writes them, in four schema variants",
     describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    find_files=lambda source, _options: find_documents(source, suffixes=(".json",)),
+    read_chunks=gather_by_role(partial(read_documents, parse=_parse_document)),
     describes=lambda _role: _COLUMNS,
 )

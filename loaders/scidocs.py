@@ -12,33 +12,30 @@ are known to occur. Leaves out: embeddings and `propensity_scores.json`.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import (
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import find_roles, name_split
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
+    list_authorships,
+    list_links,
     make_judgment,
     make_label,
-    read_task_qrels,
-    take_id,
-    take_ids,
 )
-from pinakes.loaders.reading.records import read_json_members
-from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles, name_split
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.reading.tables import read_qrels, read_table
+from pinakes.loaders.reading.values import expect_object, take_id, take_ids
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _LABELLED: Final = ("mag", "mesh")
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus scidocs."""
-    return CorpusDescription(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs")
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -64,11 +61,6 @@ def _find_role(source: Path | None, name: str) -> str | None:
     return roles.get(folder) if path.suffix == ".csv" else None
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file: a paper, a label, a judgment or an impression each."""
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
 def _name_task(file: InputFile) -> str:
     folder = PurePosixPath(file.name).parent.name
     if not folder and file.path is not None:
@@ -80,33 +72,19 @@ def _name_task(file: InputFile) -> str:
     return folder
 
 
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_json_members(file, parse_paper)
-
-
 def parse_paper(key: str, record: Any) -> Rows:
     """The rows of one paper of the metadata, whose key is its id."""
-    if not isinstance(record, dict):
-        raise RecordError("not_an_object", f"a JSON {type(record).__name__}, expected an object")
+    record = expect_object(record)
     source_id = take_id({"paper_id": key} | record, "paper_id")
     paper = describe_paper(source_id, record)
     if record.get("cited_by") is not None:
         paper["citation_count"] = len(take_ids(record, "cited_by"))
     return {
         "papers": [paper],
-        "authorships": [
-            {
-                "source_id": source_id,
-                "position": position,
-                "author_source_id": author,
-                "author_name": author,
-            }
-            for position, author in enumerate(take_ids(record, "authors"), start=1)
-        ],
-        "citations": [
-            {"citing_source_id": source_id, "reference_key": cited}
-            for cited in take_ids(record, "references")
-        ],
+        "authorships": list_authorships(
+            source_id, ((author, author) for author in take_ids(record, "authors"))
+        ),
+        "citations": list_links(source_id, take_ids(record, "references")),
     }
 
 
@@ -131,16 +109,33 @@ def _take_cells(row: dict[str, str], count: int) -> list[str]:
 
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
-    return read_task_qrels(file, _name_task(file), name_split(file.name, "test"))
+    """The judgments of a task's qrels; records are numbered without the comments between them."""
+    task, split, known = _name_task(file), name_split(file.name, "test"), set[str]()
+    columns = ("query_id", "iteration", "source_id", "grade")
+    for number, record in enumerate(read_qrels(file, columns=columns, split=split), start=1):
+        if isinstance(record, Accepted):
+            rows = judge_of_task(task, split, record.rows["judgments"][0], known)
+            record = replace(record, rows=rows)
+        yield replace(record, row_number=number)
+
+
+def judge_of_task(task: str, split: str, judgment: Row, known: set[str], *, asks_papers: bool = True) -> Rows:
+    """A judgment under the query `<task>:<query>`; with the query, where it is a paper not `known` yet."""
+    requested = judgment["query_id"]
+    query_id = f"{task}:{requested}"
+    rows: dict[str, list[Row]] = {"judgments": [judgment | {"query_id": query_id}]}
+    if asks_papers and requested not in known:
+        known.add(requested)
+        rows["queries"] = [{"query_id": query_id, "paper_source_id": requested, "field": task, "fold": split}]
+    return rows
 
 
 def _read_clicks(file: InputFile) -> Iterator[Accepted | Rejected]:
     split = name_split(file.name, "all")
-    impressions: list[None] = []
+    numbers = count(1)
 
     def parse(row: dict[str, str]) -> Rows:
-        impressions.append(None)
-        return _parse_click(f"recomm-{split}:{len(impressions)}", split, row)
+        return _parse_click(f"recomm-{split}:{next(numbers)}", split, row)
 
     return read_table(file, parse, delimiter=",", quoted=True)
 
@@ -161,19 +156,19 @@ def _parse_click(query_id: str, split: str, row: dict[str, str]) -> Rows:
     }
 
 
-_READERS: Final = {
-    "papers": _read_papers,
-    "labels": _read_labels,
-    "judgments": _read_judgments,
-    "clicks": _read_clicks,
-}
-
 LOADER: Final = Loader(
     name="scidocs",
     summary="SciDocs: metadata, MAG and MeSH labels, cite, co-cite, co-view, co-read, recommendations",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs")
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        papers=partial(read_json_members, parse=parse_paper),
+        labels=_read_labels,
+        judgments=_read_judgments,
+        clicks=_read_clicks,
+    ),
     creates_unknown=lambda _options: True,
     describes=lambda _role: frozenset(
         {"title", "abstract", "year", "venue", "citation_count", "authorships", "citations"}

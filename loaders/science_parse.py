@@ -1,46 +1,85 @@
 """science-parse's JSON: a paper's sections, references, and every mention of a reference with its sentence.
 
 A document is `{"name": "25.pdf", "metadata": {…}}`, as the command writes one a file or one a line, or the
-metadata alone, as the server answers. The name without `.pdf` is the `source_id`. PeerRead's layout around
-such documents is `peerread`'s; there the reviews' title and abstract stand, and science-parse's fill gaps.
+metadata alone, as the server answers. The name without `.pdf` is the `source_id`. A reference is numbered by
+its place in the list, from 0; a mention of a number beyond the list is kept and names a work of which nothing
+is known. Offsets that do not lie in their context are left out.
 
-A reference is numbered by its place in the list, from 0; a mention of a number beyond the list is kept and
-names a work of which nothing is known. Offsets that do not lie in their context are left out. Leaves out:
-e-mail addresses, the PDF's producer, references' authors, venues and patterns, sections without a text.
+PeerRead (Kang et al. 2018) lays venues, splits and reviews around such documents:
+`<venue>/<split>/parsed_pdfs/25.pdf.json` is science-parse's; `<venue>/<split>/reviews/25.json` says the title
+and abstract as they were submitted, whether the paper was accepted, and its reviews (science-parse's title
+and abstract fill gaps). Papers are numbered anew in each venue: the `source_id` is `<venue>/25`. A review's
+scores are numbers or digits; its number in the file is the `review_id`, since reviewers are not named or
+comment several times. Aspects are in small letters (`soundness_correctness`). The decision is a label of the
+task `peerread_decision`, gold; silver for arXiv's sections, whose acceptance was inferred.
+
+`*annotation*.tsv` is the table of aspects that annotators read out of ICLR 2017's reviews: one line a review,
+`-` where the review says nothing. They are scores of that reviewer, who is the `review_id`. A paper's scores
+are replaced as a whole, so those of the files and those of the table belong into corpora of their own.
+
+Leaves out: e-mail addresses, the PDF's producer, references' authors, venues and patterns; the text of
+reviews and comments, presentation formats, histories, dates, authors as printed.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.peerread import (
-    REVIEW_COLUMNS,
-    Place,
-    locate_document,
-    parse_reviews,
-    read_annotations,
-)
-from pinakes.loaders.reading.articles import list_authorships, list_sections
-from pinakes.loaders.reading.cite_spans import take_objects
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import parse_json_object, read_json_lines
-from pinakes.loaders.reading.scalars import take_int, take_list, take_object, take_text, take_year
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import parse_json_object, read_json_lines
+from pinakes.loaders.reading.rows import (
+    list_authorships,
+    list_fields,
+    list_identifiers,
+    list_sections,
+    make_label,
+)
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.values import (
+    take_flag,
+    take_int,
+    take_list,
+    take_number,
+    take_object,
+    take_objects,
+    take_text,
+    take_year,
+)
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw
 
 _PARSED: Final = frozenset({"year", "authorships", "sections", "citations"})
 _COLUMNS: Final = {
     "papers": _PARSED | {"title", "abstract"},
     "parsed": _PARSED,
-    "reviews": REVIEW_COLUMNS,
+    "reviews": frozenset({"title", "abstract", "venue", "identifiers", "fields", "review_scores"}),
     "annotations": frozenset({"review_scores"}),
 }
 """Role -> what its files say of their papers."""
+_ASPECT: Final = re.compile(
+    r"(?:RECOMMENDATION|CLARITY|ORIGINALITY|SUBSTANCE|IMPACT|APPROPRIATENESS|REPLICABILITY|REVIEWER_CONFIDENCE"
+    r"|MEANINGFUL_COMPARISON|SOUNDNESS_CORRECTNESS)(?:_[A-Z_]+)?"
+)
+_SPLITS: Final = ("train", "dev", "test")
+_FOLDERS: Final = {"parsed_pdfs": "parsed", "reviews": "reviews"}
+_ANNOTATED_VENUE: Final = "iclr_2017"
+_NO_SCORE: Final = ("", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a document is (`papers` outside PeerRead's layout), and its paper's id and split."""
+
+    role: str
+    source_id: str
+    venue: str | None = None
+    split: str = "all"
 
 
 def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
@@ -79,11 +118,6 @@ def _take_role(file: InputFile, role: str) -> InputFile | None:
     return replace(file, role=role, name=f"{role}: {show_raw(name)}", documents=chosen)
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one file."""
-    return gather_chunks(_read_records(file), first_row=first_row)
-
-
 def _read_records(file: InputFile) -> Iterator[Accepted | Rejected]:
     if file.role == "annotations":
         return read_annotations(file)
@@ -111,13 +145,11 @@ def parse_paper(record: Mapping[str, Any], place: Place) -> Rows:
         raise RecordError("missing_field", "no name")
     texts = {"title": take_text(metadata, "title"), "abstract": take_text(metadata, "abstractText")}
     paper = {"source_id": source_id, "year": take_year(metadata.get("year"))}
-    references, keys = _parse_references(source_id, metadata)
     rows: Rows = {
         "papers": [paper | texts if place.role == "papers" else paper],
         "authorships": list_authorships(source_id, _list_authors(metadata)),
         "sections": list_sections(source_id, _list_sections(metadata)),
-        "references": references,
-        "citations": _list_citations(source_id, keys, take_objects(metadata, "referenceMentions")),
+        **_list_citations(source_id, metadata),
     }
     return (
         rows if place.role == "papers" else {**rows, "mentioned_papers": [{"source_id": source_id, **texts}]}
@@ -126,7 +158,7 @@ def parse_paper(record: Mapping[str, Any], place: Place) -> Rows:
 
 def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
     """The authors' names, which the command prints bare and the server in objects."""
-    for author in take_list(metadata, "authors") or []:
+    for author in take_list(metadata, "authors"):
         name = take_text(author if isinstance(author, dict) else {"name": author}, "name")
         if name:
             yield None, name
@@ -137,47 +169,125 @@ def _list_sections(metadata: Mapping[str, Any]) -> Iterator[tuple[str | None, st
         yield take_text(section, "heading"), take_text(section, "text") or ""
 
 
-def _parse_references(source_id: str, metadata: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of `references`, and the reference keys in the order of the list."""
-    references, keys = [], []
-    for number, reference in enumerate(take_objects(metadata, "references")):
-        title = take_text(reference, "title")
-        key = make_reference_key(title=title, mention=(source_id, str(number)))
-        keys.append(key)
-        references.append({"reference_key": key, "title": title, "year": take_year(reference.get("year"))})
-    return references, keys
-
-
-def _list_citations(source_id: str, keys: list[str], mentions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for every mention, then one for every reference without any."""
-    rows = []
-    unmentioned = dict(enumerate(keys))
-    for mention in mentions:
+def _list_citations(source_id: str, metadata: Mapping[str, Any]) -> Rows:
+    works = (
+        CitedWork(str(number), take_text(reference, "title"), take_year(reference.get("year")))
+        for number, reference in enumerate(take_objects(metadata, "references"))
+    )
+    bibliography = Bibliography(source_id, works)
+    for mention in take_objects(metadata, "referenceMentions"):
         number = take_int(mention.get("referenceID"), "referenceID")
         if number is None:
             raise RecordError("missing_field", "a mention without referenceID")
-        unmentioned.pop(number, None)
-        is_listed = 0 <= number < len(keys)
-        key = keys[number] if is_listed else make_reference_key(mention=(source_id, str(number)))
-        rows.append(_build_citation(source_id, key, number) | _take_context(mention))
-    return rows + [_build_citation(source_id, key, number) for number, key in unmentioned.items()]
+        bibliography.add_mention(str(number), *_take_context(mention))
+    return bibliography.build_rows()
 
 
-def _build_citation(source_id: str, key: str, number: int) -> dict[str, Any]:
-    return {"citing_source_id": source_id, "reference_key": key, "source_reference_id": str(number)}
-
-
-def _take_context(mention: Mapping[str, Any]) -> dict[str, Any]:
+def _take_context(mention: Mapping[str, Any]) -> tuple[str | None, int | None, int | None]:
     """The context and the offsets in it, without the white space around it."""
     context = take_text(mention, "context")
     if context is None:
-        return {}
+        return None, None, None
     printed = str(mention["context"])
     shift = len(printed) - len(printed.lstrip())
     start, end = (take_int(mention.get(name), name) for name in ("startOffset", "endOffset"))
     if start is None or end is None or not shift <= start <= end <= shift + len(context):
-        return {"context": context}
-    return {"context": context, "context_start": start - shift, "context_end": end - shift}
+        return context, None, None
+    return context, start - shift, end - shift
+
+
+def locate_document(path: Path | None, name: str) -> Place:
+    """The place of the document `name` of the file or folder at `path`.
+
+    >>> locate_document(Path("data"), "acl_2017/dev/reviews/25.json")
+    Place(role='reviews', source_id='acl_2017/25', venue='acl_2017', split='dev')
+    >>> locate_document(Path("data"), "25.pdf.json")
+    Place(role='papers', source_id='25', venue=None, split='all')
+    """
+    number = re.sub(r"(?:\.pdf)?\.json(?:\.\w+)?$|\.pdf$", "", PurePosixPath(name).name)
+    folder = path.resolve() if path else Path()
+    above = folder.parent if folder.name == name else folder
+    *parts, _ = (*above.parts, *PurePosixPath(name).parts)
+    role = _FOLDERS.get(parts[-1]) if len(parts) > 2 else None
+    if role is None:
+        return Place("papers", number)
+    venue, split = parts[-3:-1]
+    return Place(role, f"{venue}/{number}", venue, split if split in _SPLITS else "all")
+
+
+def parse_reviews(record: Mapping[str, Any], place: Place) -> Rows:
+    """What a file of reviews says: the paper, its decision and the scores."""
+    source_id, venue = place.source_id, place.venue or ""
+    is_arxiv = venue.startswith("arxiv")
+    paper = {
+        "source_id": source_id,
+        "title": take_text(record, "title"),
+        "abstract": take_text(record, "abstract"),
+        "venue": venue,
+    }
+    number = source_id.rpartition("/")[2]
+    subjects = (take_text(record, "SUBJECTS") or "").split() if is_arxiv else []
+    return {
+        "papers": [paper],
+        "identifiers": list_identifiers(source_id, [("arxiv", number)] if is_arxiv else []),
+        "fields": list_fields(source_id, subjects, "arxiv"),
+        "review_scores": [
+            {"source_id": source_id, "review_id": str(number), "aspect": aspect, "score": score}
+            for number, review in enumerate(take_objects(record, "reviews"), start=1)
+            for aspect, score in _list_scores(review)
+        ],
+        "labels": _label_decision(take_flag(record, "accepted"), place, "silver" if is_arxiv else "gold"),
+    }
+
+
+def _list_scores(review: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for name, value in review.items():
+        score = take_number(value, name) if _ASPECT.fullmatch(name) else None
+        if score is not None:
+            yield name.lower(), score
+
+
+def _label_decision(accepted: bool | None, place: Place, quality: str) -> list[dict[str, Any]]:
+    if accepted is None:
+        return []
+    label = "accept" if accepted else "reject"
+    return [make_label("peerread_decision", place.source_id, place.split, label, quality=quality)]
+
+
+def read_annotations(file: InputFile) -> Iterator[Accepted | Rejected]:
+    """The lines of the annotators' table; a paper's scores all come with the first of its lines."""
+    records = list(read_table(file, _parse_annotation, required=("id", "OTHER_KEYS")))
+    scores: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        if isinstance(record, Accepted):
+            source_id = record.rows["papers"][0]["source_id"]
+            scores.setdefault(source_id, []).extend(record.rows["review_scores"])
+    for record in records:
+        yield _collect_scores(record, scores) if isinstance(record, Accepted) else record
+
+
+def _collect_scores(record: Accepted, scores: dict[str, list[dict[str, Any]]]) -> Accepted:
+    """The record with all of its paper's scores, or with nothing where an earlier line has them."""
+    # A paper's child rows are replaced as a whole by its newer record: they have to come at once.
+    found = scores.pop(record.rows["papers"][0]["source_id"], None)
+    rows: Rows = {} if found is None else {"papers": record.rows["papers"], "review_scores": found}
+    return Accepted(record.row_number, rows, record.location, record.raw)
+
+
+def _parse_annotation(row: dict[str, str]) -> Rows:
+    number, reviewer = row["id"].strip(), row["OTHER_KEYS"].strip()
+    if not number or not reviewer:
+        raise RecordError("missing_field", "no id or no reviewer")
+    source_id = f"{_ANNOTATED_VENUE}/{number}"
+    scores = []
+    for name, value in row.items():
+        aspect = re.sub(r"[ /]+", "_", name.strip())
+        if _ASPECT.fullmatch(aspect) and value.strip() not in _NO_SCORE:
+            score = take_number(value, name)
+            scores.append(
+                {"source_id": source_id, "review_id": reviewer, "aspect": aspect.lower(), "score": score}
+            )
+    return {"papers": [{"source_id": source_id}], "review_scores": scores}
 
 
 LOADER: Final = Loader(
@@ -185,6 +295,6 @@ LOADER: Final = Loader(
     summary="science-parse's JSON, one document a file or a line, alone or in PeerRead's layout with reviews",
     describe_corpus=describe_corpus,
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(_read_records),
     describes=lambda role: _COLUMNS[role],
 )

@@ -3,7 +3,7 @@
 A record is a query, the name of a selection and the positions of the sentences in the abstract of the
 query's paper, from 1: `{"query_id": "q1", "selection": "mine", "positions": [1, 3]}` a line, or the columns
 query_id, selection and positions (`1 3`) of a CSV file. A newer record of the same query and name takes the
-place of the older one. Leaves out: what a benchmark makes of selections, and sentences of the body text.
+place of the older one.
 """
 
 import re
@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import clean_text, read_json_lines, read_lines
-from pinakes.loaders.reading.scalars import take_list
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import list_folder
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
+from pinakes.loaders.reading.values import clean_text, take_list
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 FACET: Final = "facet"
 """the sentences that carry the query's facet: a name that no selection of a user's may have"""
@@ -28,24 +29,10 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _POSITION: Final = re.compile(r"[0-9]{1,9}")
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """No name: the corpus is one that is loaded, named with --corpus."""
-    return CorpusDescription(name="")
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """One file, or all files of a folder; JSON Lines and CSV are told apart by their first byte."""
-    if source is None or not source.exists():
-        raise InputError(f"there is no file or folder {source}; expected selections as JSON Lines or CSV.")
-    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
-    if not paths:
-        raise InputError(f"the folder {source} is empty; expected selections as JSON Lines or CSV.")
+    paths = list_folder(source, "selections as JSON Lines or CSV")
     return [InputFile(path, path.name, "sentence_selections") for path in paths]
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The selections of one file."""
-    return gather_chunks(_read_records(file), first_row=first_row)
 
 
 def _read_records(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -56,23 +43,22 @@ def _read_records(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _parse_object(record: dict[str, Any]) -> Rows:
-    positions = take_list(record, "positions") or []
-    wrong = [position for position in positions if type(position) is not int or position < 1]
-    if wrong:
-        raise RecordError(
-            "invalid_value", f"positions: expected whole numbers from 1, found {wrong[0]!r:.80}"
-        )
+    positions = take_list(record, "positions")
+    _check([position for position in positions if type(position) is not int or position < 1])
     return _select(record, positions)
 
 
 def _parse_row(row: dict[str, str]) -> Rows:
     positions = row["positions"].split()
-    wrong = [text for text in positions if not _POSITION.fullmatch(text) or int(text) < 1]
+    _check([text for text in positions if not _POSITION.fullmatch(text) or int(text) < 1])
+    return _select(row, [int(text) for text in positions])
+
+
+def _check(wrong: list[Any]) -> None:
     if wrong:
         raise RecordError(
             "invalid_value", f"positions: expected whole numbers from 1, found {wrong[0]!r:.80}"
         )
-    return _select(row, [int(text) for text in positions])
 
 
 def _select(record: dict[str, Any], positions: list[int]) -> Rows:
@@ -97,7 +83,7 @@ def _select(record: dict[str, Any], positions: list[int]) -> Rows:
 LOADER: Final = Loader(
     name="sentence-selections",
     summary="which sentences queries ask with, for a loaded corpus (name it with --corpus)",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(CorpusDescription(name="")),  # that of --corpus, which is loaded already
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(_read_records),
 )

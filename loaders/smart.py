@@ -2,7 +2,7 @@
 
 The source is the published `.tar.gz`, read in place, or a folder. A query's id is its ordinal, since the
 relevance lists count the queries and Cranfield's own `.I` numbers do not; grades are the source's codes.
-Leaves out: Boolean query files and read-me files.
+Boolean query files and read-me files are passed over.
 """
 
 import re
@@ -15,10 +15,12 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import list_members
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, decode_utf8, digest_file, read_lines
-from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.streams import decode_utf8, digest_file, read_lines
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _ROLES: Final = (
     ("papers", re.compile(r"\.all(\.\d+)?$", re.IGNORECASE)),
@@ -43,7 +45,10 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
         raise InputError(f"there is no file or folder {source}; expected a SMART archive as cran.tar.gz.")
     found = _list_files(source)
     files = [
-        replace(file, role=role) for role, pattern in _ROLES for file in found if pattern.search(file.name)
+        replace(file, role=role)
+        for role, pattern in _ROLES
+        for file in found
+        if pattern.search(strip_compression(file.name))
     ]
     if {file.role for file in files} != {"papers", "queries", "judgments"}:
         raise InputError(
@@ -59,26 +64,14 @@ def _list_files(source: Path) -> list[InputFile]:
     return [InputFile(source, name, "", name, digest=f"{digest}:{name}") for name in list_members(source)]
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The records of one of the collection's files."""
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
-def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
+def _read_records(
+    file: InputFile, parse: Callable[[int, list[bytes]], Rows]
+) -> Iterator[Accepted | Rejected]:
     for number, lines in enumerate(_split_records(file), start=1):
-        yield _take(number, lines, partial(_parse_paper, lines))
+        yield take_record(number, f"record {number}", b"\n".join(lines), partial(parse, number, lines))
 
 
-def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
-    for number, lines in enumerate(_split_records(file), start=1):
-        yield _take(number, lines, partial(_parse_query, str(number), lines))
-
-
-def _take(number: int, lines: list[bytes], parse: Callable[[], Rows]) -> Accepted | Rejected:
-    return take_record(number, f"record {number}", b"\n".join(lines), parse)
-
-
-def _parse_paper(lines: list[bytes]) -> Rows:
+def _parse_paper(_number: int, lines: list[bytes]) -> Rows:
     record = _parse_record(lines)
     paper = {
         "source_id": record["I"],
@@ -89,11 +82,11 @@ def _parse_paper(lines: list[bytes]) -> Rows:
     return {"papers": [paper]}
 
 
-def _parse_query(query_id: str, lines: list[bytes]) -> Rows:
+def _parse_query(number: int, lines: list[bytes]) -> Rows:
     text = clean_text(_parse_record(lines).get("W"))
     if text is None:
         raise RecordError("missing_field", "a query without .W")
-    return {"queries": [{"query_id": query_id, "text": text}]}
+    return {"queries": [{"query_id": str(number), "text": text}]}
 
 
 def _split_records(file: InputFile) -> Iterator[list[bytes]]:
@@ -124,17 +117,19 @@ def _parse_record(lines: list[bytes]) -> dict[str, str]:
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     # ADI's list has no grades: the pairs that it names are relevant. Its last two columns are always zero.
-    has_grades = not file.name.lower().endswith(".rel")
+    has_grades = not strip_compression(file.name).lower().endswith(".rel")
     columns = ("query_id", "source_id", "grade") if has_grades else ("query_id", "source_id", "_", "_")
     return read_qrels(file, columns=columns, split="test")
 
-
-_READERS: Final = {"papers": _read_papers, "queries": _read_queries, "judgments": _read_judgments}
 
 LOADER: Final = Loader(
     name="smart",
     summary="a SMART collection (Cranfield, ADI, …), as .tar.gz or folder",
     describe_corpus=describe_corpus,
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        papers=partial(_read_records, parse=_parse_paper),
+        queries=partial(_read_records, parse=_parse_query),
+        judgments=_read_judgments,
+    ),
 )

@@ -1,7 +1,7 @@
 """What a loader hands over: chunks of staged rows in the source's own ids, and the rows it rejected.
 
 Every staged row carries `row_number`, the 1-based number of the source record that it came from, so that
-a record and all that hangs on it stand or fall together.
+a record and its child rows stand or fall together.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ REASONS: Final[dict[str, str]] = {
     "not_xml": "the document is not well-formed XML, or declares entities",
     "malformed_line": "the line has not the columns or the markers of its format",
     "too_large": "the record is larger than any record of its format",
-    "missing_field": "a field that the format owes is missing or empty",
+    "missing_field": "a field that the format requires is missing or empty",
     "invalid_value": "a field holds a value of the wrong type or out of range",
     "duplicate_id": "an earlier record of the same file has the same id",
     "unknown_paper": "the row names a paper that the corpus does not hold",

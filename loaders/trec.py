@@ -3,7 +3,7 @@
 Topics are XML (`<topic number="1"><query>…`) or the classic SGML (`<top><num>…<title>…`). Qrels are
 `query iteration document grade`; `#` begins a comment. With `unknown=create`, papers and queries that only
 qrels name become rows without a text: so a collection whose documents are not at hand can be evaluated.
-Leaves out: TREC runs (`pinakes import-run`).
+Runs are for `pinakes import-run`.
 """
 
 import re
@@ -14,21 +14,18 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import list_folder
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.records import clean_text, read_lines, read_text
+from pinakes.loaders.reading.streams import read_lines, read_text
+from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 Topic = dict[str, str | None]
 """column of `benchmark_queries` -> text"""
 
-_QRELS_COLUMNS: Final = ("query_id", "iteration", "source_id", "grade")
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """No name: the corpus is one that is loaded, named with --corpus."""
-    return CorpusDescription(name="", source="TREC")
+QRELS_COLUMNS: Final = ("query_id", "iteration", "source_id", "grade")
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
@@ -36,11 +33,7 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
     unknown = options.get("unknown", "reject")
     if unknown not in ("reject", "create"):
         raise InputError(f"unknown={unknown!r}: expected reject or create.")
-    if source is None or not source.exists():
-        raise InputError(f"there is no file or folder {source}; expected TREC topics or qrels.")
-    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
-    if not paths:
-        raise InputError(f"the folder {source} is empty; expected TREC topics or qrels.")
+    paths = list_folder(source, "TREC topics or qrels")
     files = [InputFile(path, path.name, _find_role(path)) for path in paths]
     return sorted(files, key=lambda file: (file.role != "queries", file.name))
 
@@ -58,7 +51,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
     split = options.get("split", "test")
-    return read_qrels(file, columns=_QRELS_COLUMNS, split=split)
+    return read_qrels(file, columns=QRELS_COLUMNS, split=split)
 
 
 def _read_topics(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -126,7 +119,7 @@ def _find_sgml_part(topic: str, name: str, label: str) -> str | None:
 LOADER: Final = Loader(
     name="trec",
     summary="TREC topics and qrels, for a loaded corpus (name it with --corpus)",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(CorpusDescription(name="", source="TREC")),  # --corpus names a loaded one
     find_files=find_files,
     read_chunks=read_chunks,
     options={

@@ -21,13 +21,12 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders import trec
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import Row, list_authorships, list_identifiers, take_id
-from pinakes.loaders.reading.qrels import read_qrels
-from pinakes.loaders.reading.scalars import take_text, take_year
-from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
+from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers
+from pinakes.loaders.reading.tables import read_qrels, read_table
+from pinakes.loaders.reading.values import take_id, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
 
 _SCHEMES: Final = {
@@ -44,29 +43,19 @@ _SCHEMES: Final = {
 """column -> scheme of the identifier that it holds"""
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus trec-covid."""
-    return CorpusDescription(
-        name="trec-covid",
-        title="TREC-COVID on CORD-19",
-        source="https://ir.nist.gov/trec-covid/",
-    )
+_find_parts: Final = find_by_name(
+    "metadata.csv, topics (.xml) and qrels (.txt)",
+    papers=r"\.csv$",
+    queries=r"\.xml$",
+    judgments=r"qrels?[^/]*$",
+)
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The metadata, then the topics, then the qrels; topics are told by the suffix `.xml`."""
     if options.get("unknown", "create") not in ("reject", "create"):
         raise InputError(f"unknown={options['unknown']!r}: expected reject or create.")
-    order = ("papers", "queries", "judgments")
-    return find_roles(source, _find_role, "metadata.csv, topics (.xml) and qrels (.txt)", order)
-
-
-def _find_role(name: str) -> str | None:
-    if name.endswith(".csv"):
-        return "papers"
-    if name.endswith(".xml"):
-        return "queries"
-    return "judgments" if re.search(r"qrels?[^/]*$", name) else None
+    return _find_parts(source, options)
 
 
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
@@ -78,8 +67,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 
 def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
-    columns = ("query_id", "iteration", "source_id", "grade")
-    found = read_qrels(file, columns=columns, split=options.get("split", "test"))
+    found = read_qrels(file, columns=trec.QRELS_COLUMNS, split=options.get("split", "test"))
     for number, record in enumerate(found, start=1):
         if isinstance(record, Rejected):
             yield replace(record, row_number=number)
@@ -124,20 +112,15 @@ def _find_repeated(file: InputFile) -> dict[str, list[Row]]:
 
 def _parse_paper(repeated: dict[str, list[Row]], seen: set[str], row: dict[str, str]) -> Rows:
     source_id = take_id(row, "cord_uid")
-    paper = {
-        "source_id": source_id,
-        "title": take_text(row, "title"),
-        "abstract": take_text(row, "abstract"),
-        "year": _take_year(row.get("publish_time", "")),
-        "venue": take_text(row, "journal"),
-    }
+    published = {"year": _take_year(row.get("publish_time", "")), "venue": row.get("journal")}
+    paper = describe_paper(source_id, {**row, **published})
     if source_id in seen:
         return {"mentioned_papers": [paper]}
-    names = row.get("authors", "").split(";")
+    names = [(None, name.strip()) for name in row.get("authors", "").split(";") if name.strip()]
     rows = {
         "papers": [paper],
         "identifiers": [*_list_identifiers(source_id, row), *repeated.get(source_id, [])],
-        "authorships": list_authorships(source_id, list(names)),
+        "authorships": list_authorships(source_id, names),
     }
     seen.add(source_id)
     return rows
@@ -157,16 +140,18 @@ def _take_year(published: str) -> int | None:
 
 def _list_identifiers(source_id: str, row: dict[str, str]) -> list[Row]:
     named = {scheme: row[column] for column, scheme in _SCHEMES.items() if row.get(column, "").strip()}
-    hashes = [part.strip() for part in row.get("sha", "").split(";")]
-    return list_identifiers(source_id, named) + [
-        {"source_id": source_id, "scheme": "pdf_sha1", "identifier": part} for part in hashes if part
-    ]
+    hashes = (("pdf_sha1", part) for part in row.get("sha", "").split(";"))
+    return list_identifiers(source_id, [*named.items(), *hashes])
 
 
 LOADER: Final = Loader(
     name="trec-covid",
     summary="TREC-COVID: CORD-19's metadata.csv, topics and qrels",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="trec-covid", title="TREC-COVID on CORD-19", source="https://ir.nist.gov/trec-covid/"
+        )
+    ),
     find_files=find_files,
     read_chunks=read_chunks,
     options={

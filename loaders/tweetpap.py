@@ -7,55 +7,33 @@ Leaves out: the tweet's id, which the file holds as a rounded number, its sender
 """
 
 import re
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.archives import is_archive, list_members
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.proximity import list_identifiers, make_label, take_id
-from pinakes.loaders.reading.scalars import take_int, take_year
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.finding import find_by_name, list_entries
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.rows import list_identifiers, make_label
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.reading.task_files import find_roles
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.reading.values import take_id, take_int, take_year
+from pinakes.loaders.staging import RecordError, Rows
 
 _COUNTS: Final = ("retweets", "favorites")
 _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 
 
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus tweetpap."""
-    return CorpusDescription(
-        name="tweetpap", title="TweetPap", licence="MIT", source="https://github.com/lingo-iitgn/TweetPap"
-    )
+_find_tables: Final = find_by_name("papers.csv or papers.csv.zip", papers=r"\.(?:csv|zip)$")
 
 
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """papers.csv, or the entry of that name in each archive."""
-    found = find_roles(source, _find_role, "papers.csv or papers.csv.zip", ("papers",))
-    return [entry for file in found for entry in _open_archive(file)]
-
-
-def _find_role(name: str) -> str | None:
-    return "papers" if name.endswith((".csv", ".zip")) else None
-
-
-def _open_archive(file: InputFile) -> list[InputFile]:
-    if file.path is None or not is_archive(file.path):
-        return [file]
-    members = [name for name in list_members(file.path) if name.endswith(".csv")]
-    if not members:
-        raise InputError(f"{file.name} has no entry that ends in .csv.")
-    return [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in members]
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The papers of the table."""
-    required = ("Arxiv_id", "cite", "publish_year", *_COUNTS)
-    records = read_table(file, _parse_paper, delimiter=",", quoted=True, required=required)
-    return gather_chunks(records, first_row=first_row)
+    entries = {file.name: list_entries(file, ".csv") for file in _find_tables(source, options)}
+    for name, found in entries.items():
+        if not found:
+            raise InputError(f"{name} has no entry that ends in .csv.")
+    return [entry for found in entries.values() for entry in found]
 
 
 def _parse_paper(row: dict[str, str]) -> Rows:
@@ -71,7 +49,7 @@ def _parse_paper(row: dict[str, str]) -> Rows:
     return {
         "papers": [paper],
         "identifiers": list_identifiers(
-            source_id, {"arxiv": source_id if _ARXIV_ID.fullmatch(source_id) else None}
+            source_id, [("arxiv", source_id if _ARXIV_ID.fullmatch(source_id) else None)]
         ),
         "labels": [
             make_label(f"tweetpap_{name}", source_id, "all", "value", value=float(value))
@@ -84,8 +62,23 @@ def _parse_paper(row: dict[str, str]) -> Rows:
 LOADER: Final = Loader(
     name="tweetpap",
     summary="TweetPap: retweets and favourites of arXiv papers (papers.csv)",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="tweetpap",
+            title="TweetPap",
+            licence="MIT",
+            source="https://github.com/lingo-iitgn/TweetPap",
+        )
+    ),
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(
+        partial(
+            read_table,
+            parse=_parse_paper,
+            delimiter=",",
+            quoted=True,
+            required=("Arxiv_id", "cite", "publish_year", *_COUNTS),
+        )
+    ),
     describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),
 )

@@ -10,26 +10,26 @@ arXiv ids in an entry's line one is taken only when it is the only one. Leaves o
 links, figures, tables, formulas, and the language that 2024 guesses.
 """
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import normalise_identifiers
-from pinakes.loaders.reading.cite_spans import (
+from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.reading.bibliography import (
+    Bibliography,
+    CitedWork,
     Paragraph,
+    cite_paragraphs,
     group_sections,
-    list_citations,
     parse_paragraph,
-    take_entries,
-    take_objects,
 )
-from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.rows import normalise_identifiers
+from pinakes.loaders.reading.values import take_entries, take_int, take_object, take_objects, take_text
+from pinakes.loaders.staging import RecordError, Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}
 _SUFFIXES: Final = (".jsonl",)
@@ -41,27 +41,6 @@ _SCHEMES: Final = {
     "pubmed_id": "pubmed",
     "pmc_id": "pmc",
 }
-
-
-def describe_corpus(_source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus unarxive."""
-    return CorpusDescription(
-        name="unarxive",
-        title="unarXive",
-        licence="CC BY-SA 4.0",
-        source="https://github.com/IllDepence/unarXive",
-    )
-
-
-def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The release: its archive, a folder of its JSON lines, or one of them."""
-    return find_line_files(source, suffixes=_SUFFIXES)
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """The papers of one file or archive."""
-    records = read_json_line_files(file, parse_paper, suffixes=_SUFFIXES)
-    return gather_chunks(records, first_row=first_row)
 
 
 def parse_paper(record: Mapping[str, Any]) -> Rows:
@@ -79,14 +58,13 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
     if discipline:
         rows["fields"].append({"source_id": source_id, "field": discipline, "assigned_by": "unarxive"})
     paragraphs = _take_paragraphs(record)
-    references, identifiers, keys = _parse_bibliography(source_id, take_entries(record, "bib_entries"))
+    entries = take_entries(record, "bib_entries")
+    bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     mentioning = [*([abstract] if abstract else []), *paragraphs]
     return {
         **rows,
         "sections": group_sections(source_id, paragraphs),
-        "references": references,
-        "reference_identifiers": identifiers,
-        "citations": list_citations(source_id, mentioning, keys),
+        **cite_paragraphs(bibliography, mentioning),
     }
 
 
@@ -105,23 +83,9 @@ def _take_paragraphs(record: Mapping[str, Any]) -> list[Paragraph]:
     return paragraphs + [parse_paragraph(section, title=title or None) for title, section in sections.items()]
 
 
-def _parse_bibliography(
-    source_id: str, entries: Mapping[str, Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str]]:
-    """The rows of `references` and `reference_identifiers`, and entry -> reference key."""
-    references: dict[str, dict[str, Any]] = {}
-    identifiers: dict[tuple[str, str], dict[str, Any]] = {}
-    keys = {}
-    for name, entry in entries.items():
-        found = _list_identifiers(entry)
-        arxiv_id = dict(found).get("arxiv")
-        key = make_reference_key(source_id=arxiv_id, identifiers=found, mention=(source_id, name))
-        keys[name] = key
-        references.setdefault(key, {"reference_key": key})
-        for scheme, identifier in found:
-            row = {"reference_key": key, "scheme": scheme, "identifier": identifier}
-            identifiers.setdefault((key, f"{scheme}:{identifier}"), row)
-    return list(references.values()), list(identifiers.values()), keys
+def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
+    found = _list_identifiers(entry)
+    return CitedWork(name, identifiers=found, source_id=dict(found).get("arxiv"))
 
 
 def _list_identifiers(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -143,8 +107,15 @@ def _find_linked_id(entry: Mapping[str, Any], doi: str) -> str | None:
 LOADER: Final = Loader(
     name="unarxive",
     summary="unarXive 2022 and 2024: JSON lines, plain, compressed or in the release's archive",
-    describe_corpus=describe_corpus,
-    find_files=find_files,
-    read_chunks=read_chunks,
+    describe_corpus=describe_as(
+        CorpusDescription(
+            name="unarxive",
+            title="unarXive",
+            licence="CC BY-SA 4.0",
+            source="https://github.com/IllDepence/unarXive",
+        )
+    ),
+    find_files=lambda source, _options: find_line_files(source, suffixes=_SUFFIXES),
+    read_chunks=gather_by_role(partial(read_json_line_files, parse=parse_paper, suffixes=_SUFFIXES)),
     describes=lambda _role: _COLUMNS,
 )

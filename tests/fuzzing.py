@@ -1,9 +1,10 @@
-"""Damaged input for every loader, and what a loader owes whatever it is given: no traceback, nothing lost."""
+"""Damaged input for every loader, and what is expected of one then: no traceback, nothing lost."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
@@ -37,12 +38,12 @@ def check_never_lost(
     Nothing but `InputError` and `LoadError` leaves the loader, and each chunk is as `check_chunk` says.
     """
     found = find_loader(loader) if isinstance(loader, str) else loader
-    given = dict(options or {})
+    requested = dict(options or {})
     rows_in = rejected = 0
     try:
-        for file in found.find_files(path, given):
+        for file in found.find_files(path, requested):
             following = 1
-            for chunk in found.read_chunks(file, given, 1):
+            for chunk in found.read_chunks(file, requested, 1):
                 check_chunk(chunk, following)
                 following = chunk.last_row + 1
                 rows_in += chunk.rows_in
@@ -50,6 +51,48 @@ def check_never_lost(
     except (InputError, LoadError):
         pass
     return rows_in, rows_in - rejected, rejected
+
+
+def check_damage(
+    loader: str | Loader,
+    path: Path,
+    whole: bytes,
+    expected: tuple[int, int, int],
+    *,
+    head: bytes = b"",
+    source: Path | None = None,
+    options: Mapping[str, str] | None = None,
+) -> None:
+    """The loader reads a file as expected while it is whole, and of damaged forms of it nothing is lost.
+
+    Args:
+        loader: its name, or itself.
+        path: the file, which is written.
+        whole: its undamaged bytes.
+        expected: records read, accepted and rejected of the undamaged source.
+        head: bytes before those that are damaged, as a table's header.
+        source: what is loaded, where it is not the file alone.
+        options: those of the loader.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(head + whole)
+    read, accepted, rejected = counts = check_never_lost(loader, source or path, options)
+    assert counts == expected, f"of the undamaged {path.name}, read, accepted, rejected are {counts}"
+    assert read == accepted + rejected
+    assert accepted > 0, "a loader that refuses everything loses nothing either"
+    read_of_damaged = 0
+
+    @settings(max_examples=50, deadline=None, derandomize=True)
+    @given(data=mutations(whole))
+    def check(data: bytes) -> None:
+        nonlocal read_of_damaged
+        path.write_bytes(head + data)
+        read, accepted, rejected = check_never_lost(loader, source or path, options)
+        assert read == accepted + rejected
+        read_of_damaged += read
+
+    check()
+    assert read_of_damaged > 0, "no damaged form is read at all"
 
 
 def check_chunk(chunk: Chunk, first_row: int) -> None:

@@ -1,18 +1,13 @@
 """JATS articles, as PubMed Central publishes them (.nxml, .xml), one document a paper.
 
-| module | reads |
-|---|---|
-| `front` | identifiers, title, abstract, year, journal, authors, subjects and keywords |
-| `body` | sections, bibliography and the mentions of it |
-
 A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The
 year is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly
 the electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive
-that holds `.nxml` those alone are read. Left out: sub-articles (reviews, responses, translations), figures,
+that holds `.nxml` those alone are read. Leaves out: sub-articles (reviews, responses, translations), figures,
 tables, supplements, affiliations, and formulas' TeX beside their MathML.
 """
 
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -20,10 +15,10 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.jats.body import parse_body
 from pinakes.loaders.jats.front import list_article_ids, parse_front
-from pinakes.loaders.reading.articles import name_corpus
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
-from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.finding import name_corpus
+from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.running_text import (
     Element,
     list_children,
@@ -32,7 +27,7 @@ from pinakes.loaders.reading.running_text import (
     name_entities,
 )
 from pinakes.loaders.reading.xml_reading import parse_xml
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.staging import RecordError, Rows
 
 _PREFIXES: Final = {"pmc": "PMC", "pubmed": "PMID:", "doi": "doi:"}
 """Scheme, the best first -> what stands before the identifier in a paper's id."""
@@ -50,11 +45,6 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
         return find_documents(source, suffixes=(".nxml",))
     except InputError:
         return find_documents(source, suffixes=(".xml",))
-
-
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """One record a document."""
-    return gather_chunks(read_documents(file, parse_document), first_row=first_row)
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
@@ -102,5 +92,5 @@ LOADER: Final = Loader(
     summary="articles in JATS, as PubMed Central publishes them",
     describe_corpus=describe_corpus,
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(partial(read_documents, parse=parse_document)),
 )

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pinakes.loaders.jats.front import SCHEMES
-from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.reading.articles import Bibliography, CitedWork, find_year, list_sections
+from pinakes.loaders.jats.front import MARKUP, SCHEMES, read_text
+from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
+from pinakes.loaders.reading.rows import list_sections, normalise_identifiers
 from pinakes.loaders.reading.running_text import (
     Element,
     Mention,
@@ -24,6 +24,7 @@ from pinakes.loaders.reading.running_text import (
     list_descendants,
     name_element,
 )
+from pinakes.loaders.reading.values import find_year
 from pinakes.loaders.staging import Rows
 
 _DIVISIONS: Final = ("body", "sec", "boxed-text", "ack", "app-group", "app", "notes")
@@ -127,7 +128,7 @@ def _read_work(entry_id: str, citation: Element) -> CitedWork:
         titles += list_descendants(citation, "source")
     title = next((text for text in map(read_text, titles) if text), None)
     year = find_year(read_text(find_descendant(citation, "year")))
-    return CitedWork(entry_id, title, year, _list_ids(citation))
+    return CitedWork(entry_id, title, year, normalise_identifiers(_list_ids(citation)))
 
 
 def _list_ids(citation: Element) -> list[tuple[str, object]]:

@@ -7,9 +7,7 @@ Leaves out: translated abstracts and titles, subtitles, affiliations, editors, a
 
 from typing import Final
 
-from pinakes.loaders.jats.markup import MARKUP, read_text
-from pinakes.loaders.reading.articles import (
-    find_year,
+from pinakes.loaders.reading.rows import (
     list_authorships,
     list_fields,
     list_identifiers,
@@ -17,14 +15,37 @@ from pinakes.loaders.reading.articles import (
 )
 from pinakes.loaders.reading.running_text import (
     Element,
+    Markup,
     find_descendant,
     list_children,
     list_descendants,
     name_element,
     read_running_text,
 )
+from pinakes.loaders.reading.values import find_year
 from pinakes.loaders.staging import RecordError, Rows
 
+MARKUP: Final = Markup(
+    floats=frozenset(
+        {
+            "fig", "fig-group", "table-wrap", "table-wrap-group", "supplementary-material", "media", "fn",
+            "fn-group", "alt-text", "long-desc", "object-id", "tex-math", "annotation", "annotation-xml",
+            "contrib-group", "ref-list", "boxed-text",
+        }
+    ),
+    blocks=frozenset(
+        {
+            "p", "title", "list", "list-item", "def-item", "def", "term", "disp-formula", "disp-quote",
+            "verse-line", "break", "td", "th", "tr", "caption", "label", "sec",
+        }
+    ),
+    containers=frozenset(
+        {
+            "p", "title", "td", "th", "caption", "fn", "list-item", "def", "term", "disp-quote",
+            "verse-line", "attrib", "subtitle", "article-title",
+        }
+    ),
+)  # fmt: skip
 SCHEMES: Final = {
     "doi": "doi",
     "pmid": "pubmed",
@@ -47,6 +68,11 @@ _NOT_PUBLISHED: Final = frozenset(
     }
 )
 """Types of `pub-date` that are no date of publication."""
+
+
+def read_text(element: Element | None) -> str | None:
+    """The element's text with white space collapsed; None where there is none."""
+    return read_running_text(element, MARKUP).text or None
 
 
 def list_article_ids(meta: Element) -> list[tuple[str, str]]:
@@ -158,5 +184,5 @@ def _read_name(contributor: Element) -> str | None:
             written = " ".join(part for part in parts if part)
             if written and name_element(name) != "collab":
                 return written
-            return read_running_text(name, MARKUP).text or None
+            return read_text(name)
     return None

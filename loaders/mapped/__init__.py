@@ -44,7 +44,7 @@ from pinakes.loaders.mapped.records import (
 )
 from pinakes.loaders.mapped.staged import Seen, stage_batch
 from pinakes.loaders.reading.compression import COMPRESSIONS
-from pinakes.loaders.reading.records import digest_file
+from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import STAGED, Chunk
 
 _SUFFIXES: Final = {

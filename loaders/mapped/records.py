@@ -23,8 +23,8 @@ from pinakes.loaders.mapped.plan import RECORD
 from pinakes.loaders.reading.blocks import Block, read_blocks
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
-from pinakes.loaders.reading.records import open_stream, parse_json_object
-from pinakes.loaders.reading.streams import MAX_LINE_BYTES
+from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.streams import MAX_LINE_BYTES, open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 

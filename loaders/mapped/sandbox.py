@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from pinakes.loaders.reading.columns import normalise_identifiers
-from pinakes.loaders.reading.identifiers import normalise_title
+from pinakes.loaders.reading.rows import normalise_title
 
 MISSING: Final = "the record holds nothing for it"
 """What `required` raises where a value is missing."""

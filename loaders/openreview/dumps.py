@@ -20,15 +20,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.openreview.reading import read_records
-from pinakes.loaders.openreview.rows import build_rows
-from pinakes.loaders.openreview.scores import parse_score
-from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.openreview.records import build_rows, list_authors, parse_score, read_records
+from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.values import clean_text, take_flag
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _VENUE_AND_YEAR: Final = re.compile(r"(?P<venue>[A-Za-z]+)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)")
-_RATINGS: Final = re.compile(r"(?P<stem>.*ratings)(?:\.(?P<date>\d{8}))?\.tsv(?:\.gz|\.zst)?")
+_RATINGS: Final = re.compile(r"(?P<stem>.*ratings)(?:\.(?P<date>\d{8}))?\.tsv")
 _ASPECTS: Final = {
     "recommendation": "rating",
     "reviewer_confidence": "confidence",
@@ -53,7 +52,7 @@ def _parse_listed(columns: Mapping[str, Any], row: dict[str, str]) -> Rows:
         _take_id(row.get("paper_id")),
         title=clean_text(row.get("title")),
         abstract=clean_text(row.get("abstract")),
-        keywords=row.get("keywords"),
+        fields={"openreview": row.get("keywords")},
         **columns,
     )
 
@@ -67,11 +66,15 @@ def _take_id(value: object) -> str:
 
 def find_states(path: Path) -> list[Path]:
     """All files beside a file of ratings that hold a state of the same ratings, itself included, by name."""
-    named = _RATINGS.fullmatch(path.name)
+    named = _match_ratings(path.name)
     if named is None:
         return [path]
-    beside = [(other, _RATINGS.fullmatch(other.name)) for other in sorted(path.parent.iterdir())]
+    beside = [(other, _match_ratings(other.name)) for other in sorted(path.parent.iterdir())]
     return [other for other, found in beside if found is not None and found["stem"] == named["stem"]]
+
+
+def _match_ratings(name: str) -> re.Match[str] | None:
+    return _RATINGS.fullmatch(strip_compression(name))
 
 
 def read_ratings(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -86,7 +89,7 @@ def read_ratings(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _read_state(file: InputFile, parse: Any) -> Iterator[Accepted | Rejected]:
-    named = _RATINGS.fullmatch(file.name.rsplit("/", 1)[-1])
+    named = _match_ratings(file.name.rsplit("/", 1)[-1])
     date = None if named is None else named["date"]
     return read_table(file, partial(parse, "rating" if date is None else f"rating_{date}"))
 
@@ -127,17 +130,15 @@ def _parse_reviewed(record: dict[str, Any]) -> Rows:
     venue = clean_text(record.get("conference"))
     year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", venue or "")
     scores, decision = _take_reviews(record.get("review_scores"))
-    accepted = record.get("accepted")
-    if not (accepted is None or isinstance(accepted, bool)):
-        raise RecordError("invalid_value", f"accepted: expected true or false, found {accepted!r:.80}")
+    accepted = take_flag(record, "accepted")
     return build_rows(
         _take_id(record.get("id")),
         title=clean_text(record.get("title")),
         abstract=clean_text(record.get("abstract")),
         venue=venue,
         year=None if year is None else int(year[0]),
-        keywords=record.get("keywords"),
-        authors=record.get("authors"),
+        fields={"openreview": record.get("keywords")},
+        authors=list_authors(record.get("authors")),
         scores=scores,
         labels={"decision": decision, "accepted": None if accepted is None else str(accepted).lower()},
     )

@@ -18,10 +18,8 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.openreview.reading import read_records
-from pinakes.loaders.openreview.rows import build_rows
-from pinakes.loaders.openreview.scores import parse_score
-from pinakes.loaders.reading.records import clean_text
+from pinakes.loaders.openreview.records import build_rows, list_authors, parse_score, read_records
+from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 OWNED: Final = frozenset(
@@ -113,10 +111,11 @@ def _parse_note(papers: set[str], replies: Mapping[str, Reviews], note: dict[str
         abstract=clean_text(content.get("abstract")),
         venue=venue or _name_group(places[1:]),
         year=_find_year(places),
-        keywords=content.get("keywords"),
-        areas=content.get("primary_area") or content.get("subject_areas"),
-        authors=content.get("authors"),
-        author_ids=content.get("authorids"),
+        fields={
+            "openreview": content.get("keywords"),
+            "openreview_area": content.get("primary_area") or content.get("subject_areas"),
+        },
+        authors=list_authors(content.get("authors"), content.get("authorids")),
         scores=reviews.scores,
         labels={"decision": _find_fate(places) or reviews.decision or reviews.recommendation},
     )

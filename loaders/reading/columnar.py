@@ -22,7 +22,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.blocks import Block, LineOrigins, read_blocks
 from pinakes.loaders.reading.columns import NotPlainError
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import parse_json_object
+from pinakes.loaders.reading.json_records import parse_json_object
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, CutLine
 from pinakes.loaders.staging import (

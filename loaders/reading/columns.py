@@ -4,6 +4,7 @@ What a kernel cannot decide exactly raises `NotPlainError`, and the records are 
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.reading.identifiers import normalise_identifier
+from pinakes.loaders.reading.rows import normalise_identifier
 from pinakes.loaders.staging import STAGED
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -85,9 +86,9 @@ def clean_counts(column: pa.Array) -> pa.Array:
     return pc.cast(column, pa.int32())
 
 
-def _check_range(column: pa.Array, least: int, greatest: int) -> None:
+def _check_range(column: pa.Array, low: int, high: int) -> None:
     bounds = pc.min_max(column).as_py()
-    if bounds["min"] is not None and not least <= bounds["min"] <= bounds["max"] <= greatest:
+    if bounds["min"] is not None and not low <= bounds["min"] <= bounds["max"] <= high:
         raise NotPlainError("a number is out of range")
 
 
@@ -200,6 +201,46 @@ def build_table(name: str, columns: dict[str, pa.Array | pa.Scalar]) -> pa.Table
             raise NotPlainError(f"{field.name} holds a NUL character")
         arrays.append(column)
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def build_children(
+    name: str, parents: Numbers, ids: pa.Array, numbers: pa.Array, **columns: pa.Array | pa.Scalar
+) -> pa.Table:
+    """The staged table of child rows: of each, the row of its paper, whose ids and numbers are given."""
+    owners = pa.array(parents)
+    return build_table(name, {"row_number": numbers.take(owners), "source_id": ids.take(owners), **columns})
+
+
+def build_identifiers(identifiers: Mapping[str, pa.Array], ids: pa.Array, numbers: pa.Array) -> pa.Table:
+    """`rows.list_identifiers` of each paper: scheme -> a column of cleaned identifiers, or nulls."""
+    tables = []
+    for scheme, column in identifiers.items():
+        values = normalise_identifiers(scheme, column)
+        parents = np.flatnonzero(values.is_valid())
+        named = {"scheme": pa.scalar(scheme), "identifier": values.drop_null()}
+        tables.append(build_children("identifiers", parents, ids, numbers, **named))
+    return sort_records(tables)
+
+
+def build_authorships(
+    names: Members, ids: pa.Array, numbers: pa.Array, author_ids: pa.Array | None = None
+) -> pa.Table:
+    """`rows.list_authorships` of each paper's cleaned names; `author_ids` stand beside all names."""
+    is_named = names.values.is_valid()
+    kept = names.filter(is_named)
+    sources = None if author_ids is None else author_ids.filter(is_named)
+    if sources is None or sources.null_count:
+        by_name = pc.binary_join_element_wise("name", kept.values, ":")
+        sources = by_name if sources is None else pc.coalesce(sources, by_name)
+    positions = pc.cast(pa.array(kept.positions), pa.int32())
+    columns = {"position": positions, "author_source_id": sources, "author_name": kept.values}
+    return build_children("authorships", kept.parents, ids, numbers, **columns)
+
+
+def sort_records(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of one or more tables of a kind, in the order of their records."""
+    table = pa.concat_tables(tables).combine_chunks()
+    return table.take(pa.array(np.argsort(table["row_number"].to_numpy(), kind="stable")))
 
 
 def holds_nul(column: pa.Array) -> bool:

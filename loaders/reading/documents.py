@@ -14,8 +14,8 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, iterate_members, list_members
 from pinakes.loaders.reading.compression import decompress, strip_compression
-from pinakes.loaders.reading.streams import RAW_BYTES, digest_file, open_stream
-from pinakes.loaders.staging import Accepted, Rejected, Rows, show_raw, take_record
+from pinakes.loaders.reading.streams import RAW_BYTES, CutLine, digest_file, open_stream
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
 
 MAX_DOCUMENT_BYTES: Final = 64 << 20
 BUNDLE_DOCUMENTS: Final = 1_000
@@ -94,18 +94,39 @@ def read_documents(file: InputFile, parse: Callable[[bytes, str], Rows]) -> Iter
         InputError: a document is gone or cannot be read.
         LoadError: a compressed document, or the archive, is damaged or cut short.
     """
-    for number, (name, stream) in enumerate(open_documents(file), start=1):
-        with stream:
-            raw = stream.read(MAX_DOCUMENT_BYTES + 1)
-        if len(raw) > MAX_DOCUMENT_BYTES:
-            message = f"the document has more than {MAX_DOCUMENT_BYTES} bytes"
-            yield Rejected(number, name, "too_large", message, show_raw(raw[:RAW_BYTES]))
-            continue
-        record = take_record(number, name, raw[:REJECTED_BYTES], partial(parse, raw, name))
+    for number, (name, raw) in enumerate(load_documents(file), start=1):
+        record = take_record(number, name, raw[:REJECTED_BYTES], partial(_parse_whole, parse, raw, name))
         if isinstance(record, Accepted):
             # A chunk holds thousands of records: of an accepted one, its head says which it was.
             record = Accepted(number, record.rows, name, raw[:RAW_BYTES], size=len(raw))
         yield record
+
+
+def _parse_whole(parse: Callable[[bytes, str], Rows], raw: bytes, name: str) -> Rows:
+    check_whole(raw)
+    return parse(raw, name)
+
+
+def check_whole(raw: bytes) -> None:
+    """Raise `RecordError` where a document was cut because it is too large."""
+    if isinstance(raw, CutLine):
+        raise RecordError("too_large", f"the document has more than {MAX_DOCUMENT_BYTES} bytes")
+
+
+def reject_document(number: int, name: str, raw: bytes, error: RecordError) -> Rejected:
+    """The rejection of a whole document, of which the first bytes are kept."""
+    return Rejected(number, name, error.reason, str(error), show_raw(raw[:RAW_BYTES]))
+
+
+def load_documents(file: InputFile) -> Iterator[tuple[str, bytes]]:
+    """The name and the bytes of each document; of one beyond `MAX_DOCUMENT_BYTES` the first, as a `CutLine`.
+
+    It raises what `open_documents` raises.
+    """
+    for name, stream in open_documents(file):
+        with stream:
+            raw = stream.read(MAX_DOCUMENT_BYTES + 1)
+        yield name, CutLine(raw[:RAW_BYTES]) if len(raw) > MAX_DOCUMENT_BYTES else raw
 
 
 def open_documents(file: InputFile) -> Iterator[tuple[str, IO[bytes]]]:

@@ -160,7 +160,7 @@ class _Collector:
         self._is_marked = is_marked
         self._parts: list[str] = []
         self._length = 0
-        self._owes_space = False
+        self._space_pending = False
         self._marks: list[tuple[int, int, Element]] = []
         self._unplaced: list[int] = []  # marks that wait for their first character
 
@@ -176,7 +176,7 @@ class _Collector:
                 is_float = element is not root and name_element(element) in self._markup.floats
                 opened.append(None if is_float else self._open(element))
                 if is_float:
-                    self._owes_space = True
+                    self._space_pending = True
                     walk.skip_subtree()
                 continue
             if event == "end":
@@ -185,7 +185,7 @@ class _Collector:
                 self._add(element.tail)
 
     def _open(self, element: Element) -> int | None:
-        self._owes_space |= name_element(element) in self._markup.blocks
+        self._space_pending |= name_element(element) in self._markup.blocks
         mark = None
         if self._is_marked(element):
             mark = len(self._marks)
@@ -195,7 +195,7 @@ class _Collector:
         return mark
 
     def _close(self, element: Element, mark: int | None) -> None:
-        self._owes_space |= name_element(element) in self._markup.blocks
+        self._space_pending |= name_element(element) in self._markup.blocks
         if mark is None:
             return
         if mark in self._unplaced:
@@ -207,13 +207,13 @@ class _Collector:
     def _add(self, text: str | None) -> None:
         words = (text or "").split()
         if text and words:
-            if (self._owes_space or text[0].isspace()) and self._length:
+            if (self._space_pending or text[0].isspace()) and self._length:
                 self._write(" ")
             for mark in self._unplaced:
                 self._marks[mark] = (self._length, self._length, self._marks[mark][2])
             self._unplaced.clear()
             self._write(" ".join(words))
-        self._owes_space = text[-1].isspace() if text and words else self._owes_space or bool(text)
+        self._space_pending = text[-1].isspace() if text and words else self._space_pending or bool(text)
 
     def _write(self, text: str) -> None:
         self._parts.append(text)

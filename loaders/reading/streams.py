@@ -1,4 +1,4 @@
-"""Files found, opened, decompressed and cut into lines."""
+"""Files opened, decompressed, digested and cut into lines."""
 
 import codecs
 import hashlib
@@ -28,11 +28,24 @@ def find_file(folder: Path, name: str) -> Path:
     Raises:
         InputError: there is none.
     """
-    for suffix in ("", *COMPRESSIONS):
-        candidate = folder / f"{name}{suffix}"
-        if candidate.is_file():
-            return candidate
-    raise InputError(f"{folder} has no {name} and no {name}.gz; expected the files as they are published.")
+    found = find_packed(folder / name)
+    if found is None:
+        raise InputError(
+            f"{folder} has no {name} and no {name}.gz; expected the files as they are published."
+        )
+    return found
+
+
+def find_packed(path: Path) -> Path | None:
+    """The file of that name, plain or compressed; None where there is none."""
+    candidates = (path.with_name(f"{path.name}{suffix}") for suffix in ("", *COMPRESSIONS))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def digest_files(*paths: Path) -> str:
+    """One digest of several files, as for an input file that is read together with others."""
+    joined = ":".join(digest_file(path) for path in paths)
+    return hashlib.sha256(joined.encode()).hexdigest()
 
 
 def digest_file(path: Path) -> str:
@@ -153,3 +166,34 @@ def decode_utf8(raw: bytes) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RecordError("invalid_utf8", f"byte {error.start + 1} is not UTF-8") from error
+
+
+def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers from 1, without line ends and byte order mark.
+
+    Empty lines are left out. A line that is too large comes cut, and `decode_utf8` rejects it.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+        LoadError: the compressed stream ends too early or is damaged.
+    """
+    for number, _, line in read_lines_at(file):
+        yield number, line
+
+
+def read_text(file: InputFile) -> str:
+    """The whole file as text, for formats that are one small document.
+
+    Raises:
+        InputError: the bytes are not UTF-8, or a line is too large.
+        LoadError: the compressed stream ends too early.
+    """
+    lines = []
+    for number, line in read_lines(file):
+        if isinstance(line, CutLine):
+            raise InputError(f"{file.name}: line {number} is too large; expected a small document.")
+        lines.append(line)
+    try:
+        return b"\n".join(lines).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name} is not UTF-8 (byte {error.start}); expected UTF-8.") from error

@@ -2,8 +2,7 @@
 
 A file is told by its first record; where that is no help (a list of deletions, a damaged file) by its name or
 its folder's. In a folder of diffs, files below `update_files` or `delete_files` (or named `update…`,
-`delete…`) are read release by release, by the dates in their paths: updates, then deletions. Leaves out: how
-they are read (`roles`).
+`delete…`) are read release by release, by the dates in their paths: updates, then deletions.
 """
 
 import re
@@ -18,8 +17,8 @@ from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES
 from pinakes.loaders.reading.streams import CutLine, digest_file, open_stream, read_lines_at
-from pinakes.loaders.s2orc.parses import MAX_DOCUMENT_BYTES
 
 _SHAPES: Final = (
     ("papers_2019", {"paper_id", "metadata", "grobid_parse"}),
@@ -86,7 +85,7 @@ def find_release(source: Path) -> list[Found]:
     Raises:
         InputError: there is no such source, or nothing in it is a file of S2ORC.
     """
-    found = [file for file in map(_tell, _list_files(source)) if file.kind in _ORDER]
+    found = [file for file in map(_identify, _list_files(source)) if file.kind in _ORDER]
     if not found:
         raise InputError(
             f"{source} holds no file of S2ORC or the Semantic Scholar Academic Graph; expected metadata, "
@@ -135,34 +134,36 @@ def _holds_data(name: str) -> bool:
     return not is_hidden and path.suffix in _DATA and not _NOT_DATA.match(path.name)
 
 
-def _tell(file: InputFile) -> Found:
+def _identify(file: InputFile) -> Found:
     parts = [strip_compression(part) for part in reversed(PurePosixPath(file.name).parts)]
     if len(parts) == 1 and file.path is not None:
         parts.append(file.path.resolve().parent.name)
     change = next((match[1] for part in parts if (match := _CHANGE.match(part))), "")
     named = next((_NAMED[match[1]] for part in parts if (match := _NAME.match(part))), "")
     is_table = PurePosixPath(parts[0]).suffix == ".tsv"
-    kind = "metadata_2019" if is_table else _tell_by_content(file) or named
+    kind = "metadata_2019" if is_table else _identify_by_content(file) or named
     return Found(file, kind, change if kind in _DIFFED else "", tuple(_DATE.findall(file.name)))
 
 
-def _tell_by_content(file: InputFile) -> str:
+def _identify_by_content(file: InputFile) -> str:
     """The kind of file that the first record shows; empty where it shows none."""
     try:
         line = next((line for _, _, line in read_lines_at(file)), b"")
         if isinstance(line, CutLine) or line.lstrip()[:1] != b"{":
             return ""
-        if kind := _tell_by_record(line):
+        if kind := _identify_by_record(line):
             return kind
         with open_stream(file) as stream:
             return (
-                "document_2019" if _tell_by_record(stream.read(MAX_DOCUMENT_BYTES)) == "papers_2019" else ""
+                "document_2019"
+                if _identify_by_record(stream.read(MAX_DOCUMENT_BYTES)) == "papers_2019"
+                else ""
             )
     except (InputError, LoadError):
         return ""  # it is said again, and better, when the file is read
 
 
-def _tell_by_record(raw: bytes) -> str:
+def _identify_by_record(raw: bytes) -> str:
     try:
         record = orjson.loads(raw)
     except orjson.JSONDecodeError:

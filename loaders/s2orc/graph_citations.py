@@ -21,9 +21,8 @@ from pinakes.loaders.reading.columns import (
     clean_texts,
     explode,
 )
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text
-from pinakes.loaders.reading.scalars import take_list, take_text
+from pinakes.loaders.reading.rows import make_reference_key
+from pinakes.loaders.reading.values import clean_text, take_flag, take_list, take_text
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
 from pinakes.loaders.staging import RecordError, Rows
 
@@ -39,19 +38,14 @@ def _parse(record: dict[str, Any]) -> Rows:
     citing = take_corpus_id(record, "citingcorpusid")
     citation_id = take_corpus_id(record, "citationid")
     cited = take_text(record, "citedcorpusid")
-    is_influential = record.get("isinfluential")
-    if not isinstance(is_influential, bool | None):
-        raise RecordError(
-            "invalid_value", f"isinfluential: expected true or false, found {is_influential!r:.80}"
-        )
     link = {
         "citing_source_id": citing,
         "reference_key": make_reference_key(source_id=cited, mention=(citing, citation_id)),
         "source_reference_id": citation_id,
-        "is_influential": is_influential,
+        "is_influential": take_flag(record, "isinfluential"),
     }
-    contexts = [clean_text(context) for context in take_list(record, "contexts") or []]
-    intents = [_take_intents(member) for member in take_list(record, "intents") or []]
+    contexts = [clean_text(context) for context in take_list(record, "contexts")]
+    intents = [_take_intents(member) for member in take_list(record, "intents")]
     every = [intent for members in intents for intent in members]
     paired = intents if len(intents) == len(contexts) else [[]] * len(contexts)
     rows = [

@@ -1,8 +1,9 @@
-"""The papers and abstracts of the Semantic Scholar Academic Graph's datasets.
+"""The papers and abstracts of the Semantic Scholar Academic Graph's datasets, and what its diffs take back.
 
 A paper's `source_id` is its CorpusID; the sha that its address ends in is an identifier. Without a venue, the
 journal's name stands for it. Left out are open-access information, counts other than `citationcount`,
-publication types and dates, and fields and authors that are empty.
+publication types and dates. In diffs, a paper that has lost its abstract or its full text is a record that
+says so: it holds neither.
 """
 
 from collections.abc import Mapping
@@ -11,10 +12,13 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.reading.cite_spans import take_objects
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
+    Members,
     NotPlainError,
+    build_authorships,
+    build_children,
+    build_identifiers,
     build_table,
     clean_counts,
     clean_ids,
@@ -23,8 +27,8 @@ from pinakes.loaders.reading.columns import (
     explode,
     extract_texts,
 )
-from pinakes.loaders.reading.scalars import take_int, take_object, take_text, take_year
-from pinakes.loaders.s2orc.identifying import list_identifiers, project_identifiers
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers
+from pinakes.loaders.reading.values import take_int, take_object, take_objects, take_text, take_year
 from pinakes.loaders.staging import RecordError, Rows
 
 _SCHEMES: Final = {
@@ -82,11 +86,15 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
         "citation_count": take_int(record.get("citationcount"), "citationcount"),
     }
     identifiers = {scheme: take_text(external, name) for name, scheme in _SCHEMES.items()}
+    authors = (
+        (take_text(author, "authorId"), take_text(author, "name"))
+        for author in take_objects(record, "authors")
+    )
     return {
         "papers": [paper],
-        "identifiers": list_identifiers(source_id, identifiers | {"s2": sha}),
+        "identifiers": list_identifiers(source_id, (identifiers | {"s2": sha}).items()),
         "fields": _list_fields(source_id, record),
-        "authorships": _list_authorships(source_id, record),
+        "authorships": list_authorships(source_id, authors),
     }
 
 
@@ -108,23 +116,6 @@ def _list_fields(source_id: str, record: Mapping[str, Any]) -> list[dict[str, An
     ]
 
 
-def _list_authorships(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    authors = [
-        (position, take_text(author, "authorId"), take_text(author, "name"))
-        for position, author in enumerate(take_objects(record, "authors"), start=1)
-    ]
-    return [
-        {
-            "source_id": source_id,
-            "position": position,
-            "author_source_id": author_id or f"name:{name}",
-            "author_name": name,
-        }
-        for position, author_id, name in authors
-        if name is not None
-    ]
-
-
 def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
     ids = clean_ids(columns["corpusid"])
     journal = clean_texts(pc.struct_field(columns["journal"], "name"))
@@ -143,7 +134,7 @@ def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[
     sha = extract_texts(_SHA, clean_texts(columns["url"]))
     return {
         "papers": build_table("papers", papers),
-        "identifiers": project_identifiers(identifiers | {"s2": sha}, ids, numbers),
+        "identifiers": build_identifiers(identifiers | {"s2": sha}, ids, numbers),
         "fields": _project_fields(columns["s2fieldsofstudy"], ids, numbers),
         "authorships": _project_authorships(columns["authors"], ids, numbers),
     }
@@ -155,35 +146,18 @@ def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Ta
         raise NotPlainError("a field is no object")
     fields = clean_texts(pc.struct_field(members.values, "category"))
     sources = pc.coalesce(clean_texts(pc.struct_field(members.values, "source")), "s2")
-    kept = fields.is_valid()
-    parents = pa.array(members.parents).filter(kept)
-    rows = {
-        "row_number": numbers.take(parents),
-        "source_id": ids.take(parents),
-        "field": fields.drop_null(),
-        "assigned_by": sources.filter(kept),
-    }
-    return build_table("fields", rows)
+    kept = Members(fields, members.parents, members.positions).filter(fields.is_valid())
+    sources = sources.filter(fields.is_valid())
+    return build_children("fields", kept.parents, ids, numbers, field=kept.values, assigned_by=sources)
 
 
 def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
     members = explode(column)
     if members.values.null_count:
         raise NotPlainError("an author is no object")
-    names = clean_texts(pc.struct_field(members.values, "name"))
-    kept = names.is_valid()
-    parents, names = pa.array(members.parents).filter(kept), names.drop_null()
-    author_ids = clean_texts(pc.struct_field(members.values, "authorId")).filter(kept)
-    if author_ids.null_count:
-        author_ids = pc.coalesce(author_ids, pc.binary_join_element_wise("name", names, ":"))
-    rows = {
-        "row_number": numbers.take(parents),
-        "source_id": ids.take(parents),
-        "position": pc.cast(pa.array(members.positions).filter(kept), pa.int32()),
-        "author_source_id": author_ids,
-        "author_name": names,
-    }
-    return build_table("authorships", rows)
+    author_ids, names = (clean_texts(pc.struct_field(members.values, part)) for part in ("authorId", "name"))
+    named = Members(names, members.parents, members.positions)
+    return build_authorships(named, ids, numbers, author_ids)
 
 
 def _parse_abstract(record: dict[str, Any]) -> Rows:
@@ -207,8 +181,23 @@ def parse_paper_id(record: dict[str, Any]) -> Rows:
         raise RecordError("missing_field", "no sha")
     return {
         "mentioned_papers": [{"source_id": source_id}],
-        "identifiers": list_identifiers(source_id, {"s2": sha}),
+        "identifiers": list_identifiers(source_id, [("s2", sha)]),
     }
+
+
+def parse_deleted_paper(record: dict[str, Any]) -> Rows:
+    """A paper that is in the graph no longer."""
+    return {"deletions": [{"kind": "papers", "key": take_corpus_id(record)}]}
+
+
+def parse_deleted_citation(record: dict[str, Any]) -> Rows:
+    """A citation that is in the graph no longer."""
+    return {"deletions": [{"kind": "citations", "key": take_corpus_id(record, "citationid")}]}
+
+
+def parse_cleared(record: dict[str, Any]) -> Rows:
+    """A paper of which the graph says no longer what the file is about."""
+    return {"papers": [{"source_id": take_corpus_id(record)}]}
 
 
 PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper)

@@ -3,8 +3,7 @@
 A text is one string; what is in it is said by annotations with offsets in characters, which are themselves
 JSON in a string. Paragraphs go to the section whose header stands before them. A mention's context is its
 sentence in its paragraph, or in the abstract, or else in its line. Left out are figures, tables, formulas,
-what the annotations say of the title and the authors, and what
-names no entry of the bibliography or is one without a name.
+and what the annotations say of the title and the authors.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,10 +14,15 @@ from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.reading.cite_spans import Paragraph, Span, group_sections, list_citations
-from pinakes.loaders.reading.identifiers import make_reference_key
-from pinakes.loaders.reading.records import clean_text
-from pinakes.loaders.reading.scalars import take_int, take_object
+from pinakes.loaders.reading.bibliography import (
+    Bibliography,
+    CitedWork,
+    Paragraph,
+    Span,
+    cite_paragraphs,
+    group_sections,
+)
+from pinakes.loaders.reading.values import clean_text, take_int, take_object
 from pinakes.loaders.s2orc.graph_papers import take_corpus_id
 from pinakes.loaders.staging import RecordError, Rows
 
@@ -63,14 +67,14 @@ def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
     # The older dataset keeps the bibliography in the same text.
     bibliography = _take_text(record, "bibliography") if "bibliography" in record else body
     paragraphs, others = _cut_paragraphs(body)
-    rows: dict[str, list[dict[str, Any]]] = {
+    rows: Rows = {
         "papers": [{"source_id": source_id}],
         "sections": group_sections(source_id, paragraphs),
     }
-    if with_citations:
-        keys, rows["references"] = _list_references(source_id, bibliography)
-        rows["citations"] = list_citations(source_id, [*others, *paragraphs], keys)
-    return rows
+    if not with_citations:
+        return rows
+    works = Bibliography(source_id, _list_works(bibliography))
+    return {**rows, **cite_paragraphs(works, [*others, *paragraphs])}
 
 
 parse_with_citations: Final = partial(parse_full_text, with_citations=True)
@@ -161,12 +165,11 @@ class _Mentions:
         return Span(mention.start - start, mention.end - start, None, name)
 
 
-def _list_references(source_id: str, text: _Text) -> tuple[dict[str, str], list[dict[str, Any]]]:
-    """The entries' keys by their names, and the rows of the cited works of which a title is known."""
+def _list_works(text: _Text) -> list[CitedWork]:
+    """The entries that have a name, the last of each name."""
     titles = text.list("title")
     starts = [title.start for title in titles]
-    keys: dict[str, str] = {}
-    rows = []
+    works: dict[str, CitedWork] = {}
     for entry in text.list("entry"):
         name = clean_text(entry.attributes.get("id"))
         if name is None:
@@ -175,7 +178,5 @@ def _list_references(source_id: str, text: _Text) -> tuple[dict[str, str], list[
         has_title = first < len(titles) and titles[first].start < entry.end
         title = clean_text(text.text[titles[first].start : titles[first].end]) if has_title else None
         cited = clean_text(entry.attributes.get("matched_paper_id"))
-        keys[name] = make_reference_key(source_id=cited, title=title, mention=(source_id, name))
-        if title is not None:
-            rows.append({"reference_key": keys[name], "title": title})
-    return keys, rows
+        works[name] = CitedWork(name, title, source_id=cited)
+    return list(works.values())

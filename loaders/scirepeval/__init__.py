@@ -8,6 +8,158 @@ Queries are called `<task>:<query>`, since the same paper is a query of several 
 Passed over: the lists of tasks and of labels (`tasks_config.json`, `fos_labels.txt`), embeddings, results.
 """
 
-from pinakes.loaders.scirepeval.loader import LOADER
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
 
-__all__ = ["LOADER"]
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pinakes.errors import InputError, LoadError
+from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.finding import find_roles, name_split
+from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.scirepeval.records import DESCRIBED, TaskFile
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
+from pinakes.python_values import use_python_types
+
+_ROLES: Final = {".jsonl": "lines", ".json": "json", ".csv": "table", ".parquet": "parquet"}
+_NO_DATA: Final = re.compile(r"(?:^|/)(?:[\w-]*tasks[\w-]*|[\w-]*embeddings?[\w-]*|[\w-]*results?)\.jsonl?$")
+_PART: Final = re.compile(
+    r"(?:train|val|validation|dev|test|evaluation|meta|metadata|reviewer_metadata)"
+    r"(?:[_-](?:qrel|hard|soft|hard_qrel|soft_qrel|\d+|\d+-of-\d+))?"
+)
+"""file names that say which part of a task it is, and not which task"""
+_BATCH_ROWS: Final = 1_000
+_RAW_BYTES: Final = 100_000
+
+Parse = Callable[[dict[str, Any]], Rows]
+
+
+def describe_corpus(_source: Path | None, options: Options) -> CorpusDescription:
+    """The corpus scirepeval, or scirepeval-<task> where the task is given."""
+    task = options.get("task")
+    return CorpusDescription(
+        name=f"scirepeval-{task}" if task else "scirepeval",
+        title="SciRepEval",
+        licence="ODC-By 1.0",
+        source="https://github.com/allenai/scirepeval",
+    )
+
+
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+    """The files with data below the source, by name; those that describe before those that judge."""
+    files = find_roles(source, _find_role, "SciRepEval's files of tasks", tuple(_ROLES.values()))
+    return sorted(files, key=lambda file: (_judges(file.name), file.name))
+
+
+def _find_role(name: str) -> str | None:
+    return None if _NO_DATA.search(name) else _ROLES.get(Path(name).suffix)
+
+
+def _judges(name: str) -> bool:
+    return bool(re.search(r"qrel|\.csv|(?:^|/)test", name))
+
+
+def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
+    """The records of one file."""
+    records = _READERS[file.role](file, _name_task_file(file, options).parse)
+    return gather_chunks(records, first_row=first_row)
+
+
+def _name_task_file(file: InputFile, options: Options) -> TaskFile:
+    path = Path(strip_compression(file.name))
+    folder = path.parent.name
+    if not folder and file.path is not None:
+        folder = file.path.resolve().parent.name
+    task = options.get("task") or (folder if _PART.fullmatch(path.stem) and folder else path.stem)
+    if not task.strip():
+        raise InputError(f"task={task!r}: expected a task's name, as search.")
+    assessor = next((word for word in ("hard", "soft") if word in path.stem.split("_")), "published")
+    graded = "test" if path.stem.startswith(("meta", "evaluation")) else "all"
+    return TaskFile(task, name_split(path.stem, ""), graded, assessor)
+
+
+def _read_json(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
+    # Both an array and JSON Lines are published under the name `.json`.
+    with open_stream(file) as stream:
+        is_array = stream.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    return read_json_array(file, parse) if is_array else read_json_lines(file, parse)
+
+
+def read_parquet(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
+    """The records of a Parquet file: what `parse` makes of each row, column -> value.
+
+    Raises:
+        InputError: there is no such file, or it is no Parquet file.
+        LoadError: the file is damaged; what came before stays.
+    """
+    if file.path is None or file.member is not None:
+        raise InputError(f"{file.name} is not a file on disk, as a Parquet file has to be.")
+    numbers = count(1)
+    for batch in _read_batches(file):
+        for row in _list_rows(file, batch):
+            number = next(numbers)
+            raw = orjson.dumps(row, default=str)[:_RAW_BYTES]
+            yield take_record(number, f"row {number}", raw, partial(_parse_row, row, parse))
+
+
+def _read_batches(file: InputFile) -> Iterator[pa.RecordBatch]:
+    try:
+        with pq.ParquetFile(file.path) as table:
+            batches = table.iter_batches(_BATCH_ROWS)
+            while (batch := _take_batch(file, batches)) is not None:
+                yield batch
+    except FileNotFoundError as error:
+        raise InputError(f"there is no file {file.path}.") from error
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{file.name} is not a Parquet file, or is damaged: {error}.") from error
+
+
+def _take_batch(file: InputFile, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+    try:
+        return next(batches, None)
+    except (pa.ArrowException, OSError) as error:
+        raise LoadError(f"{file.name} is damaged: {error}. Fetch it again.") from error
+
+
+def _list_rows(file: InputFile, batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    try:
+        return list(use_python_types(batch).to_pylist())
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        raise LoadError(f"{file.name} holds values that cannot be read: {error}. Fetch it again.") from error
+
+
+def _parse_row(row: dict[str, Any], parse: Parse) -> Rows:
+    if not row:
+        raise RecordError("missing_field", "a row without columns")
+    return parse(row)
+
+
+_READERS: Final[dict[str, Callable[[InputFile, Parse], Iterator[Accepted | Rejected]]]] = {
+    "lines": read_json_lines,
+    "json": _read_json,
+    "table": partial(read_table, delimiter=",", quoted=True),
+    "parquet": read_parquet,
+}
+
+
+LOADER: Final = Loader(
+    name="scirepeval",
+    summary="SciRepEval: the files of any task, as JSON lines, JSON, CSV or Parquet",
+    describe_corpus=describe_corpus,
+    find_files=find_files,
+    read_chunks=read_chunks,
+    options={"task": "name of the task that the files belong to (the folder's name)"},
+    creates_unknown=lambda _options: True,
+    describes=lambda _role: DESCRIBED,
+    gaps_say_nothing=True,
+)

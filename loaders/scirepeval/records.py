@@ -23,20 +23,43 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pinakes.loaders import scidocs
-from pinakes.loaders.reading.proximity import (
+from pinakes.loaders.reading.rows import (
     Row,
-    judge_of_task,
+    describe_paper,
+    list_authorships,
+    list_fields,
+    list_identifiers,
     make_judgment,
     make_label,
+)
+from pinakes.loaders.reading.values import (
     take_grade,
     take_id,
     take_ids,
-    take_members,
+    take_int,
+    take_list,
+    take_number,
+    take_object,
+    take_text,
 )
-from pinakes.loaders.reading.scalars import take_number, take_object, take_text
-from pinakes.loaders.scirepeval.papers import IDS, describe, mention
 from pinakes.loaders.staging import RecordError, Rows
 
+IDS: Final = ("doc_id", "corpus_id", "paper_id", "sha")
+"""the fields that may hold a paper's id, the one that qrels use first"""
+DESCRIBED: Final = frozenset(
+    {
+        "title",
+        "abstract",
+        "year",
+        "venue",
+        "citation_count",
+        "identifiers",
+        "authorships",
+        "fields",
+        "citations",
+    }
+)
+_CHILDREN: Final = ("identifiers", "authorships")
 _TEXT_TASKS: Final = frozenset({"search", "nfcorpus", "trec_covid", "feeds_title"})
 _NUMBER_TASKS: Final = frozenset(
     {
@@ -96,7 +119,7 @@ class TaskFile:
 
     def _parse_ranked(self, record: Mapping[str, Any]) -> Rows:
         requested = record["query"]
-        candidates = [_take_member(candidate) for candidate in take_members(record, "candidates")]
+        candidates = [_take_member(candidate) for candidate in take_list(record, "candidates")]
         graded = [candidate for candidate in candidates if candidate.get("score") is not None]
         papers = [*([requested] if isinstance(requested, dict) else []), *candidates]
         grades: dict[str, int] = {}
@@ -160,7 +183,9 @@ class TaskFile:
         grade = take_grade(record.get("score"))
         judgment = make_judgment(requested, candidate, grade, self._graded_split, assessor=self._assessor)
         asks_papers = self._kind not in _TEXT_TASKS
-        return judge_of_task(self._task, self._graded_split, judgment, self._queries, asks_papers=asks_papers)
+        return scidocs.judge_of_task(
+            self._task, self._graded_split, judgment, self._queries, asks_papers=asks_papers
+        )
 
     def _parse_reviewer(self, record: Mapping[str, Any]) -> Rows:
         reviewer = take_id(record, "r_id")
@@ -185,7 +210,7 @@ class TaskFile:
         named = [
             name for name in (descriptor, descriptor and qualifier and f"{descriptor}/{qualifier}") if name
         ]
-        classes = [*take_members(record, "labels_text"), *([descriptor] if descriptor else [])]
+        classes = [*take_list(record, "labels_text"), *([descriptor] if descriptor else [])]
         labels = self._list_labels(source_id, classes or record.get("label"))
         labels += [
             self._make_number(source_id, value)
@@ -193,7 +218,7 @@ class TaskFile:
             if (value := record.get(name)) is not None
         ]
         return rows | {
-            "fields": [{"source_id": source_id, "field": name, "assigned_by": "mesh"} for name in named],
+            "fields": list_fields(source_id, named, "mesh"),
             "labels": labels,
         }
 
@@ -220,6 +245,44 @@ class TaskFile:
         if number is None:
             raise RecordError("missing_field", "an empty label")
         return make_label(self._task, source_id, self._split or "all", "value", value=number)
+
+
+def describe(source_id: str, record: Mapping[str, Any]) -> dict[str, list[Row]]:
+    """A paper with its identifiers and authors."""
+    paper = describe_paper(source_id, record)
+    paper["citation_count"] = take_int(record.get("n_citations"), "n_citations")
+    return {
+        "papers": [paper],
+        "identifiers": list_identifiers(
+            source_id,
+            [
+                ("corpus", _take_whole(record, "corpus_id")),
+                ("s2", record.get("sha")),
+                ("mag", _take_whole(record, "mag_id")),
+                ("doi", record.get("doi")),
+            ],
+        ),
+        "authorships": list_authorships(source_id, _list_authors(record)),
+    }
+
+
+def _take_whole(record: Mapping[str, Any], name: str) -> str | None:
+    # A column of ids with gaps is one of floats in Parquet.
+    return take_id(record, name) if record.get(name) not in (None, "") else None
+
+
+def _list_authors(record: Mapping[str, Any]) -> list[tuple[None, str]]:
+    """The authors' names; no authors are written as an empty text."""
+    names = [] if record.get("author_names") == "" else take_list(record, "author_names")
+    taken = [take_text({"author": name}, "author") for name in names]
+    return [(None, name) for name in taken if name]
+
+
+def mention(papers: list[dict[str, Any]]) -> dict[str, list[Row]]:
+    """Papers described in passing, with their identifiers and authors."""
+    described = [describe(take_id(paper, *IDS), paper) for paper in papers]
+    rows = {name: [row for rows in described for row in rows[name]] for name in _CHILDREN}
+    return {"mentioned_papers": [row for rows in described for row in rows["papers"]], **rows}
 
 
 def _take_member(candidate: object) -> dict[str, Any]:

@@ -1,38 +1,31 @@
 """CL-SciSumm and ScisummNet (Yasunaga et al. 2019): papers, those that cite them, citances, gold summaries.
 
-| module | reads |
-|---|---|
-| `papers` | `Reference_XML`, `Citance_XML`, `Documents_xml`: title, abstract, sections and sentences |
-| `citances` | `citing_sentences.json`; manual annotations: who cites whom, in which words, for which facet |
-| `summaries` | `summary/*.txt` |
-
 The archive is read in place. A paper's id is its Anthology id, or the name that a topic gives a paper from
 elsewhere (`P134_n09`). Of a paper that the release holds more than once, the copy as a reference paper is
 read, else the first by path. Of a topic with `citing_sentences.json` the annotation is not read: it repeats
 the sentences, with facet NA and spans found automatically. Of several annotations of a topic the third
 version is read.
 
-Left out, since no table links a citation to sentences of the cited paper: the reference spans of the
+Leaves out, since no table links a citation to sentences of the cited paper: the reference spans of the
 annotations; also the annotators, authors of citing papers, and `keep_for_gold`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.articles import name_corpus
 from pinakes.loaders.reading.compression import strip_compression
-from pinakes.loaders.reading.documents import find_documents
-from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.documents import find_documents, read_documents
+from pinakes.loaders.reading.finding import name_corpus
+from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.scisumm.citances import read_citances
-from pinakes.loaders.scisumm.naming import name_paper
-from pinakes.loaders.scisumm.papers import read_papers
-from pinakes.loaders.scisumm.summaries import read_summaries
-from pinakes.loaders.staging import Chunk
+from pinakes.loaders.scisumm.papers import name_paper, parse_paper, read_summaries
+from pinakes.loaders.staging import Accepted, Rejected
 
 _FOLDERS: Final = {
     ("reference_xml", ".xml"): ("papers", 0),
@@ -43,7 +36,11 @@ _FOLDERS: Final = {
 }
 """Folder in small letters and suffix -> the role of its documents, and how good a copy is, the best 0."""
 
-_READERS: Final = {"papers": read_papers, "citances": read_citances, "summaries": read_summaries}
+_READERS: Final[dict[str, Callable[[InputFile], Iterator[Accepted | Rejected]]]] = {
+    "papers": partial(read_documents, parse=parse_paper),
+    "citances": read_citances,
+    "summaries": read_summaries,
+}
 _OWNED: Final = {
     "papers": frozenset({"title", "abstract", "identifiers", "sections", "sentences"}),
     "citances": frozenset({"citations"}),
@@ -112,16 +109,11 @@ def _classify(name: str) -> tuple[str, str, str, int]:
     return role, path.parent.parent.name, path.name if role == "summaries" else "", rank
 
 
-def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-    """One record a paper, a citance, or the summaries of a paper."""
-    return gather_chunks(_READERS[file.role](file), first_row=first_row)
-
-
 LOADER: Final = Loader(
     name="scisumm",
     summary="CL-SciSumm and ScisummNet: papers, citances with facets, gold summaries",
     describe_corpus=describe_corpus,
     find_files=find_files,
-    read_chunks=read_chunks,
+    read_chunks=gather_by_role(**_READERS),
     describes=_OWNED.__getitem__,
 )

@@ -7,7 +7,7 @@ the release of 2019, 9 sentences hold a NUL character and are rejected.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any, Final
@@ -15,11 +15,10 @@ from typing import Any, Final
 import orjson
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents
-from pinakes.loaders.reading.scalars import take_int, take_text
-from pinakes.loaders.reading.streams import RAW_BYTES
-from pinakes.loaders.scisumm.naming import decode_document, name_paper, strip_sentence_tags
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
+from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
+from pinakes.loaders.reading.values import expect_object, take_int, take_text
+from pinakes.loaders.scisumm.papers import decode_document, name_paper, strip_sentence_tags
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _FIELDS: Final = (
     "Citance Number",
@@ -39,45 +38,45 @@ _FIELDS: Final = (
 _FACET: Final = re.compile(r"(Aim|Method|Result|Implication|Hypothesis)s?[_ ]citation", re.IGNORECASE)
 _SPELLINGS: Final = {"result": "Results_Citation"}
 
+_Citance = tuple[str, bytes, Callable[[], Rows]]
+"""location, raw text, and what makes the rows"""
+
 
 def read_citances(file: InputFile) -> Iterator[Accepted | Rejected]:
     """The citances of all documents of the file, numbered through."""
     numbers = count(1)
-    for name, stream in open_documents(file):
-        with stream:
-            raw = stream.read(MAX_DOCUMENT_BYTES + 1)
-        if len(raw) > MAX_DOCUMENT_BYTES:
-            message = f"the document has more than {MAX_DOCUMENT_BYTES} bytes"
-            yield Rejected(next(numbers), name, "too_large", message, show_raw(raw[:RAW_BYTES]))
-        elif ".json" in name.lower():
-            yield from _read_sentences(name, raw, numbers)
-        else:
-            for line_number, line in enumerate(raw.splitlines(), start=1):
-                if line.strip():
-                    parse = partial(_parse_line, line)
-                    yield take_record(next(numbers), f"{name}: line {line_number}", line, parse)
+    for name, raw in load_documents(file):
+        try:
+            check_whole(raw)
+            citances = list(_split_json(name, raw) if ".json" in name.lower() else _split_lines(name, raw))
+        except RecordError as error:
+            yield reject_document(next(numbers), name, raw, error)
+            continue
+        for location, shown, parse in citances:
+            yield take_record(next(numbers), location, shown, parse)
 
 
-def _read_sentences(name: str, raw: bytes, numbers: Iterator[int]) -> Iterator[Accepted | Rejected]:
+def _split_lines(name: str, raw: bytes) -> Iterator[_Citance]:
+    for number, line in enumerate(raw.splitlines(), start=1):
+        if line.strip():
+            yield f"{name}: line {number}", line, partial(_parse_line, line)
+
+
+def _split_json(name: str, raw: bytes) -> Iterator[_Citance]:
     topic = name.split("/")[-2] if "/" in name else ""
     try:
         entries = orjson.loads(decode_document(raw))
-        if not isinstance(entries, list):
-            raise RecordError("not_an_object", f"a JSON {type(entries).__name__}, expected a list of objects")
-    except RecordError as error:
-        yield Rejected(next(numbers), name, error.reason, str(error), show_raw(raw[:RAW_BYTES]))
-        return
     except orjson.JSONDecodeError as error:
-        yield Rejected(next(numbers), name, "not_json", str(error), show_raw(raw[:RAW_BYTES]))
-        return
+        raise RecordError("not_json", str(error)) from error
+    if not isinstance(entries, list):
+        raise RecordError("not_an_object", f"a JSON {type(entries).__name__}, expected a list of objects")
     for index, entry in enumerate(entries):
         parse = partial(_parse_sentence, name_paper(topic), entry)
-        yield take_record(next(numbers), f"{name}[{index}]", orjson.dumps(entry), parse)
+        yield f"{name}[{index}]", orjson.dumps(entry), parse
 
 
-def _parse_sentence(cited: str, entry: object) -> Rows:
-    if not isinstance(entry, dict):
-        raise RecordError("not_an_object", f"a JSON {type(entry).__name__}, expected an object")
+def _parse_sentence(cited: str, value: object) -> Rows:
+    entry = expect_object(value)
     citing, number = take_text(entry, "citing_paper_id"), take_text(entry, "citance_No")
     if not citing or not number or not cited:
         raise RecordError("missing_field", "no citing_paper_id or citance_No, or no topic's folder")

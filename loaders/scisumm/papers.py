@@ -1,28 +1,89 @@
-"""The papers of the release: one record a document, `<PAPER>` with its sentences.
+"""The papers of the release, one record a document (`<PAPER>` with its sentences), and their gold summaries.
 
 The title is the sentence with `sid` 0 at the top; most papers of the manual topics lack one. Sentences of
 `<ABSTRACT>` are those of section 0; the others are numbered within their section, and sentences beside the
-sections are one of their own, without a title. Left out are empty sentences, and `sid`, which counts through.
+sections are one of their own, without a title. Empty sentences are passed over.
 
 Of the release of 2019, 52 documents are not UTF-8 and read as Windows-1252, as their quotation marks and
 bullets show. Rejected are the 12 that are not well-formed (`</SECTION>` and `</PAPER>` mixed up), and 2
 without a sentence.
+
+All summaries of a paper are one record, each a variant of the paper: `abstract_summary`, `community_summary`
+(from citances), `human_summary` (by an annotator, whose name follows where several wrote one:
+`human_summary_sweta`), `gold_summary` (ScisummNet's). A first line that is the paper's title stays.
 """
 
+import html
+import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from pathlib import PurePosixPath
+from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.articles import list_identifiers
-from pinakes.loaders.reading.documents import read_documents
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
+from pinakes.loaders.reading.rows import list_identifiers
 from pinakes.loaders.reading.running_text import Element
 from pinakes.loaders.reading.xml_reading import element_text, parse_xml
-from pinakes.loaders.scisumm.naming import decode_document, is_anthology_id, name_paper
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+
+_SUFFIXES: Final = re.compile(r"(?:-parscit\d*)?(?:\.(?:xml|txt))*$", re.IGNORECASE)
+_ANTHOLOGY_ID: Final = re.compile(r"[A-Z]\d\d-\d{4}")
+_TAG: Final = re.compile(r"</?S\b[^<>]*>")
+_KINDS: Final = {
+    "abstract": "abstract_summary",
+    "community": "community_summary",
+    "human": "human_summary",
+    "scisummnet_human": "gold_summary",
+    "gold": "gold_summary",
+}
+_NAME: Final = re.compile(r"([A-Za-z]\d\d-\d{4})(?:_(\w+))?\.([a-z_]+)(?:\.summary)?\.txt")
 
 
-def read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
-    """The papers of the file's documents."""
-    return read_documents(file, parse_paper)
+def name_paper(written: str) -> str:
+    """A paper's id from the name of its document, or from how an annotation writes it.
+
+    >>> name_paper("C02-1050.xml"), name_paper("Q13-1024-parscit130908.xml"), name_paper("P134_n09")
+    ('C02-1050', 'Q13-1024', 'P134_n09')
+    """
+    return _SUFFIXES.sub("", strip_compression(PurePosixPath(written.strip()).name))
+
+
+def is_anthology_id(source_id: str) -> bool:
+    """Whether the id is one of the Anthology.
+
+    >>> is_anthology_id("C02-1050"), is_anthology_id("P134_n09")
+    (True, False)
+    """
+    return _ANTHOLOGY_ID.fullmatch(source_id) is not None
+
+
+def decode_document(raw: bytes) -> str:
+    """A document as text: UTF-8, or Windows-1252 where it is not, as 52 papers of the manual topics are.
+
+    Raises:
+        RecordError: it has a byte that Windows-1252 does not know either.
+
+    >>> decode_document(b"\\x93natural\\x94"), decode_document("ä".encode())
+    ('“natural”', 'ä')
+    """
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError as error:
+            place = error.start
+    raise RecordError("invalid_utf8", f"byte {place + 1} is neither UTF-8 nor Windows-1252")
+
+
+def strip_sentence_tags(text: str) -> str:
+    """A text without the `<S sid="1">` around its sentences, entities as characters, white space collapsed.
+
+    >>> strip_sentence_tags('<S sid ="1" ssid = "1">One &amp; two.</S><S sid = 2 ssid = >Three.</S>')
+    'One & two. Three.'
+    """
+    return " ".join(html.unescape(_TAG.sub(" ", text)).split())
 
 
 def parse_paper(raw: bytes, name: str) -> Rows:
@@ -90,3 +151,35 @@ def _group_sentences(root: Element) -> tuple[str | None, list[tuple[Element | No
         else:
             sentences.append((holder, text))
     return title, sentences
+
+
+def read_summaries(file: InputFile) -> Iterator[Accepted | Rejected]:
+    """The papers' summaries, which are few and small: all are read before the first record is given."""
+    numbers = count(1)
+    papers: dict[str, dict[str, dict[str, Any]]] = {}
+    places: dict[str, str] = {}
+    for name, raw in load_documents(file):
+        try:
+            source_id, code, text = _parse_summary(raw, name)
+        except RecordError as error:
+            yield reject_document(next(numbers), name, raw, error)
+            continue
+        variant = {"source_id": source_id, "code": code, "abstract": text}
+        papers.setdefault(source_id, {}).setdefault(code, variant)
+        places.setdefault(source_id, name)
+    for source_id, variants in papers.items():
+        rows = {"papers": [{"source_id": source_id}], "variants": list(variants.values())}
+        yield take_record(next(numbers), places[source_id], "", partial(dict, rows))
+
+
+def _parse_summary(raw: bytes, name: str) -> tuple[str, str, str]:
+    """The paper's id, the variant's code and its text."""
+    check_whole(raw)
+    found = _NAME.fullmatch(PurePosixPath(strip_compression(name)).name)
+    if found is None or found[3] not in _KINDS:
+        kinds = ", ".join(_KINDS)
+        raise RecordError("invalid_value", f"expected a name as C00-2123.human.txt with one of {kinds}")
+    text = strip_sentence_tags(decode_document(raw))
+    if not text:
+        raise RecordError("missing_field", "the summary is empty")
+    return found[1], _KINDS[found[3]] + (f"_{found[2]}" if found[2] else ""), text

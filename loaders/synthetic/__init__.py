@@ -3,7 +3,7 @@
 It feeds the demo, the tests that need no real data, and the benchmarks of scale. Row i of a file is a
 function of (number of papers, seed, i) alone, in integer arithmetic: the same on every machine, and a load
 that stopped goes on anywhere. How often a paper is cited needs one pass over all mentions first (four bytes a
-paper). Leaves out: identifiers, full text, and writing the world into files (`release`).
+paper).
 """
 
 import hashlib

@@ -3,11 +3,10 @@
 How many mentions a paper makes follows a fixed schedule for each 64 papers, so that the number of a mention
 says which paper makes it. What it cites follows a copying model (Kleinberg et al. 1999): half of the
 mentions cite what the paper that they first hit cites, which gives in-degrees a heavy tail. The first 64
-papers cite nothing. Leaves out: words that are not about mentions (`papers`).
+papers cite nothing.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,10 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pinakes.loaders.synthetic.hashing import Integers, Words, scale_squares, scale_words
-from pinakes.loaders.synthetic.rendering import choose_patterns, fill_patterns, join_pieces
-from pinakes.loaders.synthetic.rows import count_within, spell_papers, stage_table
-from pinakes.loaders.synthetic.topics import name_topics
-from pinakes.loaders.synthetic.wording import COLUMN, Wording, load_wording
+from pinakes.loaders.synthetic.papers import count_within, spell_papers, stage_table
+from pinakes.loaders.synthetic.wording import (
+    COLUMN,
+    Wording,
+    choose_patterns,
+    fill_patterns,
+    join_pieces,
+    load_wording,
+)
 from pinakes.loaders.synthetic.world import (
     FIELD_CYCLE,
     FIRST_SLOT,
@@ -26,10 +30,11 @@ from pinakes.loaders.synthetic.world import (
     THEME_SLOTS,
     TOPIC_OF_SLOT,
     World,
+    name_topics,
 )
 
 _GROUP: Final = 64
-_MENTIONS: Final = 640
+GROUP_MENTIONS: Final = 640
 """mentions of a group of papers; ten on average"""
 _TALLY: Final = {
     4: 10, 5: 8, 6: 7, 7: 6, 8: 6, 9: 5, 10: 4, 11: 3, 12: 3, 14: 3, 16: 2, 18: 2, 22: 1, 26: 1, 32: 1, 36: 1,
@@ -38,7 +43,7 @@ _TALLY: Final = {
 """mentions that a paper makes -> how many papers of a group make so many"""
 _SCHEDULE: Final[Integers] = np.repeat(list(_TALLY), list(_TALLY.values()))[np.arange(_GROUP) * 27 % _GROUP]
 _FEWEST: Final = min(_TALLY)
-_STEP: Final = 31 * _MENTIONS
+_STEP: Final = 31 * GROUP_MENTIONS
 """mentions that are in memory at once"""
 _PATTERN_CYCLE: Final = 20_000
 """mentions after which the turn of the patterns begins anew"""
@@ -56,7 +61,7 @@ def count_citations(world: World) -> int:
     groups, rest = divmod(world.papers, _GROUP)
     if not groups:
         return 0
-    return (groups - 1) * _MENTIONS + int(_count_mentions(world, np.array([groups]))[0, :rest].sum())
+    return (groups - 1) * GROUP_MENTIONS + int(_count_mentions(world, np.array([groups]))[0, :rest].sum())
 
 
 def _hit(world: World, citing: Integers, words: Words) -> Integers:
@@ -98,18 +103,11 @@ def list_mentions(world: World, first: int, last: int) -> tuple[Integers, Intege
 
     Papers at both ends are whole, so there may be more mentions than asked for: these of whole groups.
     """
-    groups = np.arange(1 + first // _MENTIONS, 2 + (last - 1) // _MENTIONS)
+    groups = np.arange(1 + first // GROUP_MENTIONS, 2 + (last - 1) // GROUP_MENTIONS)
     counts = _count_mentions(world, groups).reshape(-1)
     papers = (groups[:, None] * _GROUP + np.arange(_GROUP)).reshape(-1)
     counts[papers >= world.papers] = 0
     return np.repeat(papers, counts), count_within(counts)
-
-
-def split_mentions(world: World, parts: int = 1) -> list[range]:
-    """The mentions in consecutive parts, some of them empty; each begins with a new paper."""
-    groups, total = -(-count_citations(world) // _MENTIONS), count_citations(world)
-    ends = [min(groups * part // parts * _MENTIONS, total) for part in range(parts + 1)]
-    return [range(first, last) for first, last in pairwise(ends)]
 
 
 def step_mentions(part: range) -> Iterator[tuple[int, int]]:
@@ -143,7 +141,7 @@ def build_citations(world: World, first: int, last: int) -> pa.Table:
     cited = find_cited(world, citing, mentions)
     _, firsts, pairs = np.unique((citing << 32) | cited, return_index=True, return_inverse=True)
     references = mentions[firsts][pairs] + 1
-    start = first % _MENTIONS
+    start = first % GROUP_MENTIONS
     part = slice(start, start + last - first)
     return _write_mentions(world, wording, first, citing[part], cited[part], references[part])
 

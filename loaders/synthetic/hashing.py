@@ -1,7 +1,7 @@
 """Counter-based random draws in integer arithmetic: the same on every machine, in any order.
 
 A draw is a function of a key and a counter (splitmix64's finaliser), so that any part of the world can be
-made without what stands before it. Leaves out: floating point and generators that carry a state.
+made without what stands before it.
 """
 
 from functools import cache

@@ -2,7 +2,7 @@
 
 A grade follows from what a paper was made to be about, never from its text: 2 is the same topic and the same
 variant of the aspect, 1 the same topic, 0 another topic of the same theme. Every paper of the topic is
-judged. Leaves out: facet queries by example.
+judged.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pinakes.loaders.synthetic.hashing import Integers, Words, find_step, scale_words
-from pinakes.loaders.synthetic.rendering import choose_patterns, fill_patterns, join_pieces
-from pinakes.loaders.synthetic.rows import count_within, spell_ids, spell_papers, stage_table
-from pinakes.loaders.synthetic.topics import find_aspects, name_topics
-from pinakes.loaders.synthetic.wording import COLUMN, FORMS, Pieces, load_wording
+from pinakes.loaders.synthetic.papers import count_within, spell_ids, spell_papers, stage_table
+from pinakes.loaders.synthetic.wording import (
+    COLUMN,
+    FORMS,
+    Pieces,
+    choose_patterns,
+    fill_patterns,
+    join_pieces,
+    load_wording,
+)
 from pinakes.loaders.synthetic.world import (
     ASPECTS,
     FIRST_SLOT,
@@ -25,6 +31,8 @@ from pinakes.loaders.synthetic.world import (
     THEME_SLOTS,
     THEME_TOPICS,
     World,
+    find_aspects,
+    name_topics,
 )
 
 Flags = npt.NDArray[np.bool_]

@@ -1,5 +1,5 @@
 -- Cited works with the normalised title by which two of them are compared: ASCII letters lowered, ASCII punctuation
--- and white space dropped, as normalise_title in pinakes.loaders.reading.identifiers does.
+-- and white space dropped, as normalise_title in pinakes.loaders.reading.rows does.
 CREATE VIEW reference_title_keys AS
 SELECT
     reference_id,

@@ -20,9 +20,9 @@ import sqlalchemy as sa
 
 from pinakes.database import connect
 from pinakes.load.initialise import initialise
-from pinakes.loaders.synthetic.release import write_release
 from pinakes.loaders.synthetic.world import World
 from tests.loading import dump_tables
+from tests.releases import write_release
 
 PAPERS = 700
 SHARDS = 4

@@ -8,8 +8,8 @@ import pytest
 from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.synthetic.citations import build_citations, count_citations
-from pinakes.loaders.synthetic.release import write_release
 from pinakes.loaders.synthetic.world import World
+from tests.releases import write_release
 
 WORLD = World(700, 3)
 MENTIONS = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,16 +17,12 @@ from tests.integration.toy_loading import toy_paper
 from tests.loading import DATA, dump_tables, paper, write_beir
 
 
-def _write(folder: Path, *papers: dict[str, Any] | bytes, qrels: str = "") -> Path:
-    return write_beir(folder, papers, qrels)
-
-
 def _counts(summary: LoadSummary) -> list[tuple[int, int, int, int]]:
     return [(f.rows_in, f.rows_updated, f.rows_unchanged, f.rows_rejected) for f in summary.files]
 
 
 def test_a_dry_run_reports_what_a_load_would_and_leaves_nothing(database: Database, tmp_path: Path) -> None:
-    folder = _write(tmp_path / "c", paper(1), b"no JSON", paper(2), qrels="q1\tp2\t1\nq1\tp9\t1\n")
+    folder = write_beir(tmp_path / "c", [paper(1), b"no JSON", paper(2)], "q1\tp2\t1\nq1\tp9\t1\n")
     before = dump_tables(database)
     dry = load(database, LoadRequest("beir", folder, dry_run=True))
     assert dump_tables(database) == before
@@ -44,7 +39,7 @@ def test_a_limited_load_takes_the_first_records_and_a_later_one_the_rest(
     monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "TRANSACTION_ROWS", 1)
-    folder = _write(tmp_path / "c", *(paper(number) for number in range(1, 8)))
+    folder = write_beir(tmp_path / "c", [*(paper(number) for number in range(1, 8))])
     limited = load(database, LoadRequest("beir", folder, limit=3))
     assert (limited.files[0].rows_in, limited.papers) == (3, 3)
     again = load(database, LoadRequest("beir", folder, limit=3))
@@ -68,7 +63,7 @@ def test_a_limit_at_the_end_of_a_chunk_leaves_no_empty_batch(
 ) -> None:
     monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
-    folder = _write(tmp_path / "c", *(paper(number) for number in range(1, 6)))
+    folder = write_beir(tmp_path / "c", [*(paper(number) for number in range(1, 6))])
     load(database, LoadRequest("beir", folder, limit=4))
     load(database, LoadRequest("beir", folder))
     with database.read() as session:
@@ -90,7 +85,7 @@ def test_a_load_told_to_stop_fails_before_the_batch_with_the_bad_record(
     monkeypatch.setattr(staging, "CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "BULK_CHUNK_ROWS", 2)
     monkeypatch.setattr(staging, "TRANSACTION_ROWS", 1)
-    folder = _write(tmp_path / "c", paper(1), paper(2), paper(3), b"no JSON", paper(5))
+    folder = write_beir(tmp_path / "c", [paper(1), paper(2), paper(3), b"no JSON", paper(5)])
     with pytest.raises(LoadError, match=r"corpus\.jsonl, line 4: not_json: .* --on-error reject"):
         load(database, LoadRequest("beir", folder, on_error="stop"))
     with database.read() as session:
@@ -103,12 +98,10 @@ def test_a_load_told_to_stop_fails_before_the_batch_with_the_bad_record(
 def test_files_read_ahead_by_other_processes_give_the_same_tables(
     both_databases: tuple[Database, Database], tmp_path: Path
 ) -> None:
-    folder = _write(
+    folder = write_beir(
         tmp_path / "c",
-        *(paper(number) for number in range(1, 30)),
-        b"no JSON",
-        paper(1),
-        qrels="".join(f"q1\tp{number}\t1\n" for number in range(1, 40)),
+        [*(paper(number) for number in range(1, 30)), b"no JSON", paper(1)],
+        "".join(f"q1\tp{number}\t1\n" for number in range(1, 40)),
     )
     alone, ahead = both_databases
     first = load(alone, LoadRequest("beir", folder))
@@ -119,7 +112,7 @@ def test_files_read_ahead_by_other_processes_give_the_same_tables(
 
 
 def test_what_a_reading_process_raises_comes_out_as_it_was(database: Database, tmp_path: Path) -> None:
-    folder = _write(tmp_path / "c", paper(1), qrels="q1\tp1\t1\n")
+    folder = write_beir(tmp_path / "c", [paper(1)], "q1\tp1\t1\n")
     (folder / "corpus.jsonl").unlink()
     (folder / "corpus.jsonl.gz").write_bytes(b"")
     with pytest.raises(LoadError, match=r"corpus\.jsonl\.gz is cut short"):
@@ -131,7 +124,7 @@ def test_an_older_version_that_comes_back_is_loaded_again(database: Database, tm
     versions = [paper(1, text="old"), paper(1, text="new"), paper(1, text="old")]
     found = []
     for version in versions:
-        summary = load(database, LoadRequest("beir", _write(folder, version)))
+        summary = load(database, LoadRequest("beir", write_beir(folder, [version])))
         with database.read() as session:
             abstract = session.scalar("SELECT abstract FROM papers")
         found.append((abstract, *_counts(summary)[0]))
@@ -144,14 +137,16 @@ def test_an_older_version_that_comes_back_is_loaded_again(database: Database, tm
 
 
 def test_the_quality_of_a_corpus_is_counted_and_kept(database: Database, tmp_path: Path) -> None:
-    folder = _write(
+    folder = write_beir(
         tmp_path / "c",
-        paper(1, metadata={"year": 1999}),
-        paper(2, metadata={"year": 3}, text=""),
-        paper(3, title=""),
-        b"{",
-        paper(1),
-        qrels="q1\tp9\t1\n",
+        [
+            paper(1, metadata={"year": 1999}),
+            paper(2, metadata={"year": 3}, text=""),
+            paper(3, title=""),
+            b"{",
+            paper(1),
+        ],
+        "q1\tp9\t1\n",
     )
     summary = load(database, LoadRequest("beir", folder))
     assert summary.quality == {

@@ -6,7 +6,7 @@ from pinakes.database import Database
 from pinakes.errors import UnknownNameError
 from pinakes.load.deduplicate import Deduplicated, deduplicate
 from pinakes.load.resolve import Resolved, resolve
-from pinakes.loaders.reading.identifiers import normalise_title
+from pinakes.loaders.reading.rows import normalise_title
 from pinakes.loaders.staging import Rows
 from tests.integration.toy_loading import cite, load_records, toy_paper
 from tests.loading import dump_tables

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.records import digest_file
+from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import Rejected
 from pinakes.schema import load_batches
 

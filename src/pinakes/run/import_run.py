@@ -21,7 +21,7 @@ from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError, UnknownNameError
-from pinakes.loaders.reading.records import digest_file
+from pinakes.loaders.reading.streams import digest_file
 from pinakes.queries.definition import Benchmark
 from pinakes.run.files import FORMATS, FileHit
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise

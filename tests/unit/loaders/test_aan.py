@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from pinakes.errors import InputError
 from pinakes.loaders.aan import decode_mixed
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_files
 
 METADATA = (
     b"id = {P99-1001}\n"
@@ -42,13 +42,8 @@ def _author(row_number: int, position: int, name: str) -> dict[str, Any]:
     }
 
 
-def _write(folder: Path, metadata: bytes = METADATA) -> Path:
-    (folder / "acl-metadata.txt").write_bytes(metadata)
-    return folder
-
-
 def test_blocks_become_papers_with_names_and_titles_mended(tmp_path: Path) -> None:
-    staged, rejected = stage_all("aan", _write(tmp_path))
+    staged, rejected = stage_all("aan", write_files(tmp_path, {"acl-metadata.txt": METADATA}))
     assert rejected == []
     assert staged == {
         "acl-metadata.txt": {
@@ -80,7 +75,7 @@ def test_blocks_become_papers_with_names_and_titles_mended(tmp_path: Path) -> No
 def test_lines_of_the_network_become_citations(tmp_path: Path) -> None:
     (tmp_path / "networks").mkdir()
     (tmp_path / "networks" / "paper-citation-network.txt").write_bytes(NETWORK)
-    staged, rejected = stage_all("aan", _write(tmp_path))
+    staged, rejected = stage_all("aan", write_files(tmp_path, {"acl-metadata.txt": METADATA}))
     assert rejected == []
     assert staged["networks/paper-citation-network.txt"] == {
         "citations": [
@@ -93,7 +88,7 @@ def test_lines_of_the_network_become_citations(tmp_path: Path) -> None:
 def test_the_fullest_network_is_read_and_its_part_is_not(tmp_path: Path) -> None:
     for name in ("paper-citation-network-nonself.txt", "acl.txt"):
         (tmp_path / name).write_bytes(NETWORK)
-    found = find_loader("aan").find_files(_write(tmp_path), {})
+    found = find_loader("aan").find_files(write_files(tmp_path, {"acl-metadata.txt": METADATA}), {})
     assert [(file.name, file.role) for file in found] == [
         ("acl-metadata.txt", "papers"),
         ("acl.txt", "citations"),
@@ -104,7 +99,7 @@ def test_one_file_is_told_by_its_name(tmp_path: Path) -> None:
     network = tmp_path / "paper-citation-network.txt.gz"
     network.write_bytes(gzip.compress(NETWORK))
     assert [file.role for file in find_loader("aan").find_files(network, {})] == ["citations"]
-    metadata = _write(tmp_path) / "acl-metadata.txt"
+    metadata = write_files(tmp_path, {"acl-metadata.txt": METADATA}) / "acl-metadata.txt"
     assert [file.role for file in find_loader("aan").find_files(metadata, {})] == ["papers"]
 
 
@@ -119,7 +114,7 @@ def test_broken_records_are_rejected_with_their_text_and_the_rest_is_kept(tmp_pa
         b"id = {A}\nyear = {nineteen}\n\nid = {B}\nloose text\n\ntitle = {no id}\n\n"
         b"id = {C}\nid = {D}\n\nid = {C}\nid = {E}\nyear = {1999}\nyear = {2000}\n"
     )
-    staged, rejected = stage_all("aan", _write(tmp_path, metadata))
+    staged, rejected = stage_all("aan", write_files(tmp_path, {"acl-metadata.txt": metadata}))
     assert [row["source_id"] for row in staged["acl-metadata.txt"]["papers"]] == ["C", "D"]
     assert [(row.row_number, row.location, row.reason, row.raw) for row in rejected] == [
         (1, "line 1", "invalid_value", "id = {A}\nyear = {nineteen}"),
@@ -151,16 +146,12 @@ def test_a_folder_without_the_release_is_refused(tmp_path: Path) -> None:
         find_loader("aan").find_files(tmp_path / "absent", {})
 
 
-@settings(
-    max_examples=50,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+@pytest.mark.parametrize(
+    ("name", "whole"), [("acl-metadata.txt", METADATA), ("acl.txt", NETWORK)], ids=["metadata", "network"]
 )
-@given(metadata=mutations(METADATA), network=mutations(NETWORK))
-def test_damaged_files_lose_nothing(tmp_path: Path, metadata: bytes, network: bytes) -> None:
-    (tmp_path / "acl.txt").write_bytes(network)
-    check_never_lost("aan", _write(tmp_path, metadata))
+def test_damaged_files_lose_nothing(tmp_path: Path, name: str, whole: bytes) -> None:
+    (write_files(tmp_path, {"acl-metadata.txt": METADATA}) / "acl.txt").write_bytes(NETWORK)
+    check_damage("aan", tmp_path / name, whole, (4, 4, 0), source=tmp_path)
 
 
 @needs_real_data

@@ -26,7 +26,7 @@ from pinakes.loaders.reading.archives import (
     list_members,
     open_member,
 )
-from pinakes.loaders.reading.records import read_lines
+from pinakes.loaders.reading.streams import read_lines
 from tests.fuzzing import mutations
 
 

@@ -2,8 +2,14 @@
 
 import pytest
 
-from pinakes.loaders.reading.bibtex import MAX_ENTRY_BYTES, Entry, parse_entry, split_entries, split_names
-from pinakes.loaders.reading.latex import decode_latex
+from pinakes.loaders.reading.bibtex import (
+    MAX_ENTRY_BYTES,
+    Entry,
+    decode_latex,
+    parse_entry,
+    split_entries,
+    split_names,
+)
 from pinakes.loaders.staging import RecordError
 
 

@@ -20,14 +20,14 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import blocks, columnar
 from pinakes.loaders.reading.columnar import read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.records import read_lines
-from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata_2020
+from pinakes.loaders.reading.streams import read_lines
+from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata
 from pinakes.loaders.staging import STAGED, Chunk, Origin, take_record
 
 EXAMPLES = 50
 
 LAYOUTS = {
-    "metadata": metadata_2020.build_layout(("outbound", "inbound")),
+    "metadata": metadata.build_layout(("outbound", "inbound")),
     "papers": graph_papers.PAPERS,
     "abstracts": graph_papers.ABSTRACTS,
     "citations": graph_citations.CITATIONS,
@@ -216,7 +216,7 @@ def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.Monke
     assert sum(chunk.rows_in for chunk in plain) > EXAMPLES // 2
 
 
-def _write(path: Path, records: list[dict[str, Any] | bytes]) -> InputFile:
+def _make_input(path: Path, records: list[dict[str, Any] | bytes]) -> InputFile:
     lines = [record if isinstance(record, bytes) else orjson.dumps(record) for record in records]
     data = b"".join(line + b"\n" for line in lines)
     path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
@@ -237,14 +237,14 @@ def test_one_bad_line_sends_few_others_the_slow_way(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(columnar, "EXACT_LINES", 10)
     records = _papers(range(1000))
     records[700] = b"no JSON"
-    chunks = list(read_columnar(_write(tmp_path / "x.jsonl", records), 1, layout))
+    chunks = list(read_columnar(_make_input(tmp_path / "x.jsonl", records), 1, layout))
     assert sum(chunk.rows_in for chunk in chunks) == 1000
     assert [(row.row_number, row.reason) for chunk in chunks for row in chunk.rejected] == [(701, "not_json")]
     assert len(slow) < 10
 
 
 def test_a_line_is_shown_where_it_stands_when_requested_for(tmp_path: Path) -> None:
-    file = _write(tmp_path / "x.jsonl", _papers(range(5)))
+    file = _make_input(tmp_path / "x.jsonl", _papers(range(5)))
     first, second, *_ = read_columnar(file, 1, BEIR, block_bytes=80)
     assert (first.last_row, second.origins[3]) == (2, Origin("line 3", b'{"_id":"p2","title":"Title 2"}'))
     assert (list(second.origins), len(second.origins)) == ([3, 4, 5], 3)
@@ -254,7 +254,7 @@ def test_a_line_is_shown_where_it_stands_when_requested_for(tmp_path: Path) -> N
 
 
 def test_chunks_say_which_bytes_they_stand_for(tmp_path: Path) -> None:
-    file = _write(tmp_path / "x.jsonl.gz", [*_papers(range(3)), b"", b"no JSON", *_papers(range(3, 5))])
+    file = _make_input(tmp_path / "x.jsonl.gz", [*_papers(range(3)), b"", b"no JSON", *_papers(range(3, 5))])
     chunks = list(read_columnar(file, 1, BEIR, block_bytes=80))
     data = gzip.decompress((tmp_path / "x.jsonl.gz").read_bytes())
     parts = [data[chunk.first_byte : chunk.end_byte] for chunk in chunks]
@@ -269,7 +269,7 @@ def test_chunks_say_which_bytes_they_stand_for(tmp_path: Path) -> None:
 def test_an_id_counts_as_seen_wherever_it_stood(tmp_path: Path, block_bytes: int, first_row: int) -> None:
     records = [*_papers(range(3)), *_papers(range(1, 5)), *_papers(range(1, 2))]
     chunks = list(
-        read_columnar(_write(tmp_path / "x.jsonl", records), first_row, BEIR, block_bytes=block_bytes)
+        read_columnar(_make_input(tmp_path / "x.jsonl", records), first_row, BEIR, block_bytes=block_bytes)
     )
     refused = [(row.row_number, row.reason, row.message) for chunk in chunks for row in chunk.rejected]
     said = "an earlier record of the same file has the same id"
@@ -280,7 +280,7 @@ def test_an_id_counts_as_seen_wherever_it_stood(tmp_path: Path, block_bytes: int
 
 def test_an_id_of_a_rejected_record_is_not_seen(tmp_path: Path) -> None:
     records: list[dict[str, Any] | bytes] = [{"_id": "p1", "title": []}, {"_id": "p1"}, {"_id": "p1"}]
-    (chunk,) = read_columnar(_write(tmp_path / "x.jsonl", records), 1, BEIR)
+    (chunk,) = read_columnar(_make_input(tmp_path / "x.jsonl", records), 1, BEIR)
     assert [(row.row_number, row.reason) for row in chunk.rejected] == [
         (1, "invalid_value"),
         (3, "duplicate_id"),
@@ -291,7 +291,7 @@ def test_what_no_field_holds_may_be_lenient_json(tmp_path: Path) -> None:
     deep = b"[" * 3_000 + b"]" * 3_000
     lines = [b'{"_id": "a", "x": NaN}', b'{"_id": "b", "x": -Infinity}', b'{"_id": "c", "x": %s}' % deep]
     for block_bytes in (1, 10_000):
-        file = _write(tmp_path / "x.jsonl", [*lines, b'{"_id": NaN}', b'{"_id": "d", "x": NaN} {}'])
+        file = _make_input(tmp_path / "x.jsonl", [*lines, b'{"_id": NaN}', b'{"_id": "d", "x": NaN} {}'])
         chunks = list(read_columnar(file, 1, BEIR, block_bytes=block_bytes))
         ids = [row for chunk in chunks for row in chunk.tables.get("papers", {"source_id": []})["source_id"]]
         assert [str(found) for found in ids] == ["a", "b", "c"]
@@ -305,7 +305,7 @@ def test_a_line_that_is_too_large_is_rejected_and_the_next_is_read(
     monkeypatch.setattr(columnar, "MAX_LINE_BYTES", 100)
     monkeypatch.setattr(blocks, "RAW_BYTES", 10)
     records: list[dict[str, Any] | bytes] = [{"_id": "a"}, {"_id": "b", "text": "x" * 300}, {"_id": "c"}]
-    file = _write(tmp_path / "x.jsonl", records)
+    file = _make_input(tmp_path / "x.jsonl", records)
     for block_bytes in (50, 10_000):
         chunks = list(read_columnar(file, 1, BEIR, block_bytes=block_bytes))
         rejected = [row for chunk in chunks for row in chunk.rejected]
@@ -316,7 +316,7 @@ def test_a_line_that_is_too_large_is_rejected_and_the_next_is_read(
 
 
 def test_a_file_cut_short_gives_its_whole_lines(tmp_path: Path) -> None:
-    file = _write(tmp_path / "x.jsonl.gz", _papers(range(100)))
+    file = _make_input(tmp_path / "x.jsonl.gz", _papers(range(100)))
     path = tmp_path / "x.jsonl.gz"
     whole = gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=0, mtime=0)
     path.write_bytes(whole[: len(whole) // 2])
@@ -336,7 +336,7 @@ def test_no_record_is_lost_where_few_lines_fill_many_chunks(
 ) -> None:
     monkeypatch.setattr(staging, "CHUNK_BYTES", 50)
     records: list[dict[str, Any] | bytes] = [*_papers(range(6)), *_papers(range(3)), b"no JSON"]
-    file = _write(tmp_path / "x.jsonl", records)
+    file = _make_input(tmp_path / "x.jsonl", records)
     for block_bytes in (100, 10_000):
         chunks = list(read_columnar(file, 1, BEIR, block_bytes=block_bytes))
         assert sum(chunk.rows_in for chunk in chunks) == 10

@@ -14,6 +14,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import documents
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
+from tests.writing import write_files
 
 
 def _keep(raw: bytes, name: str) -> Rows:
@@ -31,23 +32,17 @@ def _read(file: InputFile) -> list[str]:
     ]
 
 
-def _write(folder: Path, **contents: bytes) -> Path:
-    for name, content in contents.items():
-        path = folder / name.replace("__", "/").replace("_", ".")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
-
-
 def test_a_single_document_is_a_file_whatever_its_name(tmp_path: Path) -> None:
-    _write(tmp_path, paper_txt=b"1")
+    write_files(tmp_path, {"paper.txt": b"1"})
     files = find_documents(tmp_path / "paper.txt", role="texts")
     assert files == [InputFile(tmp_path / "paper.txt", "paper.txt", "texts")]
     assert _read(files[0]) == ["paper.txt=1"]
 
 
 def test_a_folders_documents_are_one_bundle_in_the_order_of_their_paths(tmp_path: Path) -> None:
-    _write(tmp_path, b_xml=b"2", a__z_xml=b"1", c_XML_gz=gzip.compress(b"3"), d_txt=b"no", _hidden_xml=b"no")
+    write_files(
+        tmp_path, {"b.xml": b"2", "a/z.xml": b"1", "c.XML.gz": b"3", "d.txt": b"no", ".hidden.xml": b"no"}
+    )
     (file,) = find_documents(tmp_path)
     assert file.documents == ("a/z.xml", "b.xml", "c.XML.gz")
     assert (file.path, file.name) == (tmp_path, "a/z.xml to c.XML.gz")
@@ -55,17 +50,19 @@ def test_a_folders_documents_are_one_bundle_in_the_order_of_their_paths(tmp_path
 
 
 def test_a_bundle_is_known_by_its_names_and_contents(tmp_path: Path) -> None:
-    (file,) = find_documents(_write(tmp_path, a_xml=b"1", b_xml=b"2"))
+    (file,) = find_documents(write_files(tmp_path, {"a.xml": b"1", "b.xml": b"2"}))
     digests = [hashlib.sha256(content).hexdigest() for content in (b"1", b"2")]
     listed = f"a.xml\0{digests[0]}\nb.xml\0{digests[1]}\n"
     assert file.digest == hashlib.sha256(listed.encode()).hexdigest()
-    _write(tmp_path, b_xml=b"3")
+    write_files(tmp_path, {"b.xml": b"3"})
     assert find_documents(tmp_path)[0].digest != file.digest
 
 
 def test_many_documents_are_several_bundles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "BUNDLE_DOCUMENTS", 2)
-    files = find_documents(_write(tmp_path, a_xml=b"1", b_xml=b"2", c_xml=b"3", d_xml=b"4", e_xml=b"5"))
+    files = find_documents(
+        write_files(tmp_path, {"a.xml": b"1", "b.xml": b"2", "c.xml": b"3", "d.xml": b"4", "e.xml": b"5"})
+    )
     assert [file.name for file in files] == ["a.xml to b.xml", "c.xml to d.xml", "e.xml"]
     assert [text for file in files for text in _read(file)] == [
         "a.xml=1",
@@ -99,7 +96,7 @@ def test_an_archives_documents_are_one_file_in_its_order(tmp_path: Path) -> None
 
 
 def test_archives_in_a_folder_come_after_its_documents(tmp_path: Path) -> None:
-    _write(tmp_path, z_xml=b"1")
+    write_files(tmp_path, {"z.xml": b"1"})
     _pack_tar(tmp_path / "a.tar.gz", {"x.xml": b"2"})
     _pack_tar(tmp_path / "none.tar.gz", {"x.txt": b"no"})
     files = find_documents(tmp_path)
@@ -108,7 +105,7 @@ def test_archives_in_a_folder_come_after_its_documents(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_may_be_requested_for(tmp_path: Path) -> None:
-    _write(tmp_path, a_nxml=b"1", b_xml=b"2", c_json=b"3")
+    write_files(tmp_path, {"a.nxml": b"1", "b.xml": b"2", "c.json": b"3"})
     (file,) = find_documents(tmp_path, (".nxml", ".json"), "texts")
     assert (file.documents, file.role) == (("a.nxml", "c.json"), "texts")
 
@@ -118,7 +115,7 @@ def test_a_document_that_is_rejected_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 4)
-    (file,) = find_documents(_write(tmp_path, a_xml=b"1234", b_xml=content, c_xml=b"3"))
+    (file,) = find_documents(write_files(tmp_path, {"a.xml": b"1234", "b.xml": content, "c.xml": b"3"}))
     first, second, third = read_documents(file, _keep)
     assert first == Accepted(1, {"papers": [{"source_id": "a.xml=1234"}]}, "a.xml", b"1234")
     assert isinstance(second, Rejected)
@@ -132,7 +129,7 @@ def test_a_document_that_is_rejected_does_not_stop_the_others(
 
 
 def test_no_document_is_an_error(tmp_path: Path) -> None:
-    _write(tmp_path, folder__a_txt=b"1")
+    write_files(tmp_path, {"folder/a.txt": b"1"})
     with pytest.raises(InputError, match=r"holds no document; expected files that end in \.xml"):
         find_documents(tmp_path / "folder")
     with pytest.raises(InputError, match="holds no document"):
@@ -143,7 +140,8 @@ def test_no_document_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_gone_or_cut_short_is_an_error(tmp_path: Path) -> None:
-    (file,) = find_documents(_write(tmp_path, a_xml=b"1", b_xml_gz=gzip.compress(b"2")[:-3]))
+    (file,) = find_documents(write_files(tmp_path, {"a.xml": b"1", "b.xml.gz": b"2"}))
+    (tmp_path / "b.xml.gz").write_bytes(gzip.compress(b"2")[:-3])
     with pytest.raises(LoadError, match=r"b\.xml\.gz is damaged or cut short"):
         _read(file)
     (tmp_path / "a.xml").unlink()

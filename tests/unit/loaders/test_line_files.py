@@ -12,7 +12,8 @@ import pytest
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import streams
-from pinakes.loaders.reading.line_files import find_line_files, read_json_line_files
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.staging import Accepted, Rejected, Rows
 
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
 
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
+from tests.writing import write_files
 
 TEXTS = (
     b'{"paper_id": "1", "title": "One", "abstract": " A1 "}\n'
@@ -21,11 +21,7 @@ POOLS = {
     "History": {"5": {"bm25": [], "specter": [2], "true": ["6"]}},
 }
 
-
-def _write(folder: Path, pools: object = POOLS, name: str = "mdcr_val.json") -> Path:
-    (folder / "mdcr_val_data.jsonl").write_bytes(TEXTS)
-    (folder / name).write_bytes(orjson.dumps(pools))
-    return folder
+FILES: dict[str, object] = {"mdcr_val_data.jsonl": TEXTS, "mdcr_val.json": POOLS}
 
 
 def _judgment(row_number: int, query_id: str, source_id: str, grade: int) -> dict[str, Any]:
@@ -40,7 +36,7 @@ def _judgment(row_number: int, query_id: str, source_id: str, grade: int) -> dic
 
 
 def test_pools_become_queries_with_candidates_by_type_and_what_is_cited_wins(tmp_path: Path) -> None:
-    staged, rejected = stage_all("mdcr", _write(tmp_path))
+    staged, rejected = stage_all("mdcr", write_files(tmp_path, FILES))
     assert rejected == []
     assert staged["mdcr_val_data.jsonl"] == {
         "papers": [
@@ -73,7 +69,7 @@ def test_pools_become_queries_with_candidates_by_type_and_what_is_cited_wins(tmp
 
 def test_a_paper_that_is_a_query_of_two_fields_is_two_queries(tmp_path: Path) -> None:
     pools = {"Art": {"1": {"true": ["2"]}}, "Law": {"1": {"true": ["3"]}, "4": {"true": ["2"]}}}
-    staged, rejected = stage_all("mdcr", _write(tmp_path, pools))
+    staged, rejected = stage_all("mdcr", write_files(tmp_path, FILES | {"mdcr_val.json": pools}))
     assert rejected == []
     queries = staged["mdcr_val.json"]["queries"]
     assert [(row["query_id"], row["paper_source_id"], row["field"]) for row in queries] == [
@@ -84,7 +80,7 @@ def test_a_paper_that_is_a_query_of_two_fields_is_two_queries(tmp_path: Path) ->
 
 
 def test_texts_come_before_pools_and_scores_are_passed_over(tmp_path: Path) -> None:
-    (_write(tmp_path) / "scincl_scores.json").write_text('{"1_2": 0.5}')
+    (write_files(tmp_path, FILES) / "scincl_scores.json").write_text('{"1_2": 0.5}')
     files = find_loader("mdcr").find_files(tmp_path, {})
     assert [(file.name, file.role) for file in files] == [
         ("mdcr_val_data.jsonl", "papers"),
@@ -103,7 +99,7 @@ def test_a_pool_of_another_shape_is_rejected_and_the_others_stay(tmp_path: Path)
         },
         "Law": [1],
     }
-    staged, rejected = stage_all("mdcr", _write(tmp_path, pools))
+    staged, rejected = stage_all("mdcr", write_files(tmp_path, FILES | {"mdcr_val.json": pools}))
     assert [row["query_id"] for row in staged["mdcr_val.json"]["queries"]] == ["5"]
     assert [(row.row_number, row.location, row.reason, row.message) for row in rejected] == [
         (1, ".Art.1", "missing_field", "no candidates of the type true: what the query cites"),
@@ -120,17 +116,15 @@ def test_pools_that_are_no_json_are_refused(tmp_path: Path) -> None:
         stage_all("mdcr", tmp_path)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(data=mutations(orjson.dumps(POOLS)))
-def test_damaged_pools_are_never_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    folder = tmp_path_factory.mktemp("mdcr")
-    (folder / "mdcr_test.json").write_bytes(data)
-    check_never_lost("mdcr", folder)
-
-
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(data=mutations(TEXTS))
-def test_damaged_texts_are_never_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    folder = tmp_path_factory.mktemp("mdcr")
-    (folder / "mdcr_test_data.jsonl").write_bytes(data)
-    check_never_lost("mdcr", folder)
+@pytest.mark.parametrize(
+    ("name", "whole", "expected"),
+    [
+        ("mdcr_test.json", orjson.dumps(POOLS), (2, 2, 0)),
+        ("mdcr_test_data.jsonl", TEXTS, (2, 2, 0)),
+    ],
+    ids=["pools", "texts"],
+)
+def test_damaged_files_are_never_lost(
+    tmp_path: Path, name: str, whole: bytes, expected: tuple[int, int, int]
+) -> None:
+    check_damage("mdcr", tmp_path / name, whole, expected)

@@ -5,24 +5,19 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
 
 from pinakes.loaders.multicite import find_mentions
 from pinakes.loaders.staging import RecordError
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_files
 
 RECORDS: list[dict[str, Any]] = [
     {"id": "aa_0", "x": " As in <cite>(Lee, 2019)</cite> .", "y": "uses background uses"},
     {"id": "aa_1", "x": ["No mention is marked."], "y": "background"},
     {"id": "bb_c_0", "x": "<cite>X</cite> and<cite> Y</cite>", "y": "extends"},
 ]
-
-
-def _write(folder: Path, records: object = RECORDS) -> Path:
-    (folder / "gold_context_dev.json").write_bytes(orjson.dumps(records))
-    return folder
 
 
 def _citation(row_number: int, source_id: str, mention: str, **others: Any) -> dict[str, Any]:
@@ -36,7 +31,7 @@ def _citation(row_number: int, source_id: str, mention: str, **others: Any) -> d
 
 
 def test_each_marked_mention_is_a_citation_with_its_place_in_the_context(tmp_path: Path) -> None:
-    staged, rejected = stage_all("multicite", _write(tmp_path))
+    staged, rejected = stage_all("multicite", write_files(tmp_path, {"gold_context_dev.json": RECORDS}))
     assert rejected == []
     both: dict[str, Any] = {"context": "X and Y", "intents": "extends"}
     assert staged["gold_context_dev.json"] == {
@@ -79,7 +74,7 @@ def test_records_of_another_shape_are_rejected(tmp_path: Path) -> None:
         {"x": "a", "y": "uses"},
         {"id": "aa_4", "x": ["a", "b"], "y": "uses"},
     ]
-    staged, rejected = stage_all("multicite", _write(tmp_path, records))
+    staged, rejected = stage_all("multicite", write_files(tmp_path, {"gold_context_dev.json": records}))
     assert [row["context"] for row in staged["gold_context_dev.json"]["citations"]] == ["a b"]
     assert [(row.location, row.reason) for row in rejected] == [
         ("[0]", "invalid_value"),
@@ -92,12 +87,8 @@ def test_records_of_another_shape_are_rejected(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(data=mutations(orjson.dumps(RECORDS)))
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    folder = tmp_path_factory.mktemp("multicite")
-    (folder / "gold_context_test.json").write_bytes(data)
-    check_never_lost("multicite", folder)
+def test_damaged_files_are_never_lost(tmp_path: Path) -> None:
+    check_damage("multicite", tmp_path / "gold_context_test.json", orjson.dumps(RECORDS), (3, 3, 0))
 
 
 @needs_real_data

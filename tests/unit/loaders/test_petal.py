@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
-from hypothesis import given, settings
 
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_files
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -33,11 +32,6 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
-def _write(folder: Path, records: object = RECORDS) -> Path:
-    (folder / "golden.json").write_bytes(orjson.dumps(records))
-    return folder
-
-
 def _label(row_number: int, task: str, source_id: str, label: str) -> dict[str, Any]:
     return {
         "row_number": row_number,
@@ -50,7 +44,7 @@ def _label(row_number: int, task: str, source_id: str, label: str) -> dict[str, 
 
 
 def test_words_become_texts_and_mag_ids_references(tmp_path: Path) -> None:
-    staged, rejected = stage_all("petal", _write(tmp_path))
+    staged, rejected = stage_all("petal", write_files(tmp_path, {"golden.json": RECORDS}))
     assert rejected == []
     assert staged["golden.json"] == {
         "papers": [
@@ -110,7 +104,7 @@ def test_records_of_another_shape_are_rejected(tmp_path: Path) -> None:
         {"petalID": 3},
         {"petalID": 3},
     ]
-    staged, rejected = stage_all("petal", _write(tmp_path, records))
+    staged, rejected = stage_all("petal", write_files(tmp_path, {"golden.json": records}))
     assert [row["source_id"] for row in staged["golden.json"]["papers"]] == ["3"]
     assert [(row.location, row.reason) for row in rejected] == [
         ("[0]", "not_an_object"),
@@ -121,12 +115,8 @@ def test_records_of_another_shape_are_rejected(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
-@given(data=mutations(orjson.dumps(RECORDS)))
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    folder = tmp_path_factory.mktemp("petal")
-    (folder / "golden.json").write_bytes(data)
-    check_never_lost("petal", folder)
+def test_damaged_files_are_never_lost(tmp_path: Path) -> None:
+    check_damage("petal", tmp_path / "golden.json", orjson.dumps(RECORDS), (2, 2, 0))
 
 
 @needs_real_data

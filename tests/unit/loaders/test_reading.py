@@ -14,16 +14,15 @@ from hypothesis import given, settings
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading import streams
-from pinakes.loaders.reading.records import (
+from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.streams import (
+    CutLine,
     digest_file,
     find_file,
-    read_json,
-    read_json_lines,
     read_lines,
     read_lines_at,
     read_text,
 )
-from pinakes.loaders.reading.streams import CutLine
 from pinakes.loaders.staging import Accepted, Rejected
 from tests.fuzzing import mutations
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
 
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_files
 
 
 def _signature(paper: int, position: object, **info: Any) -> dict[str, Any]:
@@ -57,11 +57,9 @@ PAPERS = {
 }
 
 
-def _write(folder: Path, signatures: object = SIGNATURES, prefix: str = "") -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, content in {"signatures": signatures, "clusters": CLUSTERS, "papers": PAPERS}.items():
-        (folder / f"{prefix}{name}.json").write_bytes(orjson.dumps(content))
-    return folder
+def _list_files(signatures: object = SIGNATURES, prefix: str = "") -> dict[str, object]:
+    contents = {"signatures": signatures, "clusters": CLUSTERS, "papers": PAPERS}
+    return {f"{prefix}{name}.json": content for name, content in contents.items()}
 
 
 def _authorship(row_number: int, source_id: str, position: int, author: str, name: str, **others: str) -> Any:
@@ -76,7 +74,7 @@ def _authorship(row_number: int, source_id: str, position: int, author: str, nam
 
 
 def test_all_signatures_of_a_paper_are_one_record_with_its_other_authors(tmp_path: Path) -> None:
-    staged, rejected = stage_all("s2and", _write(tmp_path))
+    staged, rejected = stage_all("s2and", write_files(tmp_path, _list_files()))
     assert rejected == []
     assert staged == {
         "papers.json": {
@@ -123,8 +121,8 @@ def test_papers_and_signatures_describe_different_parts_of_a_paper() -> None:
 
 
 def test_clusters_of_datasets_in_folders_are_told_apart(tmp_path: Path) -> None:
-    _write(tmp_path / "aminer", prefix="aminer_")
-    _write(tmp_path / "zbmath", {"1": _signature(5, 0)}, prefix="zbmath_")
+    write_files(tmp_path / "aminer", _list_files(prefix="aminer_"))
+    write_files(tmp_path / "zbmath", _list_files({"1": _signature(5, 0)}, prefix="zbmath_"))
     staged, rejected = stage_all("s2and", tmp_path)
     assert rejected == []
     authors = [row["author_source_id"] for row in staged["aminer/aminer_signatures.json"]["authorships"]]
@@ -155,7 +153,7 @@ def test_a_broken_signature_is_rejected_and_the_papers_others_stay(tmp_path: Pat
         "6": [],
         "7": _signature(2, 0, first=None, last=None),
     }
-    staged, rejected = stage_all("s2and", _write(tmp_path, signatures))
+    staged, rejected = stage_all("s2and", write_files(tmp_path, _list_files(signatures)))
     assert [(row.row_number, row.location, row.reason) for row in rejected] == [
         (1, ".1", "duplicate_id"),
         (2, ".2", "missing_field"),
@@ -172,7 +170,7 @@ def test_a_broken_signature_is_rejected_and_the_papers_others_stay(tmp_path: Pat
 
 
 def test_a_broken_paper_is_rejected_once(tmp_path: Path) -> None:
-    (_write(tmp_path) / "papers.json").write_text(
+    (write_files(tmp_path, _list_files()) / "papers.json").write_text(
         '{"1": [], "2": {"authors": [{"position": 0}]}, "3": {"references": 7}, "4": {"title": "Four"}}'
     )
     staged, rejected = stage_all("s2and", tmp_path)
@@ -185,23 +183,16 @@ def test_a_broken_paper_is_rejected_once(tmp_path: Path) -> None:
 
 
 def test_broken_clusters_are_refused(tmp_path: Path) -> None:
-    (_write(tmp_path) / "clusters.json").write_text('{"c1": {"signature_ids": "0"}}')
+    (write_files(tmp_path, _list_files()) / "clusters.json").write_text('{"c1": {"signature_ids": "0"}}')
     with pytest.raises(InputError, match=r"\.c1 of the clusters is none: signature_ids: expected a list"):
         stage_all("s2and", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["signatures", "clusters", "papers"])
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_damaged_files_are_never_lost(tmp_path: Path, name: str) -> None:
     contents = {"signatures": SIGNATURES, "clusters": CLUSTERS, "papers": PAPERS}
-
-    @settings(max_examples=50, deadline=None, derandomize=True)
-    @given(data=mutations(orjson.dumps(contents[name])))
-    def check(data: bytes) -> None:
-        folder = _write(tmp_path_factory.mktemp("s2and"))
-        (folder / f"{name}.json").write_bytes(data)
-        check_never_lost("s2and", folder)
-
-    check()
+    path = write_files(tmp_path, _list_files()) / f"{name}.json"
+    check_damage("s2and", path, orjson.dumps(contents[name]), (5, 5, 0), source=tmp_path)
 
 
 @needs_real_data

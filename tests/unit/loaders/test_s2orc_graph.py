@@ -5,14 +5,13 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pinakes.loaders.s2orc import LOADER, find_files
 from pinakes.loaders.s2orc.graph_texts import parse_full_text
-from pinakes.loaders.staging import RecordError
-from tests.fuzzing import check_never_lost, mutations
+from pinakes.loaders.staging import RecordError, Rows
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
+from tests.writing import write_lines
 
 SHA = "7cf79fbdfa2160c3e8e16b4c3a13cdd56e148031"
 PAPER: dict[str, Any] = {
@@ -84,12 +83,6 @@ FULL_TEXT: dict[str, Any] = {
 }
 
 
-def _write(path: Path, *records: dict[str, Any]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
-    return path
-
-
 def _of_paper(**columns: Any) -> dict[str, Any]:
     return {"row_number": 1, "source_id": "7", **columns}
 
@@ -105,7 +98,7 @@ def _cite(cited: str, reference_id: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_paper_becomes_these_rows(tmp_path: Path) -> None:
-    path = _write(tmp_path / "papers" / "20240101_00022_abcde", PAPER)
+    path = write_lines(tmp_path / "papers" / "20240101_00022_abcde", PAPER)
     staged, rejected = stage_all("s2orc", path)
     assert rejected == []
     assert staged[path.name] == {
@@ -128,7 +121,7 @@ def test_a_paper_becomes_these_rows(tmp_path: Path) -> None:
 
 
 def test_an_abstract_describes_nothing_else(tmp_path: Path) -> None:
-    path = _write(tmp_path / "x.jsonl", ABSTRACT)
+    path = write_lines(tmp_path / "x.jsonl", ABSTRACT)
     staged, rejected = stage_all("s2orc", path)
     assert (staged["x.jsonl"], rejected) == ({"papers": [_of_paper(abstract="They bark.")]}, [])
     assert [LOADER.describes(file.role) for file in find_files(path, {})] == [{"abstract"}]
@@ -159,7 +152,7 @@ def test_an_abstract_describes_nothing_else(tmp_path: Path) -> None:
 def test_each_context_of_a_citation_is_a_row(
     tmp_path: Path, changes: dict[str, Any], expected: list[dict[str, Any]]
 ) -> None:
-    staged, rejected = stage_all("s2orc", _write(tmp_path / "x.jsonl", CITATION | changes))
+    staged, rejected = stage_all("s2orc", write_lines(tmp_path / "x.jsonl", CITATION | changes))
     link = {"row_number": 1, "citing_source_id": "7", "source_reference_id": "1", "is_influential": True}
     assert (staged["x.jsonl"]["citations"], rejected) == ([link | row for row in expected], [])
 
@@ -175,7 +168,7 @@ def test_each_context_of_a_citation_is_a_row(
     ],
 )
 def test_a_citation_that_is_wrong_is_rejected(tmp_path: Path, changes: dict[str, Any], reason: str) -> None:
-    _, rejected = stage_all("s2orc", _write(tmp_path / "x.jsonl", CITATION | changes))
+    _, rejected = stage_all("s2orc", write_lines(tmp_path / "x.jsonl", CITATION | changes))
     assert [row.reason for row in rejected] == [reason]
 
 
@@ -190,9 +183,10 @@ EXPECTED_TEXT: dict[str, list[dict[str, Any]]] = {
         }
     ],
     "references": [
-        {"reference_key": "8", "title": "Cats meow"},
-        {"reference_key": "title:mice", "title": "Mice"},
+        {"reference_key": "8", "title": "Cats meow", "year": None},
+        {"reference_key": "title:mice", "title": "Mice", "year": None},
     ],
+    "reference_identifiers": [],
     "citations": [
         {
             "citing_source_id": "7",
@@ -260,12 +254,13 @@ def test_annotations_that_do_not_fit_their_text_are_rejected(annotation: str, me
 
 def test_a_full_text_that_is_not_published_is_empty() -> None:
     rows = parse_full_text({"corpusid": 7, "content": {"text": None}}, with_citations=True)
-    assert rows == {"papers": [{"source_id": "7"}], "sections": [], "references": [], "citations": []}
+    nothing: Rows = {name: [] for name in ("sections", "references", "reference_identifiers", "citations")}
+    assert rows == {"papers": [{"source_id": "7"}], **nothing}
 
 
 def test_beside_the_citations_a_full_text_gives_its_sections_alone(tmp_path: Path) -> None:
-    _write(tmp_path / "s2orc" / "0.jsonl", FULL_TEXT)
-    _write(tmp_path / "citations" / "0.jsonl", CITATION)
+    write_lines(tmp_path / "s2orc" / "0.jsonl", FULL_TEXT)
+    write_lines(tmp_path / "citations" / "0.jsonl", CITATION)
     staged, _ = stage_all("s2orc", tmp_path)
     assert staged["s2orc/0.jsonl"].keys() == {"papers", "sections"}
     alone = find_files(tmp_path / "s2orc", {"citations": "none"})
@@ -275,7 +270,7 @@ def test_beside_the_citations_a_full_text_gives_its_sections_alone(tmp_path: Pat
 
 
 def test_a_sha_is_an_identifier_of_a_paper_that_is_mentioned(tmp_path: Path) -> None:
-    path = _write(tmp_path / "paper-ids-part0.jsonl", {"sha": SHA, "corpusid": 7, "primary": True})
+    path = write_lines(tmp_path / "paper-ids-part0.jsonl", {"sha": SHA, "corpusid": 7, "primary": True})
     staged, _ = stage_all("s2orc", path)
     assert staged[path.name] == {
         "mentioned_papers": [_of_paper()],
@@ -284,7 +279,7 @@ def test_a_sha_is_an_identifier_of_a_paper_that_is_mentioned(tmp_path: Path) -> 
 
 
 def test_an_updated_citation_is_taken_back_before_it_is_added(tmp_path: Path) -> None:
-    _write(tmp_path / "citations" / "update_files" / "0.jsonl", CITATION)
+    write_lines(tmp_path / "citations" / "update_files" / "0.jsonl", CITATION)
     name = "citations/update_files/0.jsonl"
     files = [(file.name, file.role) for file in find_files(tmp_path, {})]
     assert files == [(f"{name} (replaced)", "citations:delete"), (name, "citations")]
@@ -299,12 +294,12 @@ def test_an_updated_citation_is_taken_back_before_it_is_added(tmp_path: Path) ->
 def test_diffs_are_read_release_by_release_and_papers_are_deleted_last(tmp_path: Path) -> None:
     for dates in ("2024-01-09_to_2024-01-16", "2024-01-02_to_2024-01-09"):
         folder = tmp_path / "diffs" / dates
-        _write(folder / "papers" / "update_files" / "0.jsonl", PAPER)
-        _write(folder / "papers" / "delete_files" / "0.jsonl", {"corpusid": 3})
-        _write(folder / "abstracts" / "delete_files" / "0.jsonl", {"corpusid": 4})
-        _write(folder / "citations" / "delete_files" / "0.jsonl", {"citationid": 5})
-        _write(folder / "s2orc" / "delete_files" / "0.jsonl", {"corpusid": 6})
-        _write(folder / "tldrs" / "delete_files" / "0.jsonl", {"corpusid": 6})
+        write_lines(folder / "papers" / "update_files" / "0.jsonl", PAPER)
+        write_lines(folder / "papers" / "delete_files" / "0.jsonl", {"corpusid": 3})
+        write_lines(folder / "abstracts" / "delete_files" / "0.jsonl", {"corpusid": 4})
+        write_lines(folder / "citations" / "delete_files" / "0.jsonl", {"citationid": 5})
+        write_lines(folder / "s2orc" / "delete_files" / "0.jsonl", {"corpusid": 6})
+        write_lines(folder / "tldrs" / "delete_files" / "0.jsonl", {"corpusid": 6})
     of_one = [
         ("papers/update_files/0.jsonl", "papers"),
         ("citations/delete_files/0.jsonl", "citations:delete"),
@@ -341,13 +336,5 @@ WHOLE: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", WHOLE)
 def test_damaged_files_lose_no_record(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    whole = _write(path, WHOLE[name], WHOLE[name] | {"corpusid": 8}).read_bytes()
-    assert check_never_lost(LOADER, path) == (2, 2, 0)
-
-    @settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(data=st.lists(mutations(whole), min_size=1, max_size=2).map(b"".join))
-    def check(data: bytes) -> None:
-        path.write_bytes(data)
-        check_never_lost(LOADER, path)
-
-    check()
+    whole = write_lines(path, WHOLE[name], WHOLE[name] | {"corpusid": 8}).read_bytes()
+    check_damage(LOADER, path, whole, (2, 2, 0))

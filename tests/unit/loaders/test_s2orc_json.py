@@ -5,11 +5,9 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pinakes.loaders.s2orc_json import LOADER
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -250,20 +248,15 @@ def test_a_wrong_document_is_rejected_and_the_others_stay(
     assert staged["a.json to b.json"]["papers"] == [{"row_number": 2, "source_id": "8"}]
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_no_damage_loses_a_document_or_raises(tmp_path: Path, data: st.DataObject) -> None:
+def test_no_damage_loses_a_document_or_raises(tmp_path: Path) -> None:
     whole = {
         "paper_id": "77",
         "metadata": {"title": "A title", "authors": [AUTHOR], "year": "2017"},
         "body_text": BODY,
         "bib_entries": {"BIBREF1": {"title": "Cited", "year": 2019, "other_ids": {"doi": ["10.1/C"]}}},
     }
-    (tmp_path / "a.json").write_bytes(data.draw(mutations(orjson.dumps(whole))))
     (tmp_path / "b.json").write_bytes(orjson.dumps({"paper_id": "8"}))
-    rows_in, accepted, _ = check_never_lost(LOADER, tmp_path)
-    assert rows_in == 2
-    assert accepted >= 1
+    check_damage(LOADER, tmp_path / "a.json", orjson.dumps(whole), (2, 2, 0), source=tmp_path)
 
 
 @needs_real_data
@@ -272,8 +265,8 @@ def test_no_damage_loses_a_document_or_raises(tmp_path: Path, data: st.DataObjec
     [
         ("s2orc/20190928", [3, 10, 20, 3, 122, 165, 151, 137]),
         ("s2orc/20200705", [3, 3, 0, 46, 130, 111, 215, 193]),
-        ("s2orc/20210101", [2, 0, 6, 16, 106, 1, 150, 119]),
-        ("pdf", [2, 0, 28, 34, 81, 7, 107, 78]),
+        ("s2orc/20210101", [2, 0, 6, 16, 105, 1, 150, 119]),
+        ("pdf", [2, 0, 28, 34, 80, 7, 107, 78]),
     ],
 )
 def test_the_published_samples_of_each_variant_are_read_whole(folder: str, counts: list[int]) -> None:

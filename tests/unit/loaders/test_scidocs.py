@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
 
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from pinakes.loaders.scidocs import judge_of_task
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 
 METADATA = {
@@ -182,21 +182,38 @@ def test_what_is_not_as_published_is_rejected(release: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["paper_metadata_recomm.json", "mag/test.csv", "cite/test.qrel", "recomm/test.csv"]
+    ("name", "expected"),
+    [
+        ("paper_metadata_recomm.json", (2, 2, 0)),
+        ("mag/test.csv", (2, 2, 0)),
+        ("cite/test.qrel", (2, 2, 0)),
+        ("recomm/test.csv", (2, 2, 0)),
+    ],
+    ids=str,
 )
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_damaged_files_are_never_lost(tmp_path: Path, name: str, expected: tuple[int, int, int]) -> None:
     contents = {
         **FILES,
         "paper_metadata_recomm.json": orjson.dumps(METADATA),
         "mag/test.csv": FILES["mag/train.csv"],
     }
 
-    @settings(max_examples=50, deadline=None, derandomize=True)
-    @given(data=mutations(contents[name]))
-    def check(data: bytes) -> None:
-        path = tmp_path_factory.mktemp("scidocs") / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-        check_never_lost("scidocs", path)
+    check_damage("scidocs", tmp_path / name, contents[name], expected)
 
-    check()
+
+def test_the_first_accepted_judgment_of_a_query_brings_the_query(tmp_path: Path) -> None:
+    (tmp_path / "cite").mkdir()
+    (tmp_path / "cite" / "test.qrel").write_text("# one\nq1 0 d1 x\nq1 0 d1 1\nq1 0 d2 0\n")
+    staged, rejected = stage_all("scidocs", tmp_path)
+    query = {"query_id": "cite:q1", "paper_source_id": "q1", "field": "cite", "fold": "test"}
+    judgment = {"query_id": "cite:q1", "assessor": "published", "split": "test"}
+    assert [(row.row_number, row.reason) for row in rejected] == [(1, "invalid_value")]
+    assert staged["cite/test.qrel"] == {
+        "queries": [{"row_number": 2, **query}],
+        "judgments": [
+            {"row_number": 2, **judgment, "source_id": "d1", "grade": 1},
+            {"row_number": 3, **judgment, "source_id": "d2", "grade": 0},
+        ],
+    }
+    alone = judge_of_task("search", "test", {"query_id": "q1"}, set(), asks_papers=False)
+    assert alone == {"judgments": [{"query_id": "search:q1"}]}

@@ -7,13 +7,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_lines
 
 
 def _paper(number: int, **fields: Any) -> dict[str, Any]:
@@ -38,12 +38,6 @@ TRIPLETS = [
 ]
 
 
-def _write(path: Path, *records: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
-    return path
-
-
 def _judgment(row_number: int, query_id: str, source_id: str, grade: int, **others: Any) -> dict[str, Any]:
     judged = {"query_id": query_id, "source_id": source_id, "assessor": "published", "split": "test"}
     return {"row_number": row_number, **judged, "grade": grade, **others}
@@ -55,7 +49,7 @@ def _label(row_number: int, source_id: str, label: str, **others: Any) -> dict[s
 
 
 def test_a_search_becomes_a_text_with_graded_candidates(tmp_path: Path) -> None:
-    staged, rejected = stage_all("scirepeval", _write(tmp_path / "search" / "test.jsonl", SEARCH))
+    staged, rejected = stage_all("scirepeval", write_lines(tmp_path / "search" / "test.jsonl", SEARCH))
     assert rejected == []
     assert {name: rows for name, rows in staged["test.jsonl"].items() if rows} == {
         "queries": [
@@ -105,7 +99,7 @@ def test_a_search_becomes_a_text_with_graded_candidates(tmp_path: Path) -> None:
 
 def test_a_repeated_query_is_a_query_each_time_and_a_session_names_one(tmp_path: Path) -> None:
     record = {"query": "q", "session_id": 7, "candidates": [_paper(1, score=1)]}
-    path = _write(tmp_path / "search" / "train.jsonl", record, {**record, "query": "r"})
+    path = write_lines(tmp_path / "search" / "train.jsonl", record, {**record, "query": "r"})
     staged, rejected = stage_all("scirepeval", path)
     assert rejected == []
     queries = staged["train.jsonl"]["queries"]
@@ -121,7 +115,9 @@ def test_a_repeated_query_is_a_query_each_time_and_a_session_names_one(tmp_path:
 
 def test_a_paper_query_is_described_too_and_ungraded_candidates_are_its_pool(tmp_path: Path) -> None:
     record = {"dataset": "aminer", "query": _paper(1), "candidates": [_paper(3), _paper(2, score=1)]}
-    staged, rejected = stage_all("scirepeval", _write(tmp_path / "meta.jsonl", record), {"task": "relish"})
+    staged, rejected = stage_all(
+        "scirepeval", write_lines(tmp_path / "meta.jsonl", record), {"task": "relish"}
+    )
     assert rejected == []
     rows = staged["meta.jsonl"]
     assert rows["queries"] == [
@@ -163,9 +159,9 @@ def test_triplets_of_a_paper_are_one_query_and_never_judge_a_paper_both_ways(tmp
 
 def test_qrels_judge_papers_or_texts_as_the_task_asks(tmp_path: Path) -> None:
     pairs = [{"query_id": "a", "cand_id": "b", "score": 1}, {"query_id": "a", "cand_id": "c", "score": 0.0}]
-    _write(tmp_path / "same_author" / "test_qrel.jsonl", *pairs)
-    _write(tmp_path / "trec_covid" / "test_qrel.jsonl", *pairs)
-    _write(tmp_path / "paper_reviewer_matching" / "test_hard_qrel.jsonl", pairs[0])
+    write_lines(tmp_path / "same_author" / "test_qrel.jsonl", *pairs)
+    write_lines(tmp_path / "trec_covid" / "test_qrel.jsonl", *pairs)
+    write_lines(tmp_path / "paper_reviewer_matching" / "test_hard_qrel.jsonl", pairs[0])
     staged, rejected = stage_all("scirepeval", tmp_path)
     assert rejected == []
     assert staged["same_author/test_qrel.jsonl"] == {
@@ -188,7 +184,9 @@ def test_qrels_judge_papers_or_texts_as_the_task_asks(tmp_path: Path) -> None:
 
 
 def test_a_reviewer_becomes_a_label_on_each_paper(tmp_path: Path) -> None:
-    path = _write(tmp_path / "prm" / "reviewer_metadata.jsonl", {"r_id": "r1", "papers": ["a", "b", "a"]})
+    path = write_lines(
+        tmp_path / "prm" / "reviewer_metadata.jsonl", {"r_id": "r1", "papers": ["a", "b", "a"]}
+    )
     staged, rejected = stage_all("scirepeval", path)
     assert rejected == []
     assert staged["reviewer_metadata.jsonl"]["labels"] == [
@@ -202,8 +200,10 @@ def test_labels_are_classes_lists_of_classes_or_numbers(tmp_path: Path) -> None:
     (tmp_path / "drsm" / "test.csv").write_text("paper_id,label\n7,2\n")
     (tmp_path / "tweet_mentions").mkdir()
     (tmp_path / "tweet_mentions" / "train.csv").write_text("paper_id,label\n7,0.5\n")
-    _write(tmp_path / "fos" / "test.jsonl", {"paper_id": 7, "label": [3, 5]}, {"paper_id": 8, "label": []})
-    _write(tmp_path / "own" / "test.jsonl", {"paper_id": 7, "label": 0.25})
+    write_lines(
+        tmp_path / "fos" / "test.jsonl", {"paper_id": 7, "label": [3, 5]}, {"paper_id": 8, "label": []}
+    )
+    write_lines(tmp_path / "own" / "test.jsonl", {"paper_id": 7, "label": 0.25})
     staged, rejected = stage_all("scirepeval", tmp_path)
     assert rejected == []
     assert {name: rows["labels"] for name, rows in staged.items()} == {
@@ -217,13 +217,13 @@ def test_labels_are_classes_lists_of_classes_or_numbers(tmp_path: Path) -> None:
 
 
 def test_training_papers_bring_their_labels_and_fields_of_study_are_silver(tmp_path: Path) -> None:
-    _write(tmp_path / "fos" / "train.jsonl", _paper(1, labels=[16, 2], labels_text=["Law", "Art"]))
-    _write(
+    write_lines(tmp_path / "fos" / "train.jsonl", _paper(1, labels=[16, 2], labels_text=["Law", "Art"]))
+    write_lines(
         tmp_path / "mesh_descriptors" / "val.jsonl",
         _paper(2, mag_id=9, descriptor="Lung", qualifier="surgery"),
     )
-    _write(tmp_path / "pub_year" / "train.jsonl", _paper(3, scaled_year=0.5, year=2001))
-    _write(tmp_path / "biomimicry" / "evaluation.jsonl", _paper(4, doc_id="d4", doi="10.1/X", label=1))
+    write_lines(tmp_path / "pub_year" / "train.jsonl", _paper(3, scaled_year=0.5, year=2001))
+    write_lines(tmp_path / "biomimicry" / "evaluation.jsonl", _paper(4, doc_id="d4", doi="10.1/X", label=1))
     staged, rejected = stage_all("scirepeval", tmp_path)
     assert rejected == []
     assert {name: rows["labels"] for name, rows in staged.items()} == {
@@ -248,7 +248,7 @@ def test_training_papers_bring_their_labels_and_fields_of_study_are_silver(tmp_p
 def test_metadata_of_scidocs_brings_references_and_authors(tmp_path: Path) -> None:
     record = {**_paper(1), "doc_id": "s1", "authors": ["7"], "references": ["s2"], "cited_by": ["s3"]}
     staged, rejected = stage_all(
-        "scirepeval", _write(tmp_path / "scidocs_mag_mesh" / "evaluation.jsonl", record)
+        "scirepeval", write_lines(tmp_path / "scidocs_mag_mesh" / "evaluation.jsonl", record)
     )
     assert rejected == []
     rows = staged["evaluation.jsonl"]
@@ -272,7 +272,7 @@ def test_parquet_json_lines_and_arrays_give_the_same_rows(tmp_path: Path, name: 
     if name.endswith(".parquet"):
         pq.write_table(pa.Table.from_pylist(records), path)
     elif name.endswith(".jsonl"):
-        _write(path, *records)
+        write_lines(path, *records)
     else:
         path.write_bytes(b"\n " + orjson.dumps(records))
     staged, rejected = stage_all("scirepeval", path)
@@ -310,8 +310,8 @@ def test_lists_of_tasks_and_of_labels_are_passed_over_and_judging_files_come_las
     for name in ("tasks_config.json", "scirepeval_tasks.jsonl", "fos_labels.txt", "embeddings/scidocs.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    _write(tmp_path / "a" / "test_qrel.jsonl", {})
-    _write(tmp_path / "b" / "meta.jsonl", {})
+    write_lines(tmp_path / "a" / "test_qrel.jsonl", {})
+    write_lines(tmp_path / "b" / "meta.jsonl", {})
     files = find_loader("scirepeval").find_files(tmp_path, {})
     assert [file.name for file in files] == ["b/meta.jsonl", "a/test_qrel.jsonl"]
 
@@ -334,7 +334,7 @@ def test_records_of_no_layout_and_with_broken_fields_are_rejected(tmp_path: Path
         _paper(1),
         _paper(1),
     ]
-    staged, rejected = stage_all("scirepeval", _write(tmp_path / "search" / "meta.jsonl", *records))
+    staged, rejected = stage_all("scirepeval", write_lines(tmp_path / "search" / "meta.jsonl", *records))
     assert [row["source_id"] for row in staged["meta.jsonl"]["papers"]] == ["1"]
     assert [(row.row_number, row.reason) for row in rejected] == [
         (1, "missing_field"),
@@ -356,7 +356,7 @@ def test_records_of_no_layout_and_with_broken_fields_are_rejected(tmp_path: Path
 
 def test_a_load_that_goes_on_gives_the_rows_of_an_undisturbed_one(tmp_path: Path) -> None:
     loader = find_loader("scirepeval")
-    (file,) = loader.find_files(_write(tmp_path / "specter.jsonl", *TRIPLETS), {})
+    (file,) = loader.find_files(write_lines(tmp_path / "specter.jsonl", *TRIPLETS), {})
     (whole,) = loader.read_chunks(file, {}, 1)
     (rest,) = loader.read_chunks(file, {}, 2)
     for kind in ("judgments", "queries", "mentioned_papers"):
@@ -372,9 +372,16 @@ def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["search/meta.jsonl", "specter.json", "drsm/test.csv", "search/test.parquet"]
+    ("name", "expected"),
+    [
+        ("search/meta.jsonl", (2, 2, 0)),
+        ("specter.json", (3, 2, 1)),
+        ("drsm/test.csv", (2, 2, 0)),
+        ("search/test.parquet", (20, 20, 0)),
+    ],
+    ids=str,
 )
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_damaged_files_are_never_lost(tmp_path: Path, name: str, expected: tuple[int, int, int]) -> None:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist([{"paper_id": "a", "label": 1}] * 20), sink)
     contents = {
@@ -384,15 +391,7 @@ def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, 
         "search/test.parquet": sink.getvalue().to_pybytes(),
     }
 
-    @settings(max_examples=50, deadline=None, derandomize=True)
-    @given(data=mutations(contents[name]))
-    def check(data: bytes) -> None:
-        path = tmp_path_factory.mktemp("scirepeval") / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(data)
-        check_never_lost("scirepeval", path)
-
-    check()
+    check_damage("scirepeval", tmp_path / name, contents[name], expected)
 
 
 @needs_real_data

@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
-from tests.fuzzing import check_never_lost, mutations
+from tests.fuzzing import check_damage
 from tests.loading import stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import write_files
 
 HEADER = (
     "cord_uid,sha,source_x,title,doi,pmcid,pubmed_id,license,abstract,publish_time,authors,journal,mag_id,"
@@ -25,14 +25,11 @@ METADATA = (
 )
 QRELS = b"1 4.5 u1 2\n1 0 u2 -1\n"
 
-
-def _write(folder: Path, metadata: str = METADATA) -> Path:
-    (folder / "metadata.csv").write_text(metadata, encoding="utf-8")
-    (folder / "topics-rnd5.xml").write_text(
-        '<topics><topic number="1"><query>q</query><question>w</question></topic></topics>'
-    )
-    (folder / "qrels-rnd5.txt").write_bytes(QRELS)
-    return folder
+FILES: dict[str, object] = {
+    "metadata.csv": METADATA,
+    "topics-rnd5.xml": '<topics><topic number="1"><query>q</query><question>w</question></topic></topics>',
+    "qrels-rnd5.txt": QRELS,
+}
 
 
 def _identifier(row_number: int, source_id: str, scheme: str, identifier: str) -> dict[str, Any]:
@@ -40,7 +37,7 @@ def _identifier(row_number: int, source_id: str, scheme: str, identifier: str) -
 
 
 def test_rows_of_one_cord_uid_are_merged_into_its_first(tmp_path: Path) -> None:
-    staged, rejected = stage_all("trec-covid", _write(tmp_path))
+    staged, rejected = stage_all("trec-covid", write_files(tmp_path, FILES))
     assert rejected == []
     assert staged["metadata.csv"] == {
         "papers": [
@@ -97,7 +94,7 @@ def test_rows_of_one_cord_uid_are_merged_into_its_first(tmp_path: Path) -> None:
 
 def test_the_headers_of_older_releases_are_read(tmp_path: Path) -> None:
     metadata = "cord_uid,title,Microsoft Academic Paper ID,WHO #Covidence\nu1,T,55,#7\n"
-    staged, rejected = stage_all("trec-covid", _write(tmp_path, metadata))
+    staged, rejected = stage_all("trec-covid", write_files(tmp_path, FILES | {"metadata.csv": metadata}))
     assert rejected == []
     assert staged["metadata.csv"]["identifiers"] == [
         _identifier(1, "u1", "mag", "55"),
@@ -106,7 +103,7 @@ def test_the_headers_of_older_releases_are_read(tmp_path: Path) -> None:
 
 
 def test_a_judgment_keeps_its_round_as_pool_source(tmp_path: Path) -> None:
-    staged, _ = stage_all("trec-covid", _write(tmp_path))
+    staged, _ = stage_all("trec-covid", write_files(tmp_path, FILES))
     judged = {"query_id": "1", "assessor": "published", "split": "test"}
     assert staged["topics-rnd5.xml"]["queries"] == [
         {"row_number": 1, "query_id": "1", "text": "q", "description": "w"}
@@ -125,7 +122,7 @@ def test_a_judgment_keeps_its_round_as_pool_source(tmp_path: Path) -> None:
 
 def test_broken_rows_are_rejected_and_a_later_row_takes_their_place(tmp_path: Path) -> None:
     metadata = "cord_uid,title,publish_time\nu1,T,soon\nu1,T,2020-01\n,T,2020\nu2,T\n"
-    _write(tmp_path, metadata)
+    write_files(tmp_path, FILES | {"metadata.csv": metadata})
     (tmp_path / "qrels-rnd5.txt").write_text("1 0 u1 high\n# nothing\n1 0 u1\n1 0 u1 1\n")
     staged, rejected = stage_all("trec-covid", tmp_path)
     assert staged["metadata.csv"]["papers"] == [
@@ -145,19 +142,18 @@ def test_unknown_judged_papers_are_created_unless_told_otherwise(tmp_path: Path)
     loader = find_loader("trec-covid")
     assert [loader.creates_unknown(given) for given in ({}, {"unknown": "reject"})] == [True, False]
     with pytest.raises(InputError, match="unknown='perhaps': expected reject or create"):
-        loader.find_files(_write(tmp_path), {"unknown": "perhaps"})
+        loader.find_files(write_files(tmp_path, FILES), {"unknown": "perhaps"})
 
 
-@pytest.mark.parametrize("name", ["metadata.csv", "qrels.txt"])
-def test_damaged_files_are_never_lost(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
-    @settings(max_examples=50, deadline=None, derandomize=True)
-    @given(data=mutations(METADATA.encode() if name.endswith(".csv") else QRELS))
-    def check(data: bytes) -> None:
-        path = tmp_path_factory.mktemp("covid") / name
-        path.write_bytes(data)
-        check_never_lost("trec-covid", path)
-
-    check()
+@pytest.mark.parametrize(
+    ("name", "whole", "expected"),
+    [("metadata.csv", METADATA.encode(), (3, 3, 0)), ("qrels.txt", QRELS, (2, 2, 0))],
+    ids=["metadata", "qrels"],
+)
+def test_damaged_files_are_never_lost(
+    tmp_path: Path, name: str, whole: bytes, expected: tuple[int, int, int]
+) -> None:
+    check_damage("trec-covid", tmp_path / name, whole, expected)
 
 
 @needs_real_data

@@ -90,7 +90,7 @@ def _keep(element: etree._Element) -> Rows:
     return {"papers": [{"source_id": found}]}
 
 
-def _write(path: Path, content: bytes) -> InputFile:
+def _make_input(path: Path, content: bytes) -> InputFile:
     path.write_bytes(content)
     return InputFile(path, path.name, "papers")
 
@@ -100,7 +100,7 @@ SET = b"<set><group><p>1</p><q>no</q><p> </p></group>\n<p>3 <i>x</i></p></set>"
 
 def test_every_element_of_the_tag_is_a_record(tmp_path: Path) -> None:
     for name, content in (("a.xml", SET), ("a.xml.gz", gzip.compress(SET))):
-        assert list(read_elements(_write(tmp_path / name, content), "p", _keep)) == [
+        assert list(read_elements(_make_input(tmp_path / name, content), "p", _keep)) == [
             Accepted(1, {"papers": [{"source_id": "1"}]}, "set/group/p[1]", b"<p>1</p>"),
             Rejected(2, "set/group/p[2]", "missing_field", "no text", "<p> </p>"),
             Accepted(3, {"papers": [{"source_id": "3 x"}]}, "set/p[3]", b"<p>3 <i>x</i></p>"),
@@ -108,7 +108,7 @@ def test_every_element_of_the_tag_is_a_record(tmp_path: Path) -> None:
 
 
 def test_a_tag_may_stand_in_any_namespace(tmp_path: Path) -> None:
-    file = _write(tmp_path / "a.xml", b'<s xmlns="urn:a"><p>1</p></s>')
+    file = _make_input(tmp_path / "a.xml", b'<s xmlns="urn:a"><p>1</p></s>')
     (record,) = read_elements(file, "{*}p", _keep)
     assert (record.location, record.row_number) == ("s/p[1]", 1)
     assert list(read_elements(file, "p", _keep)) == []
@@ -118,7 +118,7 @@ def test_a_tag_may_stand_in_any_namespace(tmp_path: Path) -> None:
 def test_what_stands_before_the_damage_is_kept_and_the_rest_is_one_rejected_record(
     tmp_path: Path, rest: bytes
 ) -> None:
-    file = _write(tmp_path / "a.xml", b"<set><p>1</p><p>2</p>" + rest)
+    file = _make_input(tmp_path / "a.xml", b"<set><p>1</p><p>2</p>" + rest)
     *kept, last = read_elements(file, "p", _keep)
     assert [record.location for record in kept] == ["set/p[1]", "set/p[2]"]
     assert isinstance(last, Rejected)
@@ -126,12 +126,12 @@ def test_what_stands_before_the_damage_is_kept_and_the_rest_is_one_rejected_reco
 
 
 def test_a_file_of_any_size_is_read_in_little_memory(tmp_path: Path) -> None:
-    file = _write(tmp_path / "a.xml", b"<s>" + b"<p>text</p>" * 50_000 + b"</s>")
+    file = _make_input(tmp_path / "a.xml", b"<s>" + b"<p>text</p>" * 50_000 + b"</s>")
     assert sum(1 for _ in read_elements(file, "p", _keep)) == 50_000
 
 
 def test_a_file_that_is_cut_short_or_missing_raises(tmp_path: Path) -> None:
-    file = _write(tmp_path / "a.xml.gz", gzip.compress(SET)[:-4])
+    file = _make_input(tmp_path / "a.xml.gz", gzip.compress(SET)[:-4])
     with pytest.raises(LoadError, match="damaged or cut short"):
         list(read_elements(file, "p", _keep))
     with pytest.raises(InputError, match="there is no file"):
@@ -143,7 +143,7 @@ def test_a_file_that_is_cut_short_or_missing_raises(tmp_path: Path) -> None:
 def test_a_damaged_document_gives_records_without_a_gap(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
-    records = list(read_elements(_write(tmp_path_factory.mktemp("xml") / "a.xml", data), "p", _keep))
+    records = list(read_elements(_make_input(tmp_path_factory.mktemp("xml") / "a.xml", data), "p", _keep))
     assert [record.row_number for record in records] == list(range(1, len(records) + 1))
     try:
         whole = parse_xml(data)

@@ -1,7 +1,7 @@
 """Columns into JSON, a whole column at a time: texts, lists, objects, lines.
 
-Arrow joins the parts of all rows at once; nothing is built row by row. Leaves out: control characters in
-texts, which the world does not use, and reading.
+Arrow joins the parts of all rows at once; nothing is built row by row. Control characters, which the world's
+texts do not have, are not escaped.
 """
 
 from collections.abc import Mapping

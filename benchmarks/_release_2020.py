@@ -1,8 +1,8 @@
 """The synthetic world's papers as S2ORC of 2020 publishes them: `metadata/metadata_<n>.jsonl`.
 
 A paper's number, counted from 1, is its `paper_id`. Every third paper has no DOI, and papers of Medicine and
-Biology have a PubMed id; all DOIs are of the prefix 10.5555, which names nothing. Leaves out: `pdf_parses`,
-and so the sentences that cite.
+Biology have a PubMed id; all DOIs are of the prefix 10.5555, which names nothing.
+Full texts (`pdf_parses`) are not written.
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from pinakes.loaders.synthetic.citations import count_citations, find_pairs
-from pinakes.loaders.synthetic.hashing import Integers
-from pinakes.loaders.synthetic.json_text import (
+from _json_columns import (
     NULL,
     quote_texts,
     take_column,
@@ -26,6 +23,9 @@ from pinakes.loaders.synthetic.json_text import (
     write_numbers,
     write_objects,
 )
+
+from pinakes.loaders.synthetic.citations import count_citations, find_pairs
+from pinakes.loaders.synthetic.hashing import Integers
 from pinakes.loaders.synthetic.papers import build_papers
 from pinakes.loaders.synthetic.world import World
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
-from pinakes.loaders.reading.scalars import (
+from pinakes.loaders.reading.values import (
+    take_grade,
+    take_id,
+    take_ids,
     take_int,
     take_list,
     take_number,
@@ -77,12 +80,12 @@ def test_what_is_no_finite_number_is_rejected(value: object) -> None:
         take_number(value, "score")
 
 
-def test_lists_and_objects_are_taken_as_they_are_and_none_when_absent() -> None:
+def test_lists_and_objects_are_taken_as_they_are_and_an_absent_list_is_empty() -> None:
     record = {"list": [1], "object": {"a": 1}, "null": None, "empty": []}
     assert take_list(record, "list") == [1]
     assert take_list(record, "empty") == []
     assert take_object(record, "object") == {"a": 1}
-    assert [take_list(record, "null"), take_list(record, "none")] == [None, None]
+    assert [take_list(record, "null"), take_list(record, "none")] == [[], []]
     assert [take_object(record, "null"), take_object(record, "none")] == [None, None]
 
 
@@ -104,3 +107,23 @@ def test_a_wrong_type_is_rejected_with_the_key(
         take({"authors": value}, "authors")
     assert str(caught.value) == f"authors: expected {expected}, found {value!r}"
     assert caught.value.reason == "invalid_value"
+
+
+def test_an_id_is_the_first_that_is_there_and_never_a_broken_number() -> None:
+    assert take_id({"a": None, "b": " x "}, "a", "b") == "x"
+    assert take_id({"a": 12.0}, "a") == "12"
+    assert take_ids({"a": [1, "2", 1]}, "a") == ["1", "2"]
+    with pytest.raises(RecordError, match="no a and no b"):
+        take_id({"a": ""}, "a", "b")
+    with pytest.raises(RecordError, match=r"a: expected an id, found 1\.5"):
+        take_id({"a": 1.5}, "a")
+    with pytest.raises(RecordError, match="a: expected a text, found"):
+        take_id({"a": ["x"]}, "a")
+
+
+def test_a_grade_is_a_whole_number_that_is_expected() -> None:
+    assert [take_grade(value) for value in (2, "1", 3.0)] == [2, 1, 3]
+    with pytest.raises(RecordError, match="no grade"):
+        take_grade(None)
+    with pytest.raises(RecordError, match="grade: expected a whole number"):
+        take_grade(0.5)

@@ -2,7 +2,6 @@
 
 A paper's number, counted from 1, is its `corpusid`. A citation is a pair of papers with all its contexts; it
 is influential when there are two contexts or more. The intents are drawn, and say nothing of the contexts.
-Leaves out: the datasets of authors, of full text and of embeddings, and diffs between releases.
 """
 
 from collections.abc import Iterator
@@ -13,16 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from pinakes.loaders.synthetic.citations import (
-    build_citations,
-    find_cited,
-    find_pairs,
-    list_mentions,
-    step_mentions,
-)
-from pinakes.loaders.synthetic.hashing import Integers, scale_words
-from pinakes.loaders.synthetic.json_text import (
+from _json_columns import (
     NULL,
     quote_texts,
     take_column,
@@ -32,8 +22,17 @@ from pinakes.loaders.synthetic.json_text import (
     write_numbers,
     write_objects,
 )
+from _release_2020 import derive_identifiers, find_ends, spell_numbers, step_papers
+
+from pinakes.loaders.synthetic.citations import (
+    build_citations,
+    find_cited,
+    find_pairs,
+    list_mentions,
+    step_mentions,
+)
+from pinakes.loaders.synthetic.hashing import Integers, scale_words
 from pinakes.loaders.synthetic.papers import build_papers
-from pinakes.loaders.synthetic.release_2020 import derive_identifiers, find_ends, spell_numbers, step_papers
 from pinakes.loaders.synthetic.world import World
 
 Counts = npt.NDArray[np.int32]

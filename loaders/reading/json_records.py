@@ -1,20 +1,32 @@
-"""Records out of one big JSON array or object, as a stream: one record at a time in memory."""
+"""Records out of JSON: lines, whole documents, and one big array or object, a record at a time."""
 
 import codecs
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from typing import IO, Any, Final
 
 import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.streams import RAW_BYTES, CutLine, decode_utf8, open_stream
+from pinakes.loaders.reading.archives import is_archive, iterate_members
+from pinakes.loaders.reading.compression import decompress
+from pinakes.loaders.reading.finding import LINES, is_line_file
+from pinakes.loaders.reading.streams import (
+    RAW_BYTES,
+    CutLine,
+    decode_utf8,
+    open_stream,
+    read_lines_at,
+    read_text,
+    split_stream,
+)
+from pinakes.loaders.reading.values import expect_object
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
 
 MAX_MEMBER_BYTES: Final = 64 << 20
-
 _READ_BYTES: Final = 1 << 18
 _BLANK: Final = b" \t\r\n"
 # No group repeats possessively: before Python 3.11.5 one that fails half-way does not go back (gh-106052).
@@ -29,6 +41,85 @@ _KEY: Final = re.compile(rb'"(%b)"\s*:' % _STRING, re.DOTALL)
 _CLOSING: Final = {b"[": b"]", b"{": b"}"}
 
 
+def read_json(file: InputFile) -> dict[str, Any]:
+    """The JSON object that the file is.
+
+    Raises:
+        InputError: it is not JSON, or no object.
+    """
+    try:
+        document = orjson.loads(read_text(file))
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"{file.name} is not JSON: {error}.") from error
+    if not isinstance(document, dict):
+        raise InputError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
+    return document
+
+
+def read_json_lines(
+    file: InputFile, parse: Callable[[dict[str, Any]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    """The records of a JSON Lines file: what `parse` makes of each object; anything else is rejected."""
+    for number, first_byte, line in read_lines_at(file):
+        parse_line = partial(_parse_json_line, line, parse)
+        yield take_record(number, f"line {number}", line, parse_line, first_byte)
+
+
+def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
+    return parse(parse_json_object(line))
+
+
+def read_json_line_files(
+    file: InputFile,
+    parse: Callable[[dict[str, Any]], Rows],
+    *,
+    suffixes: tuple[str, ...] = LINES,
+) -> Iterator[Accepted | Rejected]:
+    """The records of a file with JSON lines, or of all entries with such lines of an archive.
+
+    Raises:
+        InputError: the file cannot be read, or no entry of the archive holds lines.
+        LoadError: it is damaged or cut short.
+    """
+    if file.path is None or file.member is not None or not is_archive(file.path):
+        yield from read_json_lines(file, parse)
+        return
+    numbers = count(1)
+    is_empty = True
+    for member in iterate_members(file.path):
+        if is_line_file(member.name, suffixes):
+            is_empty = False
+            yield from _read_member(member.name, decompress(member.open(), member.name), numbers, parse)
+    if is_empty:
+        raise InputError(f"{file.name} has no entry ending in {', '.join(suffixes)}, plain or compressed.")
+
+
+def _read_member(
+    name: str, stream: IO[bytes], numbers: Iterator[int], parse: Callable[[dict[str, Any]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    for line_number, _, whole in split_stream(stream):
+        line = whole if isinstance(whole, CutLine) else whole.rstrip(b"\r\n")
+        if line.strip():
+            location = f"{name}: line {line_number}"
+            yield take_record(next(numbers), location, line, partial(_parse_json_line, line, parse))
+
+
+def parse_json_object(raw: bytes) -> dict[str, Any]:
+    """The JSON object that the bytes are.
+
+    Raises:
+        RecordError: they are not UTF-8, not JSON, or no object.
+    """
+    try:
+        value = orjson.loads(raw) if not isinstance(raw, CutLine) else None
+    except orjson.JSONDecodeError as error:
+        decode_utf8(raw)  # which says so where it is no UTF-8
+        raise RecordError("not_json", str(error)) from error
+    if isinstance(raw, CutLine):
+        decode_utf8(raw)
+    return expect_object(value)
+
+
 def read_json_array(
     file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
@@ -41,13 +132,7 @@ def read_json_array(
         InputError: there is no such file, it cannot be read, or it is neither an array nor an object.
         LoadError: the compressed stream is damaged or cut short.
     """
-
-    def parse_object(_key: str, value: Any) -> Rows:
-        if not isinstance(value, dict):
-            raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
-        return parse(value)
-
-    return read_json_members(file, parse_object)
+    return read_json_members(file, lambda _key, value: parse(expect_object(value)))
 
 
 def read_json_members(file: InputFile, parse: Callable[[str, Any], Rows]) -> Iterator[Accepted | Rejected]:

@@ -1,5 +1,6 @@
 """A release that the synthetic world is written into says what the world says, in the published layout."""
 
+import doctest
 import gzip
 import hashlib
 import json
@@ -13,9 +14,10 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.loaders.synthetic import LOADER
-from pinakes.loaders.synthetic import release as release_module
-from pinakes.loaders.synthetic.release import write_release
 from pinakes.loaders.synthetic.world import World
+from tests.releases import import_benchmark, write_release
+
+release_module = import_benchmark("_release")
 
 PAPERS = 700
 WORLD = World(PAPERS, 3)
@@ -281,3 +283,7 @@ def test_what_cannot_be_written_is_an_error_that_says_what_can(
 ) -> None:
     with pytest.raises(InputError, match=message):
         write_release(tmp_path / "new", WORLD, **options)
+
+
+def test_columns_are_written_as_the_examples_show() -> None:
+    assert doctest.testmod(import_benchmark("_json_columns")).failed == 0

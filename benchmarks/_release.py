@@ -2,8 +2,7 @@
 
 So loaders of published formats can be tried, timed and interrupted at any size. Layouts: `2020` (S2ORC of
 2020) and `s2ag` (datasets of the Semantic Scholar Academic Graph). A layout, a world and a number of shards
-give the same bytes, before they are compressed, everywhere. Leaves out: queries and judgments, which these
-formats do not have.
+give the same bytes, before they are compressed, everywhere. Queries and judgments are in neither format.
 """
 
 import gzip
@@ -16,15 +15,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pinakes.errors import InputError
-from pinakes.loaders.synthetic.citations import split_mentions
-from pinakes.loaders.synthetic.release_2020 import invert_citations, write_metadata
-from pinakes.loaders.synthetic.release_s2ag import (
+from _release_2020 import invert_citations, write_metadata
+from _release_s2ag import (
     count_pairs,
     write_abstracts,
     write_citations,
     write_papers,
 )
+
+from pinakes.errors import InputError
+from pinakes.loaders.synthetic.citations import GROUP_MENTIONS, count_citations
 from pinakes.loaders.synthetic.world import World
 
 _GZIP_LEVEL: Final = 1  # half the time of the default, for files that are a tenth larger
@@ -95,6 +95,13 @@ def _split_papers(world: World, shards: int) -> list[range]:
     return [range(start, stop) for start, stop in pairwise(ends)]
 
 
+def _split_mentions(world: World, parts: int) -> list[range]:
+    """The mentions in consecutive parts, some of them empty; each begins with a new paper."""
+    groups, total = -(-count_citations(world) // GROUP_MENTIONS), count_citations(world)
+    ends = [min(groups * part // parts * GROUP_MENTIONS, total) for part in range(parts + 1)]
+    return [range(first, last) for first, last in pairwise(ends)]
+
+
 def _plan_2020(world: World, shards: int) -> list[_Shard]:
     links = invert_citations(world)
     return [
@@ -105,7 +112,7 @@ def _plan_2020(world: World, shards: int) -> list[_Shard]:
 
 def _plan_s2ag(world: World, shards: int) -> list[_Shard]:
     counts = count_pairs(world)
-    papers, mentions = _split_papers(world, shards), split_mentions(world, shards)
+    papers, mentions = _split_papers(world, shards), _split_mentions(world, shards)
     datasets = {
         "papers": [partial(write_papers, world, counts, part) for part in papers],
         "abstracts": [partial(write_abstracts, world, part) for part in papers],

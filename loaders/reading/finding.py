@@ -1,0 +1,167 @@
+"""The files that a source holds: by the ends of their names, by their roles, in folders and in archives.
+
+And what names say: of a source, what its corpus is called; of a benchmark's file, its split.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from pinakes.errors import InputError
+from pinakes.loaders.base import FindFiles, InputFile, Options
+from pinakes.loaders.reading.archives import is_archive, list_members
+from pinakes.loaders.reading.compression import COMPRESSIONS, strip_compression
+
+LINES: Final = (".jsonl", ".json", ".ndjson")
+_SPLITS: Final = {
+    "train": "train",
+    "training": "train",
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "dev": "dev",
+    "test": "test",
+}
+_SUFFIXES: Final = re.compile(r"(?:\.(?:nxml|xml|tei|grobid|bib|zip|tar|tgz|gz|zst|bz2|xz))+$", re.IGNORECASE)
+
+
+def name_corpus(source: Path | None, default: str) -> str:
+    """A corpus's name from that of its folder, archive or document; the default without a source.
+
+    >>> name_corpus(Path("pone.0217.nxml.gz"), "jats"), name_corpus(Path("pmc.tar.gz"), "jats")
+    ('pone.0217', 'pmc')
+    """
+    if source is None:
+        return default
+    name = source.resolve().name
+    return name if source.is_dir() else _SUFFIXES.sub("", name) or default
+
+
+def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
+    """The source, or the files below it in the order of their names; hidden ones are passed over.
+
+    Args:
+        source: a file or a folder.
+        expected: what messages say the source should be.
+
+    Raises:
+        InputError: there is no such file or folder.
+    """
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected {expected}.")
+    if source.is_file():
+        return [(source.name, source)]
+    named = [(path.relative_to(source).as_posix(), path) for path in source.rglob("*") if path.is_file()]
+    return sorted((name, path) for name, path in named if not re.search(r"(?:^|/)[._]", name))
+
+
+def list_folder(source: Path | None, expected: str) -> list[Path]:
+    """The file, or the files directly in the folder, by name.
+
+    Raises:
+        InputError: there is no such file or folder, or the folder is empty.
+    """
+    if source is None or not source.exists():
+        raise InputError(f"there is no file or folder {source}; expected {expected}.")
+    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
+    if not paths:
+        raise InputError(f"the folder {source} is empty; expected {expected}.")
+    return paths
+
+
+def find_roles(
+    source: Path | None, find_role: Callable[[str], str | None], expected: str, order: tuple[str, ...]
+) -> list[InputFile]:
+    """The source's files, each with its role, roles in the given order.
+
+    Args:
+        source: a file or a folder.
+        find_role: a file's role by its name, lowered and without a compression's suffix; None passes it over.
+        expected: what messages say the source should be.
+        order: the roles, first what others name.
+
+    Raises:
+        InputError: there is no such file or folder, or no file has a role.
+    """
+    found = [
+        InputFile(path, name, role)
+        for name, path in list_files(source, expected)
+        if (role := find_role(strip_compression(name.lower()))) is not None
+    ]
+    if not found:
+        raise InputError(f"{source} holds none of the files that were expected: {expected}.")
+    return sorted(found, key=lambda file: (order.index(file.role), file.name))
+
+
+def find_by_name(expected: str, **roles: str) -> FindFiles:
+    """A loader's `find_files`: the files whose names match the pattern of a role, in the order of the roles.
+
+    Patterns are searched for as `find_roles` says of `find_role`.
+    """
+
+    def find_role(name: str) -> str | None:
+        return next((role for role, pattern in roles.items() if re.search(pattern, name)), None)
+
+    def find_files(source: Path | None, _options: Options) -> list[InputFile]:
+        return find_roles(source, find_role, expected, tuple(roles))
+
+    return find_files
+
+
+def list_entries(file: InputFile, suffix: str) -> list[InputFile]:
+    """The file itself, or of an archive the entries in whose names the suffix stands, by name."""
+    if file.path is None or not is_archive(file.path):
+        return [file]
+    names = sorted(name for name in list_members(file.path) if suffix in name.lower())
+    return [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in names]
+
+
+def find_line_files(
+    source: Path | None, *, role: str = "papers", suffixes: tuple[str, ...] = LINES
+) -> list[InputFile]:
+    """The files with lines below the source, in the order of their names; hidden ones are passed over.
+
+    Args:
+        source: a file, which is taken whatever its name; an archive; or a folder with either.
+        role: the role of each.
+        suffixes: how the names of a folder's or an archive's files end, before `.gz` and the like.
+
+    Raises:
+        InputError: there is no such file or folder, or the folder holds no such file.
+    """
+    if source is None or not source.exists():
+        raise InputError(f"there is no {source}; expected a file with JSON lines, an archive or a folder.")
+    if source.is_file():
+        return [InputFile(source, source.name, role)]
+    found = (path for path in source.rglob("*") if path.is_file())
+    names = sorted(
+        (path.relative_to(source).as_posix(), path)
+        for path in found
+        if is_line_file(path.relative_to(source).as_posix(), suffixes) or is_archive(path)
+    )
+    if not names:
+        raise InputError(f"{source} has no file ending in {', '.join(suffixes)}, plain or compressed.")
+    return [InputFile(path, name, role) for name, path in names]
+
+
+def is_line_file(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether the name of a file is that of one with JSON lines.
+
+    >>> is_line_file("2212/a.jsonl.gz", (".jsonl",)), is_line_file(".cache/a.jsonl", (".jsonl",))
+    (True, False)
+    """
+    path = PurePosixPath(name)
+    if any(part.startswith(".") for part in path.parts):
+        return False
+    return path.name.endswith(tuple(f"{end}{packed}" for end in suffixes for packed in ("", *COMPRESSIONS)))
+
+
+def name_split(name: str, default: str) -> str:
+    """The split that a file's own name says, or else the default.
+
+    >>> name_split("mdcr_val.json", "test"), name_split("train/meta.jsonl", "all")
+    ('dev', 'all')
+    """
+    words = re.split(r"[^a-z]+", name.rsplit("/", 1)[-1].lower())
+    return next((_SPLITS[word] for word in words if word in _SPLITS), default)
