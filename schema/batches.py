@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, one_of, optional, required
+from pinakes.schema.base import key_column, metadata, one_of, optional, reference, required
 
 REJECTION_REASONS = (
     "invalid_utf8",
@@ -64,7 +64,7 @@ load_batches = sa.Table(
 rejected_rows = sa.Table(
     "rejected_rows",
     metadata,
-    key_column("batch_id", "load_batches.batch_id"),
+    reference("batch_id", "load_batches.batch_id"),
     key_column("row_number", "number of the record in the file; 1 is the first"),
     required("location", sa.Text, "line number or element path"),
     required("reason", sa.Text, "one of a listed set"),

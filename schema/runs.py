@@ -2,13 +2,13 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, optional, reference, required
 
 runs = sa.Table(
     "runs",
     metadata,
     key_column("run_id", "ours, rising with time"),
-    required("benchmark", sa.Text, "benchmarks.name"),
+    reference("benchmark", "benchmarks.name", role="required", type_=sa.Text),
     required("system", sa.Text, "what ranked: bm25, minilm, or the name given at import"),
     required(
         "run_digest", sa.Text, "sha256 over all that decides the ranking: the same digest, the same hits"
@@ -42,9 +42,9 @@ runs = sa.Table(
 hits = sa.Table(
     "hits",
     metadata,
-    key_column("run_id", "runs.run_id"),
+    reference("run_id", "runs.run_id"),
     key_column("query_id", "query_id of the benchmark's queries view", sa.Text),
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id"),
     required("rank", sa.Integer, "1 is the best; the order that the ranking's maker gave"),
     required("score", sa.Double, "higher is better; a distance is stored as its negative"),
     info=BULK,
@@ -54,7 +54,7 @@ hits = sa.Table(
 scores = sa.Table(
     "scores",
     metadata,
-    required("run_id", sa.BigInteger, "runs.run_id"),
+    reference("run_id", "runs.run_id", role="required"),
     required("measure", sa.Text, "name of the measure, in ir-measures' syntax or our own"),
     required("subset", sa.Text, "which queries: all, facet=method, all/test, facet=method/test, …"),
     optional("query_id", sa.Text, "the query that the value is of; null on an aggregate"),

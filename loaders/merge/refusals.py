@@ -9,8 +9,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.merge.context import UNKNOWN, Tables, number_rows
-from pinakes.loaders.merge.lookup import Keys
+from pinakes.loaders.merge.context import UNKNOWN, Keys, Tables, number_rows
 from pinakes.loaders.staging import REASONS, Chunk, Reason, Rejected, show_raw
 
 Problems = dict[int, tuple[Reason, str]]
@@ -31,7 +30,7 @@ _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 def find_refused(
     tables: Tables, papers: Keys, queries: Keys, selecting: Problems, *, creates_unknown: bool
 ) -> Problems:
-    """The records to refuse. Of a record's unknown names, a paper's and then the least comes first.
+    """The records to refuse. Of a record's unknown names, a paper's and then the first by name comes first.
 
     `selecting` are the records that select sentences that are not there, staged still or not.
     """

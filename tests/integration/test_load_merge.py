@@ -1,4 +1,4 @@
-"""What hangs on a paper, and citations: replaced, resolved and counted, the same on both databases."""
+"""Child rows of papers, and citations: replaced, resolved and counted, the same on both databases."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from pinakes.database import Database
 from pinakes.errors import LoadError
 from pinakes.load.load import FileSummary
 from pinakes.loaders.base import PAPER_CHILDREN
+from pinakes.loaders.merge.assessments import ASSESSMENTS
 from pinakes.loaders.staging import STAGED, Rows
 from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
@@ -17,7 +18,7 @@ def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
     return [(f.rows_in, f.rows_loaded, f.rows_updated, f.rows_unchanged, f.rows_rejected) for f in files]
 
 
-def test_what_hangs_on_a_paper_is_replaced_where_it_changed(
+def test_child_rows_are_replaced_where_they_changed(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     papers = [
@@ -216,22 +217,16 @@ def test_merging_gives_the_same_rows_on_both_databases(
     assert [row[2] for row in dumped[0]["cited_references"]] == ["é", "b", "B", "10", "9", "a"]
 
 
-def test_what_hangs_on_a_paper_comes_with_the_paper(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_child_rows_come_with_their_paper(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     stray: Rows = {"fields": [{"source_id": "a", "field": "Law", "assigned_by": "toy"}]}
     with pytest.raises(LoadError, match="stages fields of a paper that it does not stage"):
         load_records(database, monkeypatch, "1", {"papers": [stray]})
 
 
 def test_every_staged_table_is_merged() -> None:
-    from pinakes.loaders.merge.assessments import _KINDS
-    from pinakes.loaders.merge.children import CHILD_TABLES
-
-    others = {"papers", "mentioned_papers", "references", "reference_identifiers", "citations", "deletions"}
+    others = {"papers", "mentioned_papers", "references", "reference_identifiers", "deletions"}
     others.add("sentence_selections")
-    assert {*CHILD_TABLES, *_KINDS, *others} == set(STAGED)
-    assert {*CHILD_TABLES, "citations"} == set(PAPER_CHILDREN)
+    assert {*PAPER_CHILDREN, *ASSESSMENTS, *others} == set(STAGED)
 
 
 def test_identifiers_of_a_paper_mentioned_in_passing_are_added(

@@ -34,7 +34,7 @@ def load_records(
 
 
 def toy_paper(source_id: str, authors: str = "", fields: str = "", dois: str = "", **columns: Any) -> Rows:
-    """A paper with what hangs on it, in words."""
+    """A paper with its child rows, in words."""
     return {
         "papers": [{"source_id": source_id, **columns}],
         "authorships": [

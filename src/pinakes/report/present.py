@@ -55,6 +55,9 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         print_object(asdict(summary))
     else:
         print_tables(list_load_tables(summary))
+        for rows in summary.stale:
+            made = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
+            print(f"{made} are of an older text: make them again", file=sys.stderr)
 
 
 def print_tuning(summary: "TuneSummary", *, as_json: bool) -> None:
