@@ -92,10 +92,10 @@ class Loader:
         options: the options that the loader knows, each with a line of help.
         creates_unknown: whether a paper or query that judgments or pools name, but no record describes,
             becomes one without a text instead of a rejected row.
-        describes: role -> which columns and child rows of its papers a file of that role says in full: a newer
-            record replaces those, and leaves alone what other files of the release say, and sentences and
-            variants of other producers. Identifiers and fields that a file stages and does not say in full are
-            added to the existing ones.
+        describes: role -> which columns and child rows of its papers a file of that role says in full: a
+            newer record replaces those, and leaves alone what other files of the release say and what other
+            producers have made. Identifiers and fields that a file stages and does not say in full are added
+            to the existing ones.
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
     """

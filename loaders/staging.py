@@ -1,7 +1,7 @@
 """What a loader hands over: chunks of staged rows in the source's own ids, and the rows it rejected.
 
 Every staged row carries `row_number`, the 1-based number of the source record that it came from, so that
-a record and all that hangs on it stand or fall together.
+a record and its child rows stand or fall together.
 """
 
 from collections.abc import Callable, Mapping

@@ -43,7 +43,7 @@ def reference(
         of: what else its comment says.
         role: whether it is of the primary key, never null, or may be null.
         type_: of both columns.
-        on_delete: what becomes of the row with the named one: it is deleted too, or names none; None: it stays.
+        on_delete: what becomes of the row when the named one goes: it goes too, or names none; None: nothing.
     """
     return sa.Column(
         name,

@@ -33,9 +33,9 @@ _VIEWS: Final = {
     "run_disagreement": "How many papers two runs share among their first 10 and 200 for a query.",
     "score_differences": "By how much two runs of a benchmark differ on a query.",
     "types_above_cited": "How many candidates of each type a run ranks above the papers that a query cites.",
-    "text_digests": "The digest of the text that derived rows are made of: of each paper, and of each section.",
+    "text_digests": "The digest of the text that rows are derived from: of each paper and each section.",
     "paper_derivations": "The derived rows of each paper, and whether they are of its text as it is now.",
-    "derivation_states": "The derived rows of each producer in each corpus, and how many are of an older text.",
+    "derivation_states": "The derived rows of each producer in a corpus, and how many are of an older text.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }
 

@@ -1,4 +1,4 @@
-"""What keys would refuse, as queries that count it: made from the references and keys that the tables declare."""
+"""What keys would refuse, as queries that count it: made from the references and keys of the tables."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Corpora, papers, and the child rows of papers.
 
-Child rows that Pinakes or a user can make from a text (sentences, variants, labels) have a `producer`, and those
-that Pinakes has made a `text_digest`: docs/decisions/0021.
+Child rows that can be derived from a text (sentences, variants, labels) have a `producer`, and where they
+were, a `text_digest`: docs/decisions/0021.
 """
 
 from typing import Any

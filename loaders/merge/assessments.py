@@ -1,4 +1,4 @@
-"""Queries, judgments, pools, labels and selected sentences: existing ones are compared, new ones are appended.
+"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended.
 
 A selection is what a query asks with under one name; a newer one takes the place of the existing one.
 """

@@ -1,4 +1,4 @@
-"""Child rows of papers, with ids of ours: prepared to be compared and written, or added to the existing ones."""
+"""Child rows of papers, with ids of ours: prepared for the merge, or added to the existing ones."""
 
 from typing import Final
 

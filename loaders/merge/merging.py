@@ -157,8 +157,8 @@ def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
 def _delete(session: Session, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
     """Delete what the rows name and the corpus holds; what it does not hold is no error.
 
-    With a paper go its child rows, whoever made them, and what else names it (`on_delete` of `schema.reference`),
-    but not the stored runs: a hit is what was found then.
+    With a paper go its child rows, whoever made them, and what else names it (`on_delete` of a column that
+    `schema.base.reference` makes), but not the stored runs: a hit is what was found then.
     """
     fates.known.append(number_rows(rows))
     for kind, find, statements in (

@@ -1,7 +1,7 @@
 """The SQL of merging, made from the declared tables: staged rows compared, added, replaced and deleted.
 
-Staged rows stand under `staged_<name>` with the columns of their table; `staged_papers` are the papers whose child
-rows are meant. Rows of a file are its loader's: where a table has a `producer`, those of others are left alone.
+Staged rows stand under `staged_<name>` with the columns of their table; `staged_papers` are the papers whose
+child rows are meant. Rows of a file are its loader's: where a table has a `producer`, those of others stay.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def match(
     names: Iterable[str],
     constants: Mapping[str, Any] | None = None,
 ) -> sa.ColumnElement[bool]:
-    """Rows with the same values in the columns; `constants` are those that are the same for all staged rows."""
+    """Rows with the same values in the columns; `constants` are values that all staged rows have."""
     said = constants or {}
     return sa.and_(*(table.c[name] == (said[name] if name in said else staged.c[name]) for name in names))
 
@@ -65,7 +65,7 @@ def add_missing(session: Session, table: sa.Table, rows: pa.Table) -> None:
 
 
 def fill_gaps(session: Session, table: sa.Table, name: str, columns: Iterable[str], **values: Any) -> None:
-    """Set columns that are null to what is staged under the name; `values` are set in all rows that change."""
+    """Set columns that are null to what is staged under the name; `values` are set where a gap is."""
     staged, names = stage(name, table), list(columns)
     is_gap = [table.c[name].is_(None) & staged.c[name].is_not(None) for name in names]
     filled = {name: sa.func.coalesce(table.c[name], staged.c[name]) for name in names}

@@ -80,7 +80,8 @@ class LoadSummary:
 
     Attributes:
         reasons: why records of this load were rejected, and how many.
-        stale: the derived rows of an older text that the corpus holds: table_name, producer, stale_papers, stale_rows.
+        stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
+            stale_rows.
     """
 
     corpus: str

@@ -1,7 +1,7 @@
-"""Derived rows brought up to date: of papers that have none, or whose text is another one than they were made of.
+"""Derived rows brought up to date: those of papers that have none, or none of their text as it is now.
 
-A generator says who it is (`producer`), which table it fills, and how rows are made of texts. Its rows stand beside
-those of loaders and of other generators, which it never touches; docs/decisions/0021 has the rules.
+A generator says who it is (`producer`), which table it fills, and how rows are made of texts. Its rows stand
+beside those of loaders and of other generators, which it never touches; docs/decisions/0021 has the rules.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,12 +44,12 @@ class Generator:
     """What makes rows of papers' texts.
 
     Attributes:
-        producer: its name, its version and all settings that its rows depend on, as `neighbours 1 seed=7`: rows of
-            another producer are other rows.
+        producer: its name, its version and all settings that its rows depend on, as `neighbours 1 seed=7`:
+            rows of another producer are other rows.
         table: of `TABLES`, where the rows go.
         make: papers (paper_id, title, abstract; a text may be null) -> rows of these papers: paper_id and the
-            table's other columns, but not producer and text_digest. Sentences are of the abstract, section 0. A
-            paper may have no rows, and is then asked for at the next time again.
+            table's other columns, but not producer and text_digest. Sentences are of the abstract, section 0.
+            A paper for which there are no rows is given again the next time.
     """
 
     producer: str
@@ -154,7 +154,7 @@ def read_texts(session: Session, paper_ids: npt.NDArray[np.int64]) -> pa.Table:
 def store_derived(session: Session, generator: Generator, texts: pa.Table, made: pa.Table) -> int:
     """Put the rows in the place of the generator's rows of these papers; the number of rows that are in.
 
-    A paper that is gone since its text was read gets no rows; rows of a text that has changed since are stale.
+    A paper that is gone since its text was read gets no rows; rows of a text that changed since are stale.
 
     Args:
         session: a transaction that writes.
