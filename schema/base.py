@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 
+from pinakes.database import Session
+
 BULK: Final = {"bulk": True}
 """`info` of a table whose key DuckDB does not index: docs/decisions/0010 says why.
 
@@ -24,6 +26,11 @@ FACETS: Final = ("background", "method", "result", "other")
 def key_column(name: str, comment: str, type_: Any = sa.BigInteger) -> sa.Column[Any]:
     """A primary key column whose values are ours, never the database's."""
     return sa.Column(name, _portable(type_), primary_key=True, autoincrement=False, comment=comment)
+
+
+def next_id(session: Session, column: sa.Column[Any]) -> int:
+    """The id after the greatest in the column; 1 in an empty table."""
+    return 1 + int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(column), 0))))
 
 
 def reference(

@@ -14,9 +14,9 @@ from pinakes.errors import UnknownNameError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.evaluators.trec_names import translate_trec_name
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import VIEWS
+from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions

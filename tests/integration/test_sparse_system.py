@@ -15,8 +15,7 @@ from pinakes.index.index import index
 from pinakes.run.run import RunRequest, run
 from pinakes.run.tune import TuneSummary, tune_bm25
 from pinakes.run.validation import find_validation
-from pinakes.schema import runs
-from pinakes.schema.tuning import tuned_parameters
+from pinakes.schema import runs, tuned_parameters
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import read_workload

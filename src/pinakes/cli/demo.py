@@ -8,9 +8,9 @@ from typing import Final
 from pinakes.database import connect
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.progress import Progress
+from pinakes.queries.install import initialise
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.gather import gather_report, write_report
 from pinakes.run.run import RunRequest, run

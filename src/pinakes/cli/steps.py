@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pinakes.index.index import index, index_corpus
     from pinakes.load.deduplicate import deduplicate
     from pinakes.load.fetch import fetch, find_source
-    from pinakes.load.initialise import initialise
     from pinakes.load.load import LoadRequest, choose_loader, load
     from pinakes.load.resolve import resolve
+    from pinakes.queries.install import initialise
     from pinakes.report.errors import ErrorRequest, gather_errors, print_errors, write_errors
     from pinakes.report.gather import gather_report, write_report
     from pinakes.report.present import (
@@ -157,7 +157,7 @@ _HOMES: Final = {
     "pinakes.sample.sample": ("sample",),
     "pinakes.sample.plan": ("SampleRequest",),
     "pinakes.search.search": ("SearchRequest", "search"),
-    "pinakes.load.initialise": ("initialise",),
+    "pinakes.queries.install": ("initialise",),
     "pinakes.load.load": ("LoadRequest", "choose_loader", "load"),
     "pinakes.vectors.nearest": (
         "FaissRequest",
