@@ -75,6 +75,19 @@ PAPER_CHILDREN: Final[Mapping[str, sa.Table]] = {
     "citations": schema.citations,
 }
 """staged child rows -> their table; what compares, adds, replaces and deletes them is made from this"""
+ASSESSMENTS: Final[Mapping[str, sa.Table]] = {
+    "queries": schema.benchmark_queries,
+    "judgments": schema.judgments,
+    "labels": schema.labels,
+    "pool_sources": schema.pool_sources,
+}
+"""staged rows that name papers which other records describe -> their table"""
+PAPER_KEYS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("papers", "mentioned_papers", *ASSESSMENTS), "source_id"),
+    "queries": "paper_source_id",
+    "citations": "citing_source_id",
+}
+"""staged table -> its column that names a paper, of tables that may name one without a row of `papers`"""
 WHOLE_PAPER: Final = frozenset({*PAPER_COLUMNS, *PAPER_CHILDREN})
 """all that a record with a row of `papers` says of it, unless its loader tells otherwise"""
 

@@ -23,7 +23,7 @@ load_batches = sa.Table(
     "load_batches",
     metadata,
     key_column("batch_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("loader", sa.Text, "name of the loader"),
     required("file", sa.Text, "name of the file"),
     required("file_digest", sa.Text, "sha256 of the file's bytes, or of a generator's options"),
@@ -77,7 +77,7 @@ rejected_rows = sa.Table(
 load_reports = sa.Table(
     "load_reports",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column(
         "files_digest", "sha256 over what was loaded: loader, options, and the files' digests", sa.Text
     ),

@@ -12,7 +12,7 @@ cited_references = sa.Table(
     "cited_references",
     metadata,
     key_column("reference_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("reference_key", sa.Text, "what the work is de-duplicated by: the source's id of it"),
     optional("title", sa.Text, "title as cited"),
     optional("abstract", sa.Text, "abstract of the cited work, where known"),
@@ -71,7 +71,7 @@ def _mention_columns() -> list[sa.Column[Any]]:
         optional("context_end", sa.Integer, "offset in characters behind the mention"),
         optional("intents", sa.Text, "why it is cited, in the source's words, sorted, joined by commas"),
         optional("is_influential", sa.Boolean, "whether the source holds the citation for influential"),
-        required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row"),
+        reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
     ]
 
 
@@ -96,7 +96,7 @@ pending_citations = sa.Table(
     "pending_citations",
     metadata,
     key_column("citation_id", "ours; the id that the mention will have in citations"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required(
         "citing_source_id", sa.Text, "the source's id of the paper that cites, which we do not hold yet"
     ),

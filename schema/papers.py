@@ -79,7 +79,7 @@ authors = sa.Table(
     "authors",
     metadata,
     key_column("author_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("source_id", sa.Text, "the source's own id of the author"),
     required("name", sa.Text, "name as the source writes it"),
     sa.UniqueConstraint("corpus_id", "source_id", name="authors_source_key"),

@@ -3,7 +3,7 @@
 A selection is what a query asks with under one name; a newer one takes the place of the existing one.
 """
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from pinakes import schema
 from pinakes.database import Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.loaders.base import ASSESSMENTS, PAPER_KEYS
 from pinakes.loaders.merge.children import list_key
 from pinakes.loaders.merge.context import (
     UNKNOWN,
@@ -28,14 +29,6 @@ from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows
 from pinakes.loaders.merge.statements import add_missing, differ, list_said, match, stage
 from pinakes.loaders.staging import Reason
 
-ASSESSMENTS: Final[dict[str, tuple[sa.Table, str]]] = {
-    "queries": (schema.benchmark_queries, "paper_source_id"),
-    "judgments": (schema.judgments, "source_id"),
-    "pool_sources": (schema.pool_sources, "source_id"),
-    "labels": (schema.labels, "source_id"),
-}
-"""staged table -> its table, and its column that names a paper"""
-
 
 def merge_assessments(
     session: Session, tables: Tables, papers: Keys, context: MergeContext, fates: Fates
@@ -43,9 +36,9 @@ def merge_assessments(
     """Merge a chunk's queries, judgments, pools and labels; all papers that they name are there."""
     if context.creates_unknown and "judgments" in tables:
         _create_queries(session, tables, context)
-    for name, (table, column) in ASSESSMENTS.items():
+    for name, table in ASSESSMENTS.items():
         if name in tables:
-            ids = papers.find(tables[name][column])
+            ids = papers.find(tables[name][PAPER_KEYS[name]])
             rows = tables[name].append_column("paper_id", pa.array(ids, mask=ids == UNKNOWN))
             _merge(session, name, keep_first(rows, list_key(table)), context, fates)
 
@@ -60,7 +53,7 @@ def _create_queries(session: Session, tables: Tables, context: MergeContext) -> 
 
 
 def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
-    table, _ = ASSESSMENTS[name]
+    table = ASSESSMENTS[name]
     staged, said = stage(name, table), list_said(table)
     constants = {"corpus_id": context.corpus_id, "producer": context.producer}
     same = match(table, staged, table.primary_key.columns.keys(), constants)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.errors import LoadError
-from pinakes.loaders.base import PAPER_CHILDREN
+from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, PAPER_KEYS
 from pinakes.loaders.merge.assessments import find_unknown_sentences, merge_assessments, merge_selections
 from pinakes.loaders.merge.children import ADDED, DEFECT, add_children
 from pinakes.loaders.merge.citations import find_references, merge_citations
@@ -40,18 +40,7 @@ from pinakes.schema import (
     sentence_selections,
 )
 
-_PAPER_KEYS: Final = {
-    "papers": "source_id",
-    "mentioned_papers": "source_id",
-    "judgments": "source_id",
-    "labels": "source_id",
-    "pool_sources": "source_id",
-    "queries": "paper_source_id",
-    "citations": "citing_source_id",
-}
-"""staged table -> its column that names a paper, in the order in which new papers are numbered"""
 _DELETED: Final = sa.table("staged_ids", sa.column("id", sa.BigInteger))
-_NAMED_ONLY: Final = ("queries", "judgments", "labels", "pool_sources")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,7 @@ def _refuse_strays(tables: Tables, context: MergeContext) -> None:
 
 
 def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Named:
-    columns = [tables[name][column] for name, column in _PAPER_KEYS.items() if name in tables]
+    columns = [tables[name][column] for name, column in PAPER_KEYS.items() if name in tables]
     requested = [
         tables[name]["query_id"] for name in ("queries", "judgments", "pool_sources") if name in tables
     ]
@@ -134,7 +123,7 @@ def _merge(
     added = ADDED if "mentioned_papers" in tables else set(ADDED) - context.describes
     add_children(session, {name: tables[name] for name in added if name in tables}, named.papers)
     if context.creates_unknown:
-        columns = [tables[name][_PAPER_KEYS[name]] for name in _NAMED_ONLY if name in tables]
+        columns = [tables[name][PAPER_KEYS[name]] for name in ASSESSMENTS if name in tables]
         create_papers(session, columns, named.papers, context)
     if "citations" in tables:
         own = _find_own(tables, named.papers, context)
