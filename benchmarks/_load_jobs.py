@@ -96,8 +96,8 @@ def pinakes(
 ) -> dict[str, Any]:
     """`pinakes load` into a database that is there, empty or not."""
     from pinakes.database import connect
-    from pinakes.load.initialise import initialise
     from pinakes.load.load import LoadRequest, load
+    from pinakes.queries.install import initialise
 
     with connect(url) as database:
         initialise(database)

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+import sqlalchemy as sa
+
+from pinakes import schema
 from pinakes.loaders.staging import Chunk
 
 Options = Mapping[str, str]
@@ -61,16 +64,30 @@ class ReadChunks(Protocol):
 
 
 PAPER_COLUMNS: Final = ("title", "abstract", "year", "venue", "citation_count")
-PAPER_CHILDREN: Final = (
-    "identifiers",
-    "fields",
-    "authorships",
-    "sentences",
-    "sections",
-    "variants",
-    "review_scores",
-    "citations",
-)
+PAPER_CHILDREN: Final[Mapping[str, sa.Table]] = {
+    "identifiers": schema.paper_identifiers,
+    "fields": schema.paper_fields,
+    "authorships": schema.authorships,
+    "sentences": schema.sentences,
+    "sections": schema.sections,
+    "variants": schema.paper_variants,
+    "review_scores": schema.review_scores,
+    "citations": schema.citations,
+}
+"""staged child rows -> their table; what compares, adds, replaces and deletes them is made from this"""
+ASSESSMENTS: Final[Mapping[str, sa.Table]] = {
+    "queries": schema.benchmark_queries,
+    "judgments": schema.judgments,
+    "labels": schema.labels,
+    "pool_sources": schema.pool_sources,
+}
+"""staged rows that name papers which other records describe -> their table"""
+PAPER_KEYS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("papers", "mentioned_papers", *ASSESSMENTS), "source_id"),
+    "queries": "paper_source_id",
+    "citations": "citing_source_id",
+}
+"""staged table -> its column that names a paper, of tables that may name one without a row of `papers`"""
 WHOLE_PAPER: Final = frozenset({*PAPER_COLUMNS, *PAPER_CHILDREN})
 """all that a record with a row of `papers` says of it, unless its loader tells otherwise"""
 
@@ -89,9 +106,10 @@ class Loader:
         options: the options that the loader knows, each with a line of help.
         creates_unknown: whether a paper or query that judgments or pools name, but no record describes,
             becomes one without a text instead of a rejected row.
-        describes: role -> which columns and children of its papers a file of that role says in full: a newer
-            record replaces those, and leaves alone what other files of the release say. Identifiers and
-            fields that a file stages and does not say in full are added to what is there.
+        describes: role -> which columns and child rows of its papers a file of that role says in full: a
+            newer record replaces those, and leaves alone what other files of the release say and what other
+            producers have made. Identifiers and fields that a file stages and does not say in full are added
+            to the existing ones.
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
     """

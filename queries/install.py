@@ -20,7 +20,19 @@ from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TaskViews, resolve_task
-from pinakes.schema import benchmarks, comment_on_view, published_scores
+from pinakes.schema import benchmarks, comment_on_view, create_schema, published_scores
+from pinakes.settings import Settings, read_settings
+
+
+def initialise(database: Database, settings: Settings | None = None) -> list[str]:
+    """Make the tables and views that are missing; the benchmarks whose views were made or renewed.
+
+    Raises:
+        SchemaVersionError: the database was made by an older or a newer Pinakes.
+        BenchmarkError: a benchmark's folder is not as it should be.
+    """
+    create_schema(database)
+    return install_benchmarks(database, (settings or read_settings()).benchmark_folders)
 
 
 def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list[str]:

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import requested_candidates, requested_queries
-from pinakes.schema import papers, sentences
+from pinakes.schema import distinct_sentences as sentences
+from pinakes.schema import papers
 
 ABSTRACT: Final = 0
 QUERY_SENTENCES: Final = "query_sentences"

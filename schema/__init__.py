@@ -3,7 +3,7 @@
 Loaders, indexers and runs write them.
 """
 
-from pinakes.schema.base import metadata
+from pinakes.schema.base import metadata, next_id
 from pinakes.schema.batches import load_batches, load_reports, rejected_rows
 from pinakes.schema.benchmarks import (
     benchmark_queries,
@@ -22,11 +22,11 @@ from pinakes.schema.citations import (
     reference_identifiers,
 )
 from pinakes.schema.create import SCHEMA_VERSION, check_schema, comment_on_view, create_schema
-from pinakes.schema.ids import next_id
 from pinakes.schema.papers import (
     authors,
     authorships,
     corpora,
+    distinct_sentences,
     duplicate_papers,
     labels,
     paper_fields,
@@ -37,7 +37,7 @@ from pinakes.schema.papers import (
     sections,
     sentences,
 )
-from pinakes.schema.runs import hits, runs, scores
+from pinakes.schema.runs import hits, runs, scores, tuned_parameters
 from pinakes.schema.sampling import (
     constructed_candidates,
     construction_clashes,
@@ -49,7 +49,6 @@ from pinakes.schema.sampling import (
     sampling_exclusions,
     samplings,
 )
-from pinakes.schema.tuning import tuned_parameters
 from pinakes.schema.vectors import encoders, sentence_vectors_table, side_indexes, vectors_table
 
 __all__ = [
@@ -68,6 +67,7 @@ __all__ = [
     "construction_models",
     "corpora",
     "create_schema",
+    "distinct_sentences",
     "duplicate_papers",
     "duplicate_references",
     "encoders",

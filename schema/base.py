@@ -1,13 +1,16 @@
 """The one `MetaData` that every table belongs to, and the column shorthands that the areas share.
 
-There are no foreign keys between tables: docs/decisions/0002 says why, and `pinakes status --check`
-reports what a foreign key would have refused.
+A column says which row of another table it names as a foreign key would (`reference`), but no database gets
+one: docs/decisions/0002 says why. From what is declared, `pinakes status --check` counts what a foreign key
+would have refused, and a deletion of papers finds the rows that go with them.
 """
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
+
+from pinakes.database import Session
 
 BULK: Final = {"bulk": True}
 """`info` of a table whose key DuckDB does not index: docs/decisions/0010 says why.
@@ -23,6 +26,41 @@ FACETS: Final = ("background", "method", "result", "other")
 def key_column(name: str, comment: str, type_: Any = sa.BigInteger) -> sa.Column[Any]:
     """A primary key column whose values are ours, never the database's."""
     return sa.Column(name, _portable(type_), primary_key=True, autoincrement=False, comment=comment)
+
+
+def next_id(session: Session, column: sa.Column[Any]) -> int:
+    """The id after the greatest in the column; 1 in an empty table."""
+    return 1 + int(session.scalar(sa.select(sa.func.coalesce(sa.func.max(column), 0))))
+
+
+def reference(
+    name: str,
+    target: str,
+    of: str = "",
+    *,
+    role: Literal["key", "required", "optional"] = "key",
+    type_: Any = sa.BigInteger,
+    on_delete: Literal["CASCADE", "SET NULL"] | None = None,
+) -> sa.Column[Any]:
+    """A column that names a row of another table.
+
+    Args:
+        name: of the column.
+        target: the table and column that it names, as papers.paper_id.
+        of: what else its comment says.
+        role: whether it is of the primary key, never null, or may be null.
+        type_: of both columns.
+        on_delete: what becomes of the row when the named one goes: it goes too, or names none; None: nothing.
+    """
+    return sa.Column(
+        name,
+        _portable(type_),
+        sa.ForeignKey(target, ondelete=on_delete),
+        primary_key=role == "key",
+        autoincrement=False,
+        nullable=role == "optional",
+        comment=target + of,
+    )
 
 
 def required(name: str, type_: Any, comment: str) -> sa.Column[Any]:
@@ -44,6 +82,11 @@ def one_of(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstrain
     """A check that a text column holds one of the listed values (or null, where the column allows it)."""
     listed = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({listed})", name=name)
+
+
+@compiles(sa.ForeignKeyConstraint)
+def _leave_out_references(_constraint: sa.ForeignKeyConstraint, _compiler: Any, **_options: Any) -> None:
+    return None
 
 
 @compiles(sa.PrimaryKeyConstraint, "duckdb")

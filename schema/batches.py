@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, one_of, optional, required
+from pinakes.schema.base import key_column, metadata, one_of, optional, reference, required
 
 REJECTION_REASONS = (
     "invalid_utf8",
@@ -23,7 +23,7 @@ load_batches = sa.Table(
     "load_batches",
     metadata,
     key_column("batch_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("loader", sa.Text, "name of the loader"),
     required("file", sa.Text, "name of the file"),
     required("file_digest", sa.Text, "sha256 of the file's bytes, or of a generator's options"),
@@ -64,7 +64,7 @@ load_batches = sa.Table(
 rejected_rows = sa.Table(
     "rejected_rows",
     metadata,
-    key_column("batch_id", "load_batches.batch_id"),
+    reference("batch_id", "load_batches.batch_id"),
     key_column("row_number", "number of the record in the file; 1 is the first"),
     required("location", sa.Text, "line number or element path"),
     required("reason", sa.Text, "one of a listed set"),
@@ -77,7 +77,7 @@ rejected_rows = sa.Table(
 load_reports = sa.Table(
     "load_reports",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column(
         "files_digest", "sha256 over what was loaded: loader, options, and the files' digests", sa.Text
     ),

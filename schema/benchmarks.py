@@ -2,21 +2,34 @@
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import FACETS, key_column, metadata, one_of, optional, required
+from pinakes.schema.base import FACETS, key_column, metadata, one_of, optional, reference, required
+
+
+def _name_query() -> sa.ForeignKeyConstraint:
+    """The query that the columns corpus_id and query_id name."""
+    names = ["corpus_id", "query_id"]
+    return sa.ForeignKeyConstraint(names, [f"benchmark_queries.{name}" for name in names])
+
 
 benchmark_queries = sa.Table(
     "benchmark_queries",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column("query_id", "the source's own id of the query", sa.Text),
-    optional("paper_id", sa.BigInteger, "papers.paper_id where the query is a paper"),
+    reference(
+        "paper_id",
+        "papers.paper_id",
+        " where the query is a paper",
+        role="optional",
+        on_delete="SET NULL",
+    ),
     optional("text", sa.Text, "the query's text (TREC: title) where it is a text"),
     optional("description", sa.Text, "TREC: description or question"),
     optional("narrative", sa.Text, "TREC: narrative"),
     optional("facet", sa.Text, "facet that the query asks about"),
     optional("field", sa.Text, "field of study that the query belongs to"),
     optional("fold", sa.Text, "fold of the published splits"),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
     one_of("facet", FACETS, "benchmark_queries_facet_check"),
     comment="A query: a paper, a text, or a facet of a paper.",
 )
@@ -24,35 +37,37 @@ benchmark_queries = sa.Table(
 judgments = sa.Table(
     "judgments",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column("query_id", "benchmark_queries.query_id", sa.Text),
-    key_column("paper_id", "papers.paper_id of the judged paper"),
+    reference("paper_id", "papers.paper_id", " of the judged paper", on_delete="CASCADE"),
     key_column("assessor", "who judged: adjudicated, ann1, …; 'published' where the source has one", sa.Text),
     key_column("split", "train, dev, test or all", sa.Text),
     required("grade", sa.Integer, "the grade, in the source's scale"),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    _name_query(),
     comment="A grade that an assessor gave to a paper for a query.",
 )
 
 pool_sources = sa.Table(
     "pool_sources",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column("query_id", "benchmark_queries.query_id", sa.Text),
-    key_column("paper_id", "papers.paper_id of the candidate"),
+    reference("paper_id", "papers.paper_id", " of the candidate", on_delete="CASCADE"),
     key_column("source", "method or strategy that put the candidate into the pool", sa.Text),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    _name_query(),
     comment="Which method or strategy put a candidate into a query's pool.",
 )
 
 sentence_selections = sa.Table(
     "sentence_selections",
     metadata,
-    key_column("corpus_id", "corpora.corpus_id", sa.Integer),
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column("query_id", "benchmark_queries.query_id, of a query that is a paper", sa.Text),
     key_column("selection", "name of the selection, as its user gave it", sa.Text),
     key_column("position", "sentences.position in the abstract (section 0) of the query's paper", sa.Integer),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
     comment="Which sentences of its paper's abstract a query asks with, in a selection of a user's.",
 )
 

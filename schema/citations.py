@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
 
 RESOLVED_BY: Final = ("source_id", "identifier", "title")
 
@@ -12,12 +12,18 @@ cited_references = sa.Table(
     "cited_references",
     metadata,
     key_column("reference_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("reference_key", sa.Text, "what the work is de-duplicated by: the source's id of it"),
     optional("title", sa.Text, "title as cited"),
     optional("abstract", sa.Text, "abstract of the cited work, where known"),
     optional("year", sa.Integer, "year as cited"),
-    optional("paper_id", sa.BigInteger, "papers.paper_id where it is a paper that we hold"),
+    reference(
+        "paper_id",
+        "papers.paper_id",
+        " where it is a paper that we hold",
+        role="optional",
+        on_delete="SET NULL",
+    ),
     optional("resolved_by", sa.Text, "what told which paper it is: source_id, identifier or title"),
     sa.UniqueConstraint("corpus_id", "reference_key", name="cited_references_key"),
     one_of("resolved_by", RESOLVED_BY, "cited_references_resolved_check"),
@@ -27,7 +33,7 @@ cited_references = sa.Table(
 reference_identifiers = sa.Table(
     "reference_identifiers",
     metadata,
-    key_column("reference_id", "cited_references.reference_id"),
+    reference("reference_id", "cited_references.reference_id"),
     key_column("scheme", "doi, s2, arxiv, acl, mag, pubmed, pmc, …", sa.Text),
     key_column("identifier", "the id in that scheme, without a prefix", sa.Text),
     comment="Ids that a cited work carries.",
@@ -36,8 +42,8 @@ reference_identifiers = sa.Table(
 ambiguous_references = sa.Table(
     "ambiguous_references",
     metadata,
-    key_column("reference_id", "cited_references.reference_id"),
-    key_column("paper_id", "papers.paper_id of a paper that it may be"),
+    reference("reference_id", "cited_references.reference_id"),
+    reference("paper_id", "papers.paper_id", " of a paper that it may be", on_delete="CASCADE"),
     key_column("matched_by", "what the two share: identifier or title", sa.Text),
     comment="Cited works that could be one of several papers: recorded, never guessed.",
 )
@@ -45,9 +51,12 @@ ambiguous_references = sa.Table(
 duplicate_references = sa.Table(
     "duplicate_references",
     metadata,
-    key_column("reference_id", "cited_references.reference_id of the duplicate"),
-    required(
-        "kept_reference_id", sa.BigInteger, "cited_references.reference_id of the one that stands for it"
+    reference("reference_id", "cited_references.reference_id", " of the duplicate"),
+    reference(
+        "kept_reference_id",
+        "cited_references.reference_id",
+        " of the one that stands for it",
+        role="required",
     ),
     required("matched_by", sa.Text, "what the two share: paper, identifier or title"),
     comment="Cited works merged into another of their corpus; deleting a row undoes its merge.",
@@ -62,7 +71,7 @@ def _mention_columns() -> list[sa.Column[Any]]:
         optional("context_end", sa.Integer, "offset in characters behind the mention"),
         optional("intents", sa.Text, "why it is cited, in the source's words, sorted, joined by commas"),
         optional("is_influential", sa.Boolean, "whether the source holds the citation for influential"),
-        required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row"),
+        reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
     ]
 
 
@@ -70,8 +79,14 @@ citations = sa.Table(
     "citations",
     metadata,
     key_column("citation_id", "ours"),
-    required("citing_paper_id", sa.BigInteger, "papers.paper_id of the paper that cites"),
-    required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
+    reference(
+        "citing_paper_id",
+        "papers.paper_id",
+        " of the paper that cites",
+        role="required",
+        on_delete="CASCADE",
+    ),
+    reference("reference_id", "cited_references.reference_id", " of what it cites", role="required"),
     *_mention_columns(),
     info=BULK,
     comment="One mention of a cited work in a citing paper.",
@@ -81,11 +96,11 @@ pending_citations = sa.Table(
     "pending_citations",
     metadata,
     key_column("citation_id", "ours; the id that the mention will have in citations"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required(
         "citing_source_id", sa.Text, "the source's id of the paper that cites, which we do not hold yet"
     ),
-    required("reference_id", sa.BigInteger, "cited_references.reference_id of what it cites"),
+    reference("reference_id", "cited_references.reference_id", " of what it cites", role="required"),
     *_mention_columns(),
     info=BULK,
     comment="Mentions whose citing paper is not there yet; pinakes resolve moves them into citations.",

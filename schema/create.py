@@ -22,6 +22,7 @@ _VIEWS: Final = {
     "candidate_types": "What a candidate is: cited, graph, random, or what else put it into its pool.",
     "citation_links": "Who cites whom among the papers that we hold: each pair once.",
     "distinct_papers": "Papers without those that were merged into another.",
+    "distinct_sentences": "Sentences of one split of each text: the source's before a generator's.",
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
     "paper_title_keys": "Papers with their normalised titles.",
@@ -32,6 +33,9 @@ _VIEWS: Final = {
     "run_disagreement": "How many papers two runs share among their first 10 and 200 for a query.",
     "score_differences": "By how much two runs of a benchmark differ on a query.",
     "types_above_cited": "How many candidates of each type a run ranks above the papers that a query cites.",
+    "text_digests": "The digest of the text that rows are derived from: of each paper and each section.",
+    "paper_derivations": "The derived rows of each paper, and whether they are of its text as it is now.",
+    "derivation_states": "The derived rows of each producer in a corpus, and how many are of an older text.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }
 

@@ -1,8 +1,30 @@
-"""Corpora, papers, and all that hangs on a paper."""
+"""Corpora, papers, and the child rows of papers.
+
+Child rows that can be derived from a text (sentences, variants, labels) have a `producer`, and where they
+were, a `text_digest`: docs/decisions/0021.
+"""
+
+from typing import Any
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, FACETS, key_column, metadata, one_of, optional, required
+from pinakes.schema.base import BULK, FACETS, key_column, metadata, one_of, optional, reference, required
+
+
+def _make_columns() -> list[sa.Column[Any]]:
+    """Who made a row, and of which text."""
+    producer = sa.Column(
+        "producer",
+        sa.Text(collation="C"),
+        primary_key=True,
+        server_default="user",
+        comment="who made the row: a loader, a generator with its settings, or user",
+    )
+    digest = (
+        "text_digests.text_digest of the text that it was made of; null where it was made of none of ours"
+    )
+    return [producer, optional("text_digest", sa.Uuid, digest)]
+
 
 corpora = sa.Table(
     "corpora",
@@ -21,14 +43,14 @@ papers = sa.Table(
     "papers",
     metadata,
     key_column("paper_id", "ours; dense, in load order"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("source_id", sa.Text, "the source's own id of the paper"),
     optional("title", sa.Text, "null where the source gives none"),
     optional("abstract", sa.Text, "null where the source gives none"),
     optional("year", sa.Integer, "year of publication"),
     optional("venue", sa.Text, "journal, conference or repository, as the source writes it"),
     optional("citation_count", sa.Integer, "times cited, as the source counts"),
-    required("batch_id", sa.BigInteger, "load_batches.batch_id that wrote this row last"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
     sa.UniqueConstraint("corpus_id", "source_id", name="papers_source_key"),
     comment="One paper of one corpus.",
 )
@@ -36,7 +58,7 @@ papers = sa.Table(
 paper_identifiers = sa.Table(
     "paper_identifiers",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("scheme", "doi, s2, arxiv, acl, mag, pubmed, pmc, …", sa.Text),
     key_column("identifier", "the id in that scheme, without a prefix", sa.Text),
     info=BULK,
@@ -46,7 +68,7 @@ paper_identifiers = sa.Table(
 paper_fields = sa.Table(
     "paper_fields",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("assigned_by", "which classification: mag, s2, openalex, synthetic, …", sa.Text),
     key_column("field", "field of study, as that classification names it", sa.Text),
     info=BULK,
@@ -57,7 +79,7 @@ authors = sa.Table(
     "authors",
     metadata,
     key_column("author_id", "ours"),
-    required("corpus_id", sa.Integer, "corpora.corpus_id"),
+    reference("corpus_id", "corpora.corpus_id", role="required", type_=sa.Integer),
     required("source_id", sa.Text, "the source's own id of the author"),
     required("name", sa.Text, "name as the source writes it"),
     sa.UniqueConstraint("corpus_id", "source_id", name="authors_source_key"),
@@ -67,9 +89,9 @@ authors = sa.Table(
 authorships = sa.Table(
     "authorships",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("position", "1 is the first author", sa.Integer),
-    required("author_id", sa.BigInteger, "authors.author_id"),
+    reference("author_id", "authors.author_id", role="required"),
     optional("block", sa.Text, "the group of like names within which authors are told apart"),
     info=BULK,
     comment="Who wrote a paper, in order.",
@@ -78,7 +100,7 @@ authorships = sa.Table(
 sections = sa.Table(
     "sections",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("section_number", "1 is the first section of the full text", sa.Integer),
     optional("title", sa.Text, "heading"),
     required("text", sa.Text, "the section's text"),
@@ -89,24 +111,31 @@ sections = sa.Table(
 sentences = sa.Table(
     "sentences",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("section_number", "sections.section_number; 0 is the abstract", sa.Integer),
     key_column("position", "1 is the first sentence of the section", sa.Integer),
     required("text", sa.Text, "the sentence"),
     optional("facet", sa.Text, "background, method, result or other"),
     optional("source_label", sa.Text, "the facet as the source labels it"),
+    *_make_columns(),
     one_of("facet", FACETS, "sentences_facet_check"),
     info=BULK,
-    comment="Sentences of an abstract or a section; each may carry a facet.",
+    comment="Sentences of an abstract or a section, in one or several splits; each may carry a facet.",
 )
+
+distinct_sentences = sa.table(
+    "distinct_sentences", *(sa.column(column.name, column.type) for column in sentences.columns)
+).alias("sentences")
+"""the view of one split of each text, read as `sentences`: what ranks or shows sentences reads this"""
 
 paper_variants = sa.Table(
     "paper_variants",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("code", "code of the transformation, as T_ARot", sa.Text),
     optional("title", sa.Text, "title after the transformation"),
     optional("abstract", sa.Text, "abstract after the transformation"),
+    *_make_columns(),
     info=BULK,
     comment="A derived text of a paper (a textual neighbour).",
 )
@@ -114,7 +143,7 @@ paper_variants = sa.Table(
 review_scores = sa.Table(
     "review_scores",
     metadata,
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("review_id", "the source's own id of the review, or its number", sa.Text),
     key_column("aspect", "what was scored: rating, confidence, clarity, …", sa.Text),
     required("score", sa.Double, "the score, on the venue's own scale"),
@@ -125,8 +154,14 @@ review_scores = sa.Table(
 duplicate_papers = sa.Table(
     "duplicate_papers",
     metadata,
-    key_column("paper_id", "papers.paper_id of the duplicate"),
-    required("kept_paper_id", sa.BigInteger, "papers.paper_id of the paper that stands for it"),
+    reference("paper_id", "papers.paper_id", " of the duplicate", on_delete="CASCADE"),
+    reference(
+        "kept_paper_id",
+        "papers.paper_id",
+        " of the paper that stands for it",
+        role="required",
+        on_delete="CASCADE",
+    ),
     required("matched_by", sa.Text, "what the two share: title"),
     comment="Papers merged into another of their corpus; deleting a row undoes its merge.",
 )
@@ -135,11 +170,13 @@ labels = sa.Table(
     "labels",
     metadata,
     key_column("task", "name of the task that the label belongs to", sa.Text),
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("split", "train, dev, test or all", sa.Text),
     key_column("label", "the class; 'value' where the target is a number", sa.Text),
     optional("value", sa.Double, "the number, where the target is one"),
     required("quality", sa.Text, "gold (by people) or silver (by rule or model)"),
+    *_make_columns(),
     one_of("quality", ("gold", "silver"), "labels_quality_check"),
+    info=BULK,
     comment="A class label or a number for a paper in a task.",
 )

@@ -1,14 +1,14 @@
-"""Rankings, with all that made them, and their measures."""
+"""Rankings, with all that made them, their measures, and the parameters that were tuned."""
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, optional, reference, required
 
 runs = sa.Table(
     "runs",
     metadata,
     key_column("run_id", "ours, rising with time"),
-    required("benchmark", sa.Text, "benchmarks.name"),
+    reference("benchmark", "benchmarks.name", role="required", type_=sa.Text),
     required("system", sa.Text, "what ranked: bm25, minilm, or the name given at import"),
     required(
         "run_digest", sa.Text, "sha256 over all that decides the ranking: the same digest, the same hits"
@@ -42,9 +42,9 @@ runs = sa.Table(
 hits = sa.Table(
     "hits",
     metadata,
-    key_column("run_id", "runs.run_id"),
+    reference("run_id", "runs.run_id"),
     key_column("query_id", "query_id of the benchmark's queries view", sa.Text),
-    key_column("paper_id", "papers.paper_id"),
+    reference("paper_id", "papers.paper_id"),
     required("rank", sa.Integer, "1 is the best; the order that the ranking's maker gave"),
     required("score", sa.Double, "higher is better; a distance is stored as its negative"),
     info=BULK,
@@ -54,7 +54,7 @@ hits = sa.Table(
 scores = sa.Table(
     "scores",
     metadata,
-    required("run_id", sa.BigInteger, "runs.run_id"),
+    reference("run_id", "runs.run_id", role="required"),
     required("measure", sa.Text, "name of the measure, in ir-measures' syntax or our own"),
     required("subset", sa.Text, "which queries: all, facet=method, all/test, facet=method/test, …"),
     optional("query_id", sa.Text, "the query that the value is of; null on an aggregate"),
@@ -65,4 +65,21 @@ scores = sa.Table(
     sa.UniqueConstraint("run_id", "measure", "subset", "query_id", name="scores_key"),
     sa.CheckConstraint("queries_expected = queries_answered + queries_missing", name="scores_coverage_check"),
     comment="Measures of a run, per query and aggregated (query_id null).",
+)
+
+tuned_parameters = sa.Table(
+    "tuned_parameters",
+    metadata,
+    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("system", "system whose parameters these are", sa.Text),
+    key_column("parameters", "JSON object of the tuned parameters: k1 and b", sa.Text),
+    required("settings", sa.Text, "JSON object of what they were tuned under: analysis, text templates"),
+    required("measure", sa.Text, "the measure that the choice was made by"),
+    required("value", sa.Double, "its mean over the validation queries; a missing query counts as zero"),
+    required("validation", sa.Text, "which queries: split=train, fold=dev, or half of the benchmark's own"),
+    required("query_count", sa.Integer, "how many validation queries there were"),
+    required("chosen", sa.Boolean, "whether a run takes these parameters when none are given"),
+    required("dataset_digest", sa.Text, "digest over the benchmark's queries and candidates at the time"),
+    required("tuned_at", sa.DateTime(timezone=True), "when the grid was finished"),
+    comment="Every parameter tried by the last tuning of a system on a benchmark; one is chosen.",
 )

@@ -7,16 +7,28 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, required
+from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
 
 COUNTED: Final = ("made", "received")
 """which citations of a paper the pre-filter counts"""
+
+
+def _name_within(table: str, column: str) -> sa.ForeignKeyConstraint:
+    """The row of the same benchmark that the column names."""
+    return sa.ForeignKeyConstraint(["benchmark", column], [f"{table}.benchmark", f"{table}.{column}"])
+
 
 samplings = sa.Table(
     "samplings",
     metadata,
     key_column("benchmark", "benchmarks.name", sa.Text),
-    required("corpus_id", sa.Integer, "corpora.corpus_id that queries and candidates are drawn from"),
+    reference(
+        "corpus_id",
+        "corpora.corpus_id",
+        " that queries and candidates are drawn from",
+        role="required",
+        type_=sa.Integer,
+    ),
     required("seed", sa.Text, "which of the possible samples: it goes into every md5 that orders papers"),
     required("year", sa.Integer, "year of the queries; no drawn candidate is of a later one"),
     required("query_count", sa.Integer, "test queries asked for: in all, or for each field"),
@@ -46,9 +58,9 @@ sampling_exclusions = sa.Table(
 sampled_queries = sa.Table(
     "sampled_queries",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("query_id", "the source's id of the paper; with its field where fields are sampled", sa.Text),
-    required("paper_id", sa.BigInteger, "papers.paper_id of the query"),
+    reference("paper_id", "papers.paper_id", " of the query", role="required"),
     optional("field", sa.Text, "field of study that the query was drawn for"),
     required("fold", sa.Text, "test, or validation: for tuning alone"),
     one_of("fold", ("test", "validation"), "sampled_queries_fold_check"),
@@ -60,14 +72,15 @@ sampled_citations = sa.Table(
     metadata,
     key_column("benchmark", "samplings.benchmark", sa.Text),
     key_column("query_id", "sampled_queries.query_id", sa.Text),
-    key_column("paper_id", "papers.paper_id of a paper that the query cites"),
+    reference("paper_id", "papers.paper_id", " of a paper that the query cites"),
+    _name_within("sampled_queries", "query_id"),
     comment="What the queries of a sampled benchmark cite: their relevant papers.",
 )
 
 pools = sa.Table(
     "pools",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("pool", "name of the pool, without white space, as 200000/1", sa.Text),
     required("sample", sa.Text, "pool_members.sample whose first papers these are"),
     required("requested_size", sa.BigInteger, "papers that the pool should have"),
@@ -86,7 +99,8 @@ pool_members = sa.Table(
     key_column("benchmark", "samplings.benchmark", sa.Text),
     key_column("sample", "one random order of papers", sa.Text),
     key_column("position", "1 is the first; a pool of size n holds positions 1 to n"),
-    required("paper_id", sa.BigInteger, "papers.paper_id of the candidate"),
+    reference("paper_id", "papers.paper_id", " of the candidate", role="required"),
+    _name_within("pools", "sample"),
     info=BULK,
     comment="Papers in the random orders that pools are cut from, those that queries cite first.",
 )
@@ -96,9 +110,10 @@ constructed_candidates = sa.Table(
     metadata,
     key_column("benchmark", "samplings.benchmark", sa.Text),
     key_column("query_id", "sampled_queries.query_id", sa.Text),
-    key_column("paper_id", "papers.paper_id of the candidate"),
+    reference("paper_id", "papers.paper_id", " of the candidate"),
     required("source", sa.Text, "candidate type: cited, a system's name, graph, most_cited or random"),
     required("position", sa.Integer, "1 is the first candidate of its type for the query"),
+    _name_within("sampled_queries", "query_id"),
     comment="The candidates of a constructed benchmark, each with its one type.",
 )
 

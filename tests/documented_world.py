@@ -15,8 +15,8 @@ from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.deduplicate import deduplicate
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.run.export_run import export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run

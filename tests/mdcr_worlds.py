@@ -6,8 +6,8 @@ Leaves out: what is expected of them.
 from typing import Any
 
 from pinakes.database import Database
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.sample.sample import sample
 from pinakes.schema import (
     citations,

@@ -1,6 +1,9 @@
-"""Queries, judgments, pools and labels: what is there already is compared, what is new is appended."""
+"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended.
 
-from typing import Any, Final
+A selection is what a query asks with under one name; a newer one takes the place of the existing one.
+"""
+
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,17 +12,22 @@ import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
-from pinakes.loaders.merge.children import keep_first
-from pinakes.loaders.merge.context import UNKNOWN, Fates, MergeContext, Tables, number_rows, read_statement
-from pinakes.loaders.merge.lookup import Keys
-
-_KINDS: Final[dict[str, tuple[sa.Table, str, tuple[str, ...]]]] = {
-    "queries": (schema.benchmark_queries, "paper_source_id", ("query_id",)),
-    "judgments": (schema.judgments, "source_id", ("query_id", "paper_id", "assessor", "split")),
-    "pool_sources": (schema.pool_sources, "source_id", ("query_id", "paper_id", "source")),
-    "labels": (schema.labels, "source_id", ("task", "paper_id", "split", "label")),
-}
-"""staged table -> its table, its column that names a paper, and the columns of its key"""
+from pinakes.database.sql_blocks import read_blocks
+from pinakes.loaders.base import ASSESSMENTS, PAPER_KEYS
+from pinakes.loaders.merge.children import list_key
+from pinakes.loaders.merge.context import (
+    UNKNOWN,
+    Fates,
+    Keys,
+    MergeContext,
+    Tables,
+    number_positions,
+    number_rows,
+)
+from pinakes.loaders.merge.refusals import Problems
+from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows
+from pinakes.loaders.merge.statements import add_missing, differ, list_said, match, stage
+from pinakes.loaders.staging import Reason
 
 
 def merge_assessments(
@@ -28,13 +36,11 @@ def merge_assessments(
     """Merge a chunk's queries, judgments, pools and labels; all papers that they name are there."""
     if context.creates_unknown and "judgments" in tables:
         _create_queries(session, tables, context)
-    for kind, (_, column, key) in _KINDS.items():
-        if kind not in tables:
-            continue
-        rows = tables[kind]
-        ids = papers.find(rows[column])
-        paper_ids = pa.array(ids, mask=ids == UNKNOWN)
-        _merge(session, kind, keep_first(rows.append_column("paper_id", paper_ids), key), context, fates)
+    for name, table in ASSESSMENTS.items():
+        if name in tables:
+            ids = papers.find(tables[name][PAPER_KEYS[name]])
+            rows = tables[name].append_column("paper_id", pa.array(ids, mask=ids == UNKNOWN))
+            _merge(session, name, keep_first(rows, list_key(table)), context, fates)
 
 
 def _create_queries(session: Session, tables: Tables, context: MergeContext) -> None:
@@ -42,31 +48,73 @@ def _create_queries(session: Session, tables: Tables, context: MergeContext) -> 
     if "queries" in tables:
         staged = tables["queries"]["query_id"].combine_chunks()
         requested = requested.filter(pc.invert(pc.is_in(requested, value_set=staged)))
-    with session.staged({"staged_queries": pa.table({"query_id": requested})}):
-        session.execute(read_statement("assessments.sql", "create_queries"), _values(context))
+    table = schema.benchmark_queries
+    add_missing(session, table, mark_rows(table, pa.table({"query_id": requested}), context))
 
 
-def _values(context: MergeContext) -> dict[str, Any]:
-    return {"corpus_id": context.corpus_id, "batch_id": context.batch_id}
-
-
-def _merge(session: Session, kind: str, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
-    numbered = rows.append_column("position", pa.array(np.arange(rows.num_rows)))
-    with session.staged({f"staged_{kind}": numbered}):
-        found = session.fetch_arrow(read_statement("assessments.sql", f"known_{kind}"), _values(context))
+def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
+    table = ASSESSMENTS[name]
+    staged, said = stage(name, table), list_said(table)
+    constants = {"corpus_id": context.corpus_id, "producer": context.producer}
+    same = match(table, staged, table.primary_key.columns.keys(), constants)
+    is_changed = differ(table, staged, said)
+    with session.staged({staged.name: number_positions(rows)}):
+        query = sa.select(staged.c.position, is_changed.label("is_changed")).join_from(staged, table, same)
+        found = session.fetch_arrow(query)
         known = found["position"].to_numpy()
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         if len(changed):
-            session.execute(read_statement("assessments.sql", f"update_{kind}"), _values(context))
+            values: dict[str, Any] = {column: staged.c[column] for column in said}
+            if "batch_id" in table.c:
+                values["batch_id"] = context.batch_id
+            session.execute(sa.update(table).values(values).where(same, is_changed))
     is_new = np.ones(rows.num_rows, dtype=np.bool_)
     is_new[known] = False
     numbers = number_rows(rows)
     fates.known.append(numbers[known])
     fates.changed += [numbers[changed], numbers[is_new]]
-    table = _KINDS[kind][0]
-    new = rows.filter(pa.array(is_new))
-    for name, value in _values(context).items():
-        if name in table.columns:
-            type_ = pa.int32() if name == "corpus_id" else pa.int64()
-            new = new.append_column(name, pa.repeat(pa.scalar(value, type_), new.num_rows))
-    session.insert(table, new.select([column.name for column in table.columns]))
+    session.insert(table, fit_table(table, mark_rows(table, rows.filter(pa.array(is_new)), context)))
+
+
+def find_unknown_sentences(session: Session, tables: Tables, context: MergeContext) -> Problems:
+    """The records that name a query that is not there or is no paper, or a sentence that its paper has not.
+
+    A query counts as there when an earlier record brought it, not when the same chunk does.
+    """
+    if "sentence_selections" not in tables:
+        return {}
+    with session.staged({"staged_sentence_selections": tables["sentence_selections"]}):
+        rows = session.rows(_read("unknown_sentences"), {"corpus_id": context.corpus_id})
+    problems: Problems = {}
+    for row in rows:
+        problems.setdefault(row["row_number"], _name_problem(row))
+    return problems
+
+
+def _name_problem(row: dict[str, Any]) -> tuple[Reason, str]:
+    if row["is_unknown"]:
+        return "unknown_query", row["query_id"]
+    if row["is_text"]:
+        return "unknown_sentence", f"{row['query_id']} is no paper"
+    return "unknown_sentence", f"{row['query_id']} has no sentence {row['position']}"
+
+
+def merge_selections(session: Session, tables: Tables, context: MergeContext, fates: Fates) -> None:
+    """Merge a chunk's selections; all sentences that they name are there."""
+    if "sentence_selections" not in tables:
+        return
+    rows = tables["sentence_selections"]
+    numbers = np.unique(number_rows(rows))
+    parameters = {"corpus_id": context.corpus_id, "batch_id": context.batch_id}
+    with session.staged({"staged_sentence_selections": rows}):
+        found = session.fetch_arrow(_read("known_selections"), {"corpus_id": context.corpus_id})
+        known = found["row_number"].to_numpy()
+        changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
+        session.execute(_read("delete_positions"), {"corpus_id": context.corpus_id})
+        session.execute(_read("insert_positions"), parameters)
+    fates.known.append(known)
+    fates.changed += [changed, np.setdiff1d(numbers, known)]
+
+
+def _read(block: str) -> str:
+    return read_blocks("pinakes.loaders.merge", "sql", "selections.sql")[block]

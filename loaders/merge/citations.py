@@ -3,33 +3,30 @@
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
-from pinakes.loaders.merge.children import fit_table, keep_first, merge_gaps, repeat_value
 from pinakes.loaders.merge.context import (
     UNKNOWN,
     Fates,
     Ids,
+    Keys,
     MergeContext,
     Tables,
-    make_file_parameters,
+    find_keys,
+    number_positions,
     number_rows,
-    read_statement,
 )
-from pinakes.loaders.merge.lookup import Keys, find_keys, find_last_id
+from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows, merge_gaps
+from pinakes.loaders.merge.statements import add_missing, fill_gaps
+from pinakes.schema import citations, load_batches, next_id, pending_citations
 
-_OTHER_FILES: Final = """
-SELECT COUNT(*) FROM load_batches
-WHERE corpus_id = :corpus_id
-    AND citations > 0
-    AND NOT (
-        loader = :loader AND role = :role AND file_digest = :file_digest
-        AND options_digest = :options_digest AND round = :round
-    )
-"""
+_DESCRIBED: Final = ("title", "abstract", "year")
+_MAY_BE_NULL: Final = ("source_reference_id", "context", "context_start")
 
 
 def find_references(session: Session, tables: Tables, context: MergeContext) -> Keys:
@@ -38,28 +35,23 @@ def find_references(session: Session, tables: Tables, context: MergeContext) -> 
     named = [tables[name]["reference_key"] for name in ("references", "citations") if name in tables]
     references = find_keys(session, "cited_references", context.corpus_id, named)
     known = references.ids != UNKNOWN
-    new = references.number_new(find_last_id(session, "cited_references"))
+    new = references.number_new(next_id(session, schema.cited_references.c.reference_id))
+    rows = pa.table({"reference_id": pa.array(new.ids), "reference_key": new.keys})
     if described is not None:
-        described = merge_gaps(described, "reference_key", ("title", "abstract", "year"))
-    session.insert(schema.cited_references, _describe_new(new, described, context))
+        described = merge_gaps(described, "reference_key", _DESCRIBED)
+        positions = pc.index_in(new.keys, value_set=described["reference_key"].combine_chunks())
+        for name in _DESCRIBED:
+            rows = rows.append_column(name, described[name].take(positions))
+    session.insert(schema.cited_references, mark_rows(schema.cited_references, rows, context))
     if described is not None:
         _fill_gaps(session, described, Keys(references.keys.filter(pa.array(known)), references.ids[known]))
     if "reference_identifiers" in tables:
-        _add_identifiers(session, tables["reference_identifiers"], references)
+        staged = tables["reference_identifiers"]
+        ids = pa.array(references.find(staged["reference_key"]))
+        identifiers = fit_table(schema.reference_identifiers, staged.append_column("reference_id", ids))
+        rows = keep_first(identifiers, identifiers.column_names)
+        add_missing(session, schema.reference_identifiers, rows)
     return references
-
-
-def _describe_new(new: Keys, described: pa.Table | None, context: MergeContext) -> pa.Table:
-    corpus = pa.repeat(pa.scalar(context.corpus_id, pa.int32()), len(new.keys))
-    columns: dict[str, Any] = {
-        "reference_id": pa.array(new.ids),
-        "corpus_id": corpus,
-        "reference_key": new.keys,
-    }
-    if described is not None:
-        positions = pc.index_in(new.keys, value_set=described["reference_key"].combine_chunks())
-        columns |= {name: described[name].take(positions) for name in ("title", "abstract", "year")}
-    return pa.table(columns)
 
 
 def _fill_gaps(session: Session, described: pa.Table, known: Keys) -> None:
@@ -67,14 +59,7 @@ def _fill_gaps(session: Session, described: pa.Table, known: Keys) -> None:
     held = described.append_column("reference_id", pa.array(ids)).filter(pa.array(ids != UNKNOWN))
     if held.num_rows:
         with session.staged({"staged_references": held}):
-            session.execute(read_statement("citations.sql", "fill_references"))
-
-
-def _add_identifiers(session: Session, rows: pa.Table, references: Keys) -> None:
-    rows = rows.append_column("reference_id", pa.array(references.find(rows["reference_key"])))
-    names = [column.name for column in schema.reference_identifiers.columns]
-    with session.staged({"staged_reference_identifiers": keep_first(rows, names)}):
-        session.execute(read_statement("citations.sql", "insert_reference_identifiers"))
+            fill_gaps(session, schema.cited_references, "references", _DESCRIBED)
 
 
 def merge_citations(
@@ -111,19 +96,28 @@ def merge_citations(
 
 def _may_exist(session: Session, context: MergeContext) -> bool:
     # Within a file the same mention may stand twice; between files it is the same mention.
-    return bool(session.scalar(_OTHER_FILES, make_file_parameters(context)))
+    others = sa.select(load_batches.c.batch_id).where(
+        load_batches.c.corpus_id == context.corpus_id,
+        load_batches.c.citations > 0,
+        load_batches.c.batch_id.not_in(_select_batches(context)),
+    )
+    return session.first(others.limit(1)) is not None
+
+
+def _select_batches(context: MergeContext) -> sa.Select[Any]:
+    """The batches of the file itself."""
+    same = [load_batches.c[name] == value for name, value in context.file.items()]
+    return sa.select(load_batches.c.batch_id).where(*same)
 
 
 def _find_repeated(
     session: Session, rows: pa.Table, context: MergeContext, fates: Fates
-) -> np.ndarray[Any, np.dtype[np.bool_]]:
+) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
-    position = pa.array(np.arange(rows.num_rows))
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
-    with session.staged({"staged_citations": rows.append_column("position", position)}):
-        for block in ("repeated_citations", "repeated_pending"):
-            statement = read_statement("citations.sql", block)
-            found = session.fetch_arrow(statement, make_file_parameters(context)).column(0)
+    with session.staged({"staged_citations": number_positions(rows)}):
+        for table in (citations, pending_citations):
+            found = session.fetch_arrow(_select_repeated(table, context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
     fates.known.append(numbers[repeated])
@@ -131,14 +125,29 @@ def _find_repeated(
     return repeated
 
 
+def _select_repeated(table: sa.Table, context: MergeContext) -> sa.Select[Any]:
+    """The positions of staged mentions that a table has from other files."""
+    citing = "citing_paper_id" if table is citations else "citing_source_id"
+    names = ("position", citing, "reference_id", *_MAY_BE_NULL)
+    columns: list[sa.ColumnClause[Any]] = [sa.column(name) for name in names]
+    staged = sa.table("staged_citations", *columns)
+    same = [table.c[name] == staged.c[name] for name in (citing, "reference_id")]
+    same += [staged.c[name].is_not_distinct_from(table.c[name]) for name in _MAY_BE_NULL]
+    if "corpus_id" in table.c:
+        same.append(table.c.corpus_id == context.corpus_id)
+    return (
+        sa.select(staged.c.position)
+        .distinct()
+        .join_from(staged, table, sa.and_(*same))
+        .where(table.c.batch_id.not_in(_select_batches(context)))
+    )
+
+
 def _append(session: Session, rows: pa.Table, context: MergeContext) -> int:
-    last_id = find_last_id(session, "citations")
-    rows = rows.append_column("citation_id", pa.array(last_id + 1 + np.arange(rows.num_rows)))
-    rows = rows.append_column("batch_id", repeat_value(context.batch_id, rows, pa.int64()))
+    first_id = max(next_id(session, table.c.citation_id) for table in (citations, pending_citations))
+    rows = rows.append_column("citation_id", pa.array(first_id + np.arange(rows.num_rows)))
     is_held = rows["citing_paper_id"].to_numpy() != UNKNOWN
-    held, pending = rows.filter(pa.array(is_held)), rows.filter(pa.array(~is_held))
-    session.insert(schema.citations, fit_table(schema.citations, held))
-    corpus = repeat_value(context.corpus_id, pending, pa.int32())
-    pending = pending.append_column("corpus_id", corpus)
-    session.insert(schema.pending_citations, fit_table(schema.pending_citations, pending))
+    for table, is_chosen in ((citations, is_held), (pending_citations, ~is_held)):
+        chosen = mark_rows(table, rows.filter(pa.array(is_chosen)), context)
+        session.insert(table, fit_table(table, chosen))
     return int(rows.num_rows)

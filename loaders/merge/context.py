@@ -1,16 +1,18 @@
-"""What a merge needs to know besides the rows, and what it says afterwards."""
+"""What a merge needs to know besides the rows, the ids of what they name, and what it says afterwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
 
 from pinakes.database import Session
-from pinakes.database.sql_blocks import read_blocks
 from pinakes.loaders.staging import Rejected
+from pinakes.schema import authors, benchmark_queries, cited_references, papers
 
 Tables = Mapping[str, pa.Table]
 """staged table -> its rows, none of them empty"""
@@ -20,6 +22,15 @@ Ids = npt.NDArray[np.int64]
 
 UNKNOWN: Final = -1
 
+_NAMED: Final[dict[str, tuple[sa.Table, sa.ColumnElement[int], sa.Column[str]]]] = {
+    "papers": (papers, papers.c.paper_id, papers.c.source_id),
+    "authors": (authors, authors.c.author_id, authors.c.source_id),
+    "cited_references": (cited_references, cited_references.c.reference_id, cited_references.c.reference_key),
+    # A query has no number of its own: every existing one counts as 0.
+    "queries": (benchmark_queries, sa.literal_column("CAST(0 AS BIGINT)"), benchmark_queries.c.query_id),
+}
+"""kind of key -> its table, the id of ours, and the source's key"""
+
 
 @dataclass(frozen=True, slots=True)
 class MergeContext:
@@ -28,7 +39,7 @@ class MergeContext:
     Attributes:
         file: identifies the file among `load_batches`: column -> value.
         creates_unknown: whether papers and queries that are only named become rows without a text.
-        describes: which columns and children of its papers the file says in full (`Loader.describes`).
+        describes: which columns and child rows of its papers the file says in full (`Loader.describes`).
         gaps_say_nothing: whether what the file does not say of a paper stays as it is.
     """
 
@@ -38,6 +49,11 @@ class MergeContext:
     creates_unknown: bool
     describes: frozenset[str]
     gaps_say_nothing: bool = False
+
+    @property
+    def producer(self) -> str:
+        """Whose the rows of the file are: its loader's."""
+        return str(self.file["loader"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +89,52 @@ def _unite(parts: list[Ids]) -> Ids:
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
-def read_statement(file: str, block: str) -> str:
-    """One statement of the package's SQL."""
-    return read_blocks("pinakes.loaders.merge", "sql", file)[block]
+@dataclass(slots=True)
+class Keys:
+    """Distinct keys in the order in which they are first named, and the id of each."""
+
+    keys: pa.Array
+    ids: Ids
+
+    def find(self, column: pa.ChunkedArray) -> Ids:
+        """The ids of a column of keys; `UNKNOWN` for a null and for a key that has none."""
+        positions = pc.index_in(column, value_set=self.keys)
+        codes = positions.fill_null(len(self.keys)).to_numpy()
+        found: Ids = np.append(self.ids, UNKNOWN)[codes]
+        return found
+
+    def number_new(self, first_id: int) -> "Keys":
+        """Give every key without an id the next one, in order; the keys that were without, with their ids."""
+        is_new = np.array(self.ids == UNKNOWN)
+        self.ids[is_new] = first_id + np.arange(np.count_nonzero(is_new))
+        return Keys(self.keys.filter(pa.array(is_new)), self.ids[is_new])
 
 
-def fetch_ids(session: Session, file: str, block: str, parameters: Mapping[str, Any]) -> Ids:
-    """The one column of whole numbers that a statement gives."""
-    column = session.fetch_arrow(read_statement(file, block), parameters).column(0)
-    return np.asarray(column.to_numpy(), dtype=np.int64)
+def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.ChunkedArray]) -> Keys:
+    """The distinct keys of columns that name papers, authors, cited references or queries, with their ids."""
+    keys = list_distinct(columns)
+    ids = np.full(len(keys), UNKNOWN, dtype=np.int64)
+    if len(keys):
+        table, id_, key = _NAMED[kind]
+        staged = sa.table("staged_keys", sa.column("position", sa.BigInteger), sa.column("key", sa.Text))
+        same = sa.and_(table.c.corpus_id == corpus_id, staged.c.key == key)
+        query = sa.select(staged.c.position, id_.label("id")).join_from(staged, table, same)
+        rows = pa.table({"position": pa.array(np.arange(len(keys))), "key": keys})
+        with session.staged({staged.name: rows}):
+            found = session.fetch_arrow(query)
+        ids[found["position"].to_numpy()] = found["id"].to_numpy()
+    return Keys(keys, ids)
+
+
+def list_distinct(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
+    """The distinct texts of the columns, in the order in which they first stand there, without nulls."""
+    parts = [part for column in columns for part in column.chunks]
+    return pc.unique(pa.chunked_array(parts, pa.string())).drop_null()
+
+
+def fetch_ids(session: Session, query: sa.Select[Any]) -> Ids:
+    """The one column of whole numbers that a query gives."""
+    return np.asarray(session.fetch_arrow(query).column(0).to_numpy(), dtype=np.int64)
 
 
 def number_rows(rows: pa.Table) -> Ids:
@@ -89,6 +142,6 @@ def number_rows(rows: pa.Table) -> Ids:
     return np.asarray(rows["row_number"].to_numpy(), dtype=np.int64)
 
 
-def make_file_parameters(context: MergeContext) -> dict[str, Any]:
-    """The parameters of statements that ask which rows a file, or files of its role, have brought."""
-    return {"corpus_id": context.corpus_id, **context.file}
+def number_positions(rows: pa.Table) -> pa.Table:
+    """The rows with the column `position`, from 0."""
+    return rows.append_column("position", pa.array(np.arange(rows.num_rows)))

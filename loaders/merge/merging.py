@@ -1,37 +1,46 @@
-"""One chunk into the tables, area by area."""
+"""One chunk into the tables, area by area; and what a release deletes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.errors import LoadError
-from pinakes.loaders.merge.assessments import merge_assessments
-from pinakes.loaders.merge.children import ADDED, CHILD_TABLES, DEFECT, add_children
+from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, PAPER_KEYS
+from pinakes.loaders.merge.assessments import find_unknown_sentences, merge_assessments, merge_selections
+from pinakes.loaders.merge.children import ADDED, DEFECT, add_children
 from pinakes.loaders.merge.citations import find_references, merge_citations
-from pinakes.loaders.merge.context import Fates, Ids, MergeContext, MergeCounts, Tables
-from pinakes.loaders.merge.deletions import delete
-from pinakes.loaders.merge.lookup import Keys, find_keys
-from pinakes.loaders.merge.mentioned import create_papers, fill_papers
-from pinakes.loaders.merge.papers import merge_papers
+from pinakes.loaders.merge.context import (
+    UNKNOWN,
+    Fates,
+    Ids,
+    Keys,
+    MergeContext,
+    MergeCounts,
+    Tables,
+    find_keys,
+    number_positions,
+    number_rows,
+)
+from pinakes.loaders.merge.papers import create_papers, fill_papers, merge_papers
 from pinakes.loaders.merge.refusals import Problems, describe_refused, find_refused
-from pinakes.loaders.merge.selections import find_unknown_sentences, merge_selections
 from pinakes.loaders.staging import Chunk, Rejected
+from pinakes.schema import (
+    benchmark_queries,
+    citations,
+    cited_references,
+    metadata,
+    papers,
+    pending_citations,
+    sentence_selections,
+)
 
-_PAPER_KEYS: Final = {
-    "papers": "source_id",
-    "mentioned_papers": "source_id",
-    "judgments": "source_id",
-    "labels": "source_id",
-    "pool_sources": "source_id",
-    "queries": "paper_source_id",
-    "citations": "citing_source_id",
-}
-"""staged table -> its column that names a paper, in the order in which new papers are numbered"""
-_NAMED_ONLY: Final = ("queries", "judgments", "labels", "pool_sources")
+_DELETED: Final = sa.table("staged_ids", sa.column("id", sa.BigInteger))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     """Bring a chunk's accepted records into the tables and say what became of each.
 
     Raises:
-        LoadError: what hangs on a paper was staged without the paper (a defect of the loader).
+        LoadError: child rows were staged without their paper (a defect of the loader).
     """
     tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
     _refuse_strays(tables, context)
@@ -62,7 +71,7 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:
-    children = tables.keys() & CHILD_TABLES.keys()
+    children = tables.keys() & (PAPER_CHILDREN.keys() - {"citations"})
     if children and not tables.keys() & {"papers", "mentioned_papers"}:
         raise LoadError(f"{DEFECT}: a record stages {min(children)} of a paper that it does not stage.")
     for name in children - context.describes - set(ADDED):
@@ -70,7 +79,7 @@ def _refuse_strays(tables: Tables, context: MergeContext) -> None:
 
 
 def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Named:
-    columns = [tables[name][column] for name, column in _PAPER_KEYS.items() if name in tables]
+    columns = [tables[name][column] for name, column in PAPER_KEYS.items() if name in tables]
     requested = [
         tables[name]["query_id"] for name in ("queries", "judgments", "pool_sources") if name in tables
     ]
@@ -106,7 +115,7 @@ def _merge(
     session: Session, tables: dict[str, pa.Table], named: _Named, context: MergeContext, fates: Fates
 ) -> int:
     """Merge all areas in the order in which they need each other; the number of new mentions."""
-    citations = 0
+    mentions = 0
     references = find_references(session, tables, context)
     written = merge_papers(session, tables, named.papers, references, context, fates)
     if "mentioned_papers" in tables:
@@ -114,17 +123,17 @@ def _merge(
     added = ADDED if "mentioned_papers" in tables else set(ADDED) - context.describes
     add_children(session, {name: tables[name] for name in added if name in tables}, named.papers)
     if context.creates_unknown:
-        columns = [tables[name][_PAPER_KEYS[name]] for name in _NAMED_ONLY if name in tables]
+        columns = [tables[name][PAPER_KEYS[name]] for name in ASSESSMENTS if name in tables]
         create_papers(session, columns, named.papers, context)
     if "citations" in tables:
         own = _find_own(tables, named.papers, context)
         keys = (named.papers, references)
-        citations = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
+        mentions = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
     merge_assessments(session, tables, named.papers, context, fates)
     merge_selections(session, tables, context, fates)
     if "deletions" in tables:
-        delete(session, tables["deletions"], context, fates)
-    return citations
+        _delete(session, tables["deletions"], context, fates)
+    return mentions
 
 
 def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
@@ -132,3 +141,73 @@ def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
     if "papers" not in tables or "citations" not in context.describes:
         return np.empty(0, dtype=np.int64)
     return papers.find(tables["papers"]["source_id"])
+
+
+def _delete(session: Session, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
+    """Delete what the rows name and the corpus holds; what it does not hold is no error.
+
+    With a paper go its child rows, whoever made them, and what else names it (`on_delete` of a column that
+    `schema.base.reference` makes), but not the stored runs: a hit is what was found then.
+    """
+    fates.known.append(number_rows(rows))
+    for kind, find, statements in (
+        ("papers", _find_papers, _delete_papers),
+        ("citations", _find_mentions, _delete_mentions),
+    ):
+        named = rows.filter(pc.equal(rows["kind"], kind))
+        if not named.num_rows:
+            continue
+        positions, ids = find(session, named, context)
+        fates.changed.append(number_rows(named)[np.unique(positions)])
+        if len(ids):
+            with session.staged({_DELETED.name: pa.table({"id": ids})}):
+                for statement in statements():
+                    session.execute(statement)
+
+
+def _find_papers(session: Session, rows: pa.Table, context: MergeContext) -> tuple[Ids, Ids]:
+    ids = find_keys(session, "papers", context.corpus_id, [rows["key"]]).find(rows["key"])
+    positions = np.flatnonzero(ids != UNKNOWN)
+    return positions, ids[positions]
+
+
+def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> tuple[Ids, Ids]:
+    staged = sa.table("staged_deletions", sa.column("position", sa.BigInteger), sa.column("key", sa.Text))
+    selects = []
+    for table in (citations, pending_citations):
+        named = sa.and_(
+            staged.c.key == table.c.source_reference_id,
+            table.c.reference_id == cited_references.c.reference_id,
+            cited_references.c.corpus_id == context.corpus_id,
+        )
+        selects.append(sa.select(staged.c.position, table.c.citation_id.label("id")).where(named))
+    with session.staged({staged.name: number_positions(rows)}):
+        found = session.fetch_arrow(sa.union_all(*selects))
+    return found["position"].to_numpy(), found["id"].to_numpy()
+
+
+def _delete_mentions() -> Iterator[sa.Executable]:
+    for table in (citations, pending_citations):
+        yield sa.delete(table).where(table.c.citation_id.in_(sa.select(_DELETED.c.id)))
+
+
+def _delete_papers() -> Iterator[sa.Executable]:
+    """All that a database with foreign keys would do, and what no foreign key says."""
+    deleted = sa.select(_DELETED.c.id)
+    yield sa.delete(sentence_selections).where(  # a query whose paper is gone has no sentences
+        sentence_selections.c.corpus_id == benchmark_queries.c.corpus_id,
+        sentence_selections.c.query_id == benchmark_queries.c.query_id,
+        benchmark_queries.c.paper_id.in_(deleted),
+    )
+    forget = sa.update(cited_references).values(resolved_by=None)
+    yield forget.where(cited_references.c.paper_id.in_(deleted))
+    for table in metadata.sorted_tables:
+        for constraint in table.foreign_key_constraints:
+            column = next(iter(constraint.columns))
+            if constraint.referred_table is not papers or constraint.ondelete is None:
+                continue
+            if constraint.ondelete == "CASCADE":
+                yield sa.delete(table).where(column.in_(deleted))
+            else:
+                yield sa.update(table).values({column.name: None}).where(column.in_(deleted))
+    yield sa.delete(papers).where(papers.c.paper_id.in_(deleted))

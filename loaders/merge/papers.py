@@ -1,11 +1,10 @@
-"""Papers and what hangs on them: new ones appended, changed ones replaced, the rest left alone.
+"""Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone.
 
-A paper that is there already has changed where one of its described columns or of the described rows that
-hang on it has.
+An existing paper has changed where one of its described columns or of its described child rows has.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,37 +13,42 @@ import pyarrow.compute as pc
 from pinakes import schema
 from pinakes.database import Session
 from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS
-from pinakes.loaders.merge.children import (
-    CHILD_TABLES,
-    fit_table,
-    keep_papers,
-    prepare_children,
-    repeat_value,
-)
+from pinakes.loaders.merge.children import ADDED, prepare_children
 from pinakes.loaders.merge.context import (
     UNKNOWN,
     Fates,
     Ids,
+    Keys,
     MergeContext,
     Tables,
     fetch_ids,
-    make_file_parameters,
+    list_distinct,
     number_rows,
-    read_statement,
 )
-from pinakes.loaders.merge.lookup import Keys, find_last_id
+from pinakes.loaders.merge.rows import fit_table, keep_papers, mark_rows, merge_gaps
+from pinakes.loaders.merge.statements import (
+    delete_rows,
+    fill_gaps,
+    select_changed_owners,
+    select_changed_papers,
+    update_papers,
+)
 from pinakes.loaders.staging import STAGED
+from pinakes.schema import next_id
+
+_COUNTING: Final = ("papers", "citations", "queries", "judgments", "pool_sources", "labels", "deletions")
+"""staged tables whose rows say what became of a record, whatever papers it mentions"""
 
 
 def merge_papers(
     session: Session, tables: Tables, papers: Keys, references: Keys, context: MergeContext, fates: Fates
 ) -> Ids:
-    """Merge a chunk's own papers with their children; the ids of those that were written, sorted."""
+    """Merge a chunk's own papers with their child rows; the ids of those that were written, sorted."""
     if "papers" not in tables:
         return np.empty(0, dtype=np.int64)
     own = tables["papers"]
     known = papers.find(own["source_id"]) != UNKNOWN
-    insert_papers(session, own.filter(pa.array(~known)) if known.any() else own, papers, context)
+    _insert_papers(session, own.filter(pa.array(~known)) if known.any() else own, papers, context)
     ids = papers.find(own["source_id"])
     children = prepare_children(session, tables, papers, references, context)
     changed = np.empty(0, dtype=np.int64)
@@ -57,29 +61,17 @@ def merge_papers(
     written = np.union1d(ids[~known], changed)
     for name, rows in children.items():
         if name != "citations":
-            table = CHILD_TABLES[name][0]
             kept = keep_papers(rows, written) if known.any() or "mentioned_papers" in tables else rows
-            session.insert(table, fit_table(table, kept))
+            session.insert(PAPER_CHILDREN[name], fit_table(PAPER_CHILDREN[name], kept))
     return written
 
 
-def insert_papers(session: Session, rows: pa.Table, papers: Keys, context: MergeContext) -> None:
+def _insert_papers(session: Session, rows: pa.Table, papers: Keys, context: MergeContext) -> None:
     """Append papers that are not there, each named once, and give their keys their ids."""
-    last_id = find_last_id(session, "papers")
-    numbers = pa.array(last_id + 1 + np.arange(rows.num_rows))
-    positions = pc.index_in(rows["source_id"], value_set=papers.keys).to_numpy()
-    papers.ids[positions] = numbers.to_numpy()
-    session.insert(
-        schema.papers,
-        pa.table(
-            {
-                "paper_id": numbers,
-                "corpus_id": repeat_value(context.corpus_id, rows, pa.int32()),
-                **{name: rows[name] for name in ("source_id", *PAPER_COLUMNS)},
-                "batch_id": repeat_value(context.batch_id, rows, pa.int64()),
-            }
-        ),
-    )
+    numbers = next_id(session, schema.papers.c.paper_id) + np.arange(rows.num_rows)
+    papers.ids[pc.index_in(rows["source_id"], value_set=papers.keys).to_numpy()] = numbers
+    described = mark_rows(schema.papers, rows.append_column("paper_id", pa.array(numbers)), context)
+    session.insert(schema.papers, fit_table(schema.papers, described))
 
 
 def _find_changed(
@@ -87,19 +79,14 @@ def _find_changed(
 ) -> Ids:
     """The ids of the papers that the tables hold otherwise than the chunk says."""
     with session.staged({"staged_papers": held}):
-        parts = [fetch_ids(session, "papers.sql", "changed_papers", _list_described(context))]
+        parts = [fetch_ids(session, select_changed_papers(context))]
     known = np.unique(held["paper_id"].to_numpy())
-    for name in sorted(context.describes & set(PAPER_CHILDREN)):
+    for name in sorted(context.describes & PAPER_CHILDREN.keys()):
         rows = keep_papers(children.get(name, _make_empty(name)), known)
         owners = _find_owners(held, rows, context)
         with session.staged({"staged_papers": owners, f"staged_{name}": rows}):
-            parts.append(fetch_ids(session, "papers.sql", f"changed_{name}", make_file_parameters(context)))
+            parts.append(fetch_ids(session, select_changed_owners(name, context)))
     return np.unique(np.concatenate(parts))
-
-
-def _list_described(context: MergeContext) -> dict[str, Any]:
-    described: dict[str, Any] = {name: name in context.describes for name in PAPER_COLUMNS}
-    return {**described, "nulls_count": not context.gaps_say_nothing}
 
 
 def _make_empty(name: str) -> pa.Table:
@@ -110,7 +97,7 @@ def _make_empty(name: str) -> pa.Table:
 
 
 def _find_owners(held: pa.Table, rows: pa.Table, context: MergeContext) -> pa.Table:
-    """The papers whose children of a kind the chunk says: all, or those that have some."""
+    """The papers whose child rows of a kind the chunk says: all, or those that have some."""
     owners = held.select(["paper_id"])
     return keep_papers(owners, rows["paper_id"].to_numpy()) if context.gaps_say_nothing else owners
 
@@ -121,9 +108,50 @@ def _update(
     if not rows.num_rows:
         return
     with session.staged({"staged_papers": rows}):
-        statement = read_statement("papers.sql", "update_papers")
-        session.execute(statement, {**_list_described(context), "batch_id": context.batch_id})
-    for name in sorted(context.describes & set(PAPER_CHILDREN)):
+        session.execute(update_papers(context))
+    for name in sorted(context.describes & PAPER_CHILDREN.keys()):
         owners = _find_owners(rows, children.get(name, _make_empty(name)), context)
         with session.staged({"staged_papers": owners}):
-            session.execute(read_statement("papers.sql", f"delete_{name}"), make_file_parameters(context))
+            session.execute(delete_rows(name, context))
+
+
+def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeContext, fates: Fates) -> None:
+    """Add the papers that records describe in passing, or fill the gaps of existing ones."""
+    mentioned = tables["mentioned_papers"]
+    merged = merge_gaps(mentioned, "source_id", PAPER_COLUMNS)
+    known = papers.find(merged["source_id"]) != UNKNOWN
+    new = merged.filter(pa.array(~known))
+    _insert_papers(session, new, papers, context)
+    _insert_children(session, tables, new, papers, context)
+    if not known.any():
+        return
+    ids = pa.array(papers.find(merged["source_id"]))
+    with session.staged({"staged_papers": merged.append_column("paper_id", ids).filter(pa.array(known))}):
+        fill_gaps(session, schema.papers, "papers", PAPER_COLUMNS, batch_id=context.batch_id)
+    held = merged.filter(pa.array(known))["source_id"].combine_chunks()
+    numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
+    counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
+    fates.known.append(np.setdiff1d(numbers, np.concatenate([*counted, np.empty(0, dtype=np.int64)])))
+
+
+def _insert_children(
+    session: Session, tables: Tables, new: pa.Table, papers: Keys, context: MergeContext
+) -> None:
+    passed = PAPER_CHILDREN.keys() - {*ADDED, "citations"}
+    children = {name: rows for name, rows in tables.items() if name in passed}
+    if not children or not new.num_rows:
+        return
+    ids = papers.find(new["source_id"])
+    prepared = prepare_children(session, children, papers, Keys(pa.array([], pa.string()), ids[:0]), context)
+    for name, rows in prepared.items():
+        session.insert(PAPER_CHILDREN[name], fit_table(PAPER_CHILDREN[name], keep_papers(rows, ids)))
+
+
+def create_papers(
+    session: Session, columns: Iterable[pa.ChunkedArray], papers: Keys, context: MergeContext
+) -> None:
+    """Papers without a text for all that is named and not there, in the order of their source ids."""
+    named = list_distinct(columns)
+    is_new = papers.find(pa.chunked_array([named])) == UNKNOWN
+    new = sorted(named.filter(pa.array(is_new)).to_pylist(), key=str.encode)
+    _insert_papers(session, pa.table({"source_id": pa.array(new, pa.string())}), papers, context)

@@ -9,8 +9,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.merge.context import UNKNOWN, Tables, number_rows
-from pinakes.loaders.merge.lookup import Keys
+from pinakes.loaders.base import ASSESSMENTS, PAPER_KEYS
+from pinakes.loaders.merge.context import UNKNOWN, Keys, Tables, number_rows
 from pinakes.loaders.staging import REASONS, Chunk, Reason, Rejected, show_raw
 
 Problems = dict[int, tuple[Reason, str]]
@@ -18,12 +18,7 @@ Problems = dict[int, tuple[Reason, str]]
 
 _Check = tuple[str, str, Reason]
 
-_PAPERS: Final[tuple[_Check, ...]] = (
-    ("queries", "paper_source_id", "unknown_paper"),
-    ("judgments", "source_id", "unknown_paper"),
-    ("labels", "source_id", "unknown_paper"),
-    ("pool_sources", "source_id", "unknown_paper"),
-)
+_PAPERS: Final[tuple[_Check, ...]] = tuple((name, PAPER_KEYS[name], "unknown_paper") for name in ASSESSMENTS)
 _JUDGED: Final[_Check] = ("judgments", "query_id", "unknown_query")
 _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 
@@ -31,7 +26,7 @@ _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 def find_refused(
     tables: Tables, papers: Keys, queries: Keys, selecting: Problems, *, creates_unknown: bool
 ) -> Problems:
-    """The records to refuse. Of a record's unknown names, a paper's and then the least comes first.
+    """The records to refuse. Of a record's unknown names, a paper's and then the first by name comes first.
 
     `selecting` are the records that select sentences that are not there, staged still or not.
     """

@@ -17,7 +17,7 @@ WITH asked AS (
 chosen AS (
     SELECT asked.query_id, CAST('facet' AS TEXT) AS selection, sentences.position, sentences.text
     FROM asked
-    LEFT JOIN sentences
+    LEFT JOIN distinct_sentences AS sentences
         ON asked.paper_id = sentences.paper_id
         AND sentences.section_number = 0
         AND asked.facet = sentences.facet
@@ -27,7 +27,7 @@ chosen AS (
     INNER JOIN sentence_selections
         ON asked.corpus_id = sentence_selections.corpus_id
         AND asked.query_id = sentence_selections.query_id
-    LEFT JOIN sentences
+    LEFT JOIN distinct_sentences AS sentences
         ON asked.paper_id = sentences.paper_id
         AND sentences.section_number = 0
         AND sentence_selections.position = sentences.position

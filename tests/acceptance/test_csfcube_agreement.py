@@ -2,8 +2,8 @@
 
 from pinakes.database import Database, connect
 from pinakes.evaluate.agreement import MEASURES, AgreementRow, measure_agreement
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.report.present.compare import find_published_agreement, rounds_to
 from pinakes.workload.benchmark import open_benchmark
 from tests.real_data import REAL_DATA, needs_real_data

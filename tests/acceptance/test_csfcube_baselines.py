@@ -16,9 +16,9 @@ from pinakes.database import Database, connect
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.indexers.analysis import named_analysis
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.progress import Silent
+from pinakes.queries.install import initialise
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.run.run import RunRequest, run
 from pinakes.systems import find_system

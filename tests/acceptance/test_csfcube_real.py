@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from pinakes.database import Database, connect
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import read_benchmark
+from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.ranking.task import VIEWS

@@ -8,8 +8,8 @@ import pytest
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.errors.gather import ErrorRequest, gather_errors
 from pinakes.report.errors.page import render_error_lines, render_error_page

@@ -12,8 +12,8 @@ import pytest
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from tests.benching import change

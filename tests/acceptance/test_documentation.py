@@ -17,11 +17,11 @@ from pinakes.database.read_only import ask
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.evaluators.registry import ALIASES, FAMILIES
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks
+from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.systems.base import SystemOptions

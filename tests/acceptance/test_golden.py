@@ -13,8 +13,8 @@ from pinakes.database import Database, connect
 from pinakes.errors import UnknownNameError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions

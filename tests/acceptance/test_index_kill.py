@@ -19,8 +19,8 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import connect
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 400

@@ -19,8 +19,8 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import connect
-from pinakes.load.initialise import initialise
 from pinakes.loaders.synthetic.world import World
+from pinakes.queries.install import initialise
 from tests.loading import dump_tables
 from tests.releases import write_release
 
@@ -39,7 +39,7 @@ PROGRAM = f"""
 import json, os, sys
 
 import duckdb_engine, psycopg
-import pinakes.loaders.merge, pinakes.loaders.s2orc, pinakes.load.initialise, pinakes.load.load
+import pinakes.loaders.merge, pinakes.loaders.s2orc, pinakes.queries.install, pinakes.load.load
 from pinakes.cli import main
 from pinakes.loaders import staging
 from pinakes.loaders.reading import blocks

@@ -11,9 +11,9 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import read_benchmark
+from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 
 RELEASE = Path(os.environ.get("PINAKES_MDCR", ""))

@@ -9,8 +9,8 @@ from typing import Any
 from pinakes.database import Database, connect
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pinakes.database import connect
 from pinakes.index.index import index_corpus
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.search.filter import PaperFilter
 from pinakes.search.search import SearchRequest, search
 from pinakes.systems.base import SystemOptions

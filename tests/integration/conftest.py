@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir

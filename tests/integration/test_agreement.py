@@ -15,8 +15,8 @@ from pinakes.evaluate.agreement import (
     measure_agreement,
     measure_query_agreement,
 )
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.report.present.compare import (
     choose_agreement_column,
     find_published_agreement,

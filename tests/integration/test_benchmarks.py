@@ -10,9 +10,8 @@ import pytest
 
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, SchemaVersionError, UnknownNameError
-from pinakes.load.initialise import initialise
 from pinakes.queries.definition import list_benchmarks, read_benchmark
-from pinakes.queries.install import install_benchmark
+from pinakes.queries.install import initialise, install_benchmark
 from pinakes.settings import Settings
 from pinakes.tasks.ranking.task import VIEWS
 from pinakes.workload.benchmark import open_benchmark

@@ -7,8 +7,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.report.status import find_orphans
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest, ConstructionSummary

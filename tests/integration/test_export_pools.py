@@ -9,8 +9,8 @@ import pytest
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.export_pools import ExportedPools, export_pools

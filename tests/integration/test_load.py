@@ -341,9 +341,9 @@ def test_sentences_are_replaced_where_the_paper_changed(database: Database, tmp_
     assert _counts(summary)[0] == (papers.name, 2, 2, 1, 1, 0)
     dumped = dump_tables(database)
     assert dumped["sentences"] == [
-        (1, 0, 1, "We ask.", "other", "other_label"),
-        (1, 0, 2, "We answer.", "result", "result_label"),
-        (2, 0, 1, "We try this.", "method", "method_label"),
+        (1, 0, 1, "We ask.", "other", "other_label", "csfcube", None),
+        (1, 0, 2, "We answer.", "result", "result_label", "csfcube", None),
+        (2, 0, 1, "We try this.", "method", "method_label", "csfcube", None),
     ]
     assert [(row[2], row[-1]) for row in dumped["papers"]] == [("11", 7), ("12", 1), ("13", 3)]
 

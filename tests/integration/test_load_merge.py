@@ -1,14 +1,19 @@
-"""What hangs on a paper, and citations: replaced, resolved and counted, the same on both databases."""
+"""Child rows of papers, and citations: replaced, resolved and counted, the same on both databases."""
 
-from typing import Any
+from typing import Any, cast
 
+import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import LoadError
 from pinakes.load.load import FileSummary
-from pinakes.loaders.base import PAPER_CHILDREN
+from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, WHOLE_PAPER
 from pinakes.loaders.staging import STAGED, Rows
+from pinakes.report.status import find_orphans
+from pinakes.schema import metadata
+from pinakes.schema.base import key_column, optional, reference
 from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
 
@@ -17,7 +22,7 @@ def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
     return [(f.rows_in, f.rows_loaded, f.rows_updated, f.rows_unchanged, f.rows_rejected) for f in files]
 
 
-def test_what_hangs_on_a_paper_is_replaced_where_it_changed(
+def test_child_rows_are_replaced_where_they_changed(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     papers = [
@@ -216,22 +221,16 @@ def test_merging_gives_the_same_rows_on_both_databases(
     assert [row[2] for row in dumped[0]["cited_references"]] == ["é", "b", "B", "10", "9", "a"]
 
 
-def test_what_hangs_on_a_paper_comes_with_the_paper(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_child_rows_come_with_their_paper(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     stray: Rows = {"fields": [{"source_id": "a", "field": "Law", "assigned_by": "toy"}]}
     with pytest.raises(LoadError, match="stages fields of a paper that it does not stage"):
         load_records(database, monkeypatch, "1", {"papers": [stray]})
 
 
 def test_every_staged_table_is_merged() -> None:
-    from pinakes.loaders.merge.assessments import _KINDS
-    from pinakes.loaders.merge.children import CHILD_TABLES
-
-    others = {"papers", "mentioned_papers", "references", "reference_identifiers", "citations", "deletions"}
+    others = {"papers", "mentioned_papers", "references", "reference_identifiers", "deletions"}
     others.add("sentence_selections")
-    assert {*CHILD_TABLES, *_KINDS, *others} == set(STAGED)
-    assert {*CHILD_TABLES, "citations"} == set(PAPER_CHILDREN)
+    assert {*PAPER_CHILDREN, *ASSESSMENTS, *others} == set(STAGED)
 
 
 def test_identifiers_of_a_paper_mentioned_in_passing_are_added(
@@ -252,3 +251,43 @@ def test_identifiers_of_a_paper_mentioned_in_passing_are_added(
         (1, "s2", "two"),
         (2, "s2", "three"),
     ]
+
+
+def test_a_new_child_table_is_declared_and_no_more(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = reference("paper_id", "papers.paper_id", on_delete="CASCADE")
+    toys = sa.Table(
+        "paper_toys", metadata, owner, key_column("toy", "", sa.Text), optional("size", sa.Text, "")
+    )
+    names = ("source_id", "toy", "size")
+    staged = pa.schema([("row_number", pa.int64()), *((name, pa.string()) for name in names)])
+    monkeypatch.setitem(STAGED, "toys", staged)
+    monkeypatch.setitem(cast(dict[str, sa.Table], PAPER_CHILDREN), "toys", toys)
+    described = WHOLE_PAPER | {"toys"}
+
+    def tell(digest: str, *records: Rows) -> tuple[int, ...]:
+        files = load_records(database, monkeypatch, digest, {"papers": list(records)}, described)
+        return _counts(files)[0]
+
+    def own(source_id: str, **sizes: str) -> Rows:
+        rows = [{"source_id": source_id, "toy": toy, "size": size} for toy, size in sizes.items()]
+        return {**toy_paper(source_id), "toys": rows}
+
+    try:
+        with database.begin() as session:
+            toys.create(session.connection)
+        assert tell("1", own("a", car="big", doll="small"), own("b", car="big")) == (2, 2, 0, 0, 0)
+        assert tell("2", own("a", car="big", kite="new"), own("b", car="big")) == (2, 2, 1, 1, 0)
+        assert dump_tables(database)["paper_toys"] == [
+            (1, "car", "big"),
+            (1, "kite", "new"),
+            (2, "car", "big"),
+        ]
+        assert tell("3", {"deletions": [{"kind": "papers", "key": "a"}]}) == (1, 1, 1, 0, 0)
+        assert dump_tables(database)["paper_toys"] == [(2, "car", "big")]
+        with database.begin() as session:
+            session.execute("UPDATE paper_toys SET paper_id = 99")
+        assert find_orphans(database) == {"paper_toys.paper_id": 1}
+    finally:
+        metadata.remove(toys)

@@ -9,8 +9,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.load.initialise import initialise
 from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.mdcr_reference import ask
 

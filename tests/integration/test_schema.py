@@ -1,5 +1,6 @@
 """The schema is one truth on both databases."""
 
+import re
 from importlib.resources import files
 
 import pytest
@@ -8,6 +9,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, connect
 from pinakes.errors import SchemaVersionError
 from pinakes.schema import SCHEMA_VERSION, check_schema, create_schema, metadata
+from pinakes.schema.integrity import list_integrity_checks
 
 COLUMNS = """
 SELECT table_name, column_name, ordinal_position, is_nullable
@@ -58,6 +60,57 @@ def test_every_table_and_column_explains_itself() -> None:
         if not column.comment
     ]
     assert silent == []
+
+
+UNCHECKED = {
+    "construction_clashes.benchmark": "benchmarks and runs may be deleted, and what names them stays",
+    "construction_models.benchmark": "as above",
+    "construction_models.run_id": "as above",
+    "construction_models.system": "as above",
+    "published_scores.benchmark": "as above",
+    "runs.view_digest": "of the time of the run",
+    "samplings.benchmark": "as above",
+    "sampling_exclusions.benchmark": "as above",
+    "tuned_parameters.benchmark": "as above",
+    "pools.sample": "pool_members names it",
+    "runs.encoder_id": "no command deletes an encoder, nor needs one that is gone",
+    "samplings.assigned_by": "no row of its own",
+    "sampling_exclusions.source_id": "a paper that need not be there",
+    "sentence_selections.position": "by a check of its own",
+    "sentence_selections.query_id": "as above",
+    "sentences.section_number": "an abstract is no section",
+    "side_indexes.encoder": "empty where there is none",
+}
+"""column whose comment names a column of another table, and that is no reference -> why"""
+
+
+def test_a_column_that_names_a_row_of_another_table_is_a_reference() -> None:
+    silent = set()
+    for table in metadata.tables.values():
+        for column in table.columns:
+            named = re.match(r"(\w+)\.(\w+)", str(column.comment))
+            if named and named[1] in metadata.tables and not column.foreign_keys:
+                silent.add(f"{table.name}.{column.name}")
+    assert silent == set(UNCHECKED)
+
+
+def test_every_reference_and_every_key_without_an_index_is_checked(database: Database) -> None:
+    checks = list_integrity_checks()
+    bulk = {f"{table.name}.key" for table in metadata.tables.values() if table.info.get("bulk")}
+    names = {
+        f"{table.name}.{constraint.column_keys[-1]}"
+        for table in metadata.tables.values()
+        for constraint in table.foreign_key_constraints
+    }
+    assert set(checks) == {*bulk, *names, "sentence_selections.position"}
+    with database.read() as session:
+        assert {session.scalar(query) for query in checks.values()} == {0}
+
+
+def test_no_database_gets_a_foreign_key(database: Database) -> None:
+    query = "SELECT COUNT(*) FROM information_schema.table_constraints WHERE constraint_type = 'FOREIGN KEY'"
+    with database.read() as session:
+        assert session.scalar(query) == 0
 
 
 def test_comments_are_in_the_database(both_databases: tuple[Database, Database]) -> None:

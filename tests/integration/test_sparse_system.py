@@ -13,8 +13,7 @@ from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.index.index import index
 from pinakes.run.run import RunRequest, run
-from pinakes.schema import runs
-from pinakes.schema.tuning import tuned_parameters
+from pinakes.schema import runs, tuned_parameters
 from pinakes.systems.base import SystemOptions
 from pinakes.systems.tuned import TuneSummary
 from pinakes.tune.tune import TuneRequest, tune_bm25

@@ -8,7 +8,7 @@ import pytest
 from pinakes.database import Database
 from pinakes.load import load as load_module
 from pinakes.load.load import FileSummary, LoadRequest, load
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.staging import Accepted, Chunk, Rows
 
@@ -17,9 +17,13 @@ Files = dict[str, list[Rows]]
 
 
 def load_records(
-    database: Database, monkeypatch: pytest.MonkeyPatch, digest: str, files: Files
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    digest: str,
+    files: Files,
+    describes: frozenset[str] = WHOLE_PAPER,
 ) -> list[FileSummary]:
-    """Load records into the corpus `toy`, as files of that digest."""
+    """Load records into the corpus `toy`, as files of that digest that describe so much of their papers."""
 
     def find_files(_source: object, _options: Options) -> list[InputFile]:
         return [InputFile(None, role, role, digest=digest) for role in files]
@@ -28,13 +32,20 @@ def load_records(
         records = [Accepted(number, rows) for number, rows in enumerate(files[file.role], start=1)]
         return gather_chunks(records, first_row=first_row, chunk_rows=2)
 
-    loader = Loader("toy", "", lambda _source, _options: CorpusDescription("toy"), find_files, read_chunks)
+    loader = Loader(
+        "toy",
+        "",
+        lambda _source, _options: CorpusDescription("toy"),
+        find_files,
+        read_chunks,
+        describes=lambda _role: describes,
+    )
     monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
     return load(database, LoadRequest("toy")).files
 
 
 def toy_paper(source_id: str, authors: str = "", fields: str = "", dois: str = "", **columns: Any) -> Rows:
-    """A paper with what hangs on it, in words."""
+    """A paper with its child rows, in words."""
     return {
         "papers": [{"source_id": source_id, **columns}],
         "authorships": [

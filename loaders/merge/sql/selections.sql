@@ -11,7 +11,7 @@ FROM staged_sentence_selections
 LEFT JOIN benchmark_queries
     ON benchmark_queries.corpus_id = :corpus_id
     AND staged_sentence_selections.query_id = benchmark_queries.query_id
-LEFT JOIN sentences
+LEFT JOIN distinct_sentences AS sentences
     ON benchmark_queries.paper_id = sentences.paper_id
     AND sentences.section_number = 0
     AND staged_sentence_selections.position = sentences.position

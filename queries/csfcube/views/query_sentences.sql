@@ -4,5 +4,6 @@ SELECT
     queries.paper_id,
     sentences.position
 FROM csfcube.queries AS queries
-INNER JOIN sentences ON queries.paper_id = sentences.paper_id AND queries.facet = sentences.facet
+INNER JOIN distinct_sentences AS sentences
+    ON queries.paper_id = sentences.paper_id AND queries.facet = sentences.facet
 WHERE sentences.section_number = 0

@@ -4,7 +4,8 @@ SELECT
     queries.paper_id,
     sentences.position
 FROM csfcube_sentences.queries AS queries
-INNER JOIN sentences ON queries.paper_id = sentences.paper_id AND queries.facet = sentences.facet
+INNER JOIN distinct_sentences AS sentences
+    ON queries.paper_id = sentences.paper_id AND queries.facet = sentences.facet
 WHERE queries.selection = 'facet' AND sentences.section_number = 0
 UNION ALL
 SELECT

@@ -47,8 +47,8 @@ def demo(
 
 
 def _load(database: "Database", papers: int, common: CommonOptions) -> None:
-    from pinakes.load.initialise import initialise
     from pinakes.load.load import LoadRequest, load
+    from pinakes.queries.install import initialise
 
     initialise(database)
     request = LoadRequest("synthetic", options={"papers": str(papers), "seed": "1"})

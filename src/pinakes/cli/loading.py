@@ -19,7 +19,7 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 @takes_option_sets
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
-    from pinakes.load.initialise import initialise
+    from pinakes.queries.install import initialise
 
     with common.connect() as database:
         changed = initialise(database)
@@ -69,8 +69,8 @@ def load(
     common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
-    from pinakes.load.initialise import initialise
     from pinakes.load.load import LoadRequest, choose_loader, load
+    from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
     request = LoadRequest(

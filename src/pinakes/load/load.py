@@ -20,9 +20,8 @@ from pinakes.load.batches import (
     refuse_second_loader,
 )
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
-from pinakes.load.quality import store_report
 from pinakes.load.resolve import resolve_corpus
-from pinakes.load.summary import FileSummary, LoadSummary, summarise_load
+from pinakes.load.summary import FileSummary, LoadSummary, store_report, summarise_load
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk

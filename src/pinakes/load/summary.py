@@ -1,13 +1,29 @@
-"""What became of a load: file by file, and what the corpus holds after it."""
+"""What became of a load, file by file, and what the corpus holds and lacks after it: counted, and kept."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pinakes.database import Database
-from pinakes.load.quality import count_quality
+import orjson
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.database.sql_blocks import read_blocks
 from pinakes.load.resolve import Resolved
+from pinakes.schema import load_batches, load_reports, rejected_rows
+
+FIRST_YEAR: Final = 1500
+"""A paper is older than printing, or its year is a mistake."""
+_STALE: Final = """
+SELECT table_name, producer, stale_papers, stale_rows
+FROM derivation_states
+WHERE corpus = :corpus AND stale_rows > 0
+ORDER BY table_name, producer
+"""
+_COUNTS: Final = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,8 @@ class LoadSummary:
 
     Attributes:
         reasons: why records of this load were rejected, and how many.
+        stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
+            stale_rows.
     """
 
     corpus: str
@@ -82,6 +100,7 @@ class LoadSummary:
     citations_dangling: int
     references_ambiguous: int
     resolved: Resolved
+    stale: list[dict[str, Any]]
     is_dry: bool = False
     elapsed_s: float = 0.0
 
@@ -128,5 +147,78 @@ def summarise_load(
     corpus_id, name = corpus
     with database.read() as session:
         quality = count_quality(session, corpus_id)
+        stale = session.rows(_STALE, {"corpus": name})
     counted = dict(sorted(Counter(reasons).items()))
-    return LoadSummary(name, files, counted, resolved=resolved, **quality)  # type: ignore[arg-type]
+    return LoadSummary(name, files, counted, resolved=resolved, stale=stale, **quality)  # type: ignore[arg-type]
+
+
+def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
+    """What a corpus holds and lacks: measure -> count.
+
+    A year is odd before `FIRST_YEAR` and after the year of the newest load. A citation dangles where the
+    cited work is no paper that we hold; it is pending where the citing paper is not there either.
+    """
+    blocks = read_blocks("pinakes.load", "sql", "quality.sql")
+    counted: dict[str, int] = {}
+    for block in blocks.values():
+        row = session.rows(block, {"corpus_id": corpus_id, "first_year": FIRST_YEAR})[0]
+        counted |= {name: int(value) for name, value in row.items()}
+    return counted
+
+
+def store_report(
+    session: Session,
+    corpus_id: int,
+    loader: str,
+    identities: Iterable[Mapping[str, Any]],
+    summary: LoadSummary,
+) -> None:
+    """Keep what became of the files, over all loads of them, and what the corpus then held.
+
+    One report for each set of files: loading them again without anything new leaves it as it is.
+    """
+    known = [dict(identity) for identity in identities]
+    digest = hashlib.sha256(orjson.dumps(known, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    same = (load_reports.c.corpus_id == corpus_id, load_reports.c.files_digest == digest)
+    newest = sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)).where(
+        load_batches.c.corpus_id == corpus_id
+    )
+    last_batch_id = int(session.scalar(newest))
+    stored = session.first(sa.select(load_reports.c.last_batch_id).where(*same).limit(1))
+    if stored is not None and stored["last_batch_id"] == last_batch_id and not summary.resolved.any:
+        return
+    counts = {**_count_rows(session, known), **summary.quality}
+    session.execute(sa.delete(load_reports).where(*same))
+    rows = len(counts)
+    session.insert(
+        load_reports,
+        pa.table(
+            {
+                "corpus_id": pa.array([corpus_id] * rows, pa.int32()),
+                "files_digest": pa.array([digest] * rows, pa.string()),
+                "measure": pa.array(list(counts), pa.string()),
+                "loader": pa.array([loader] * rows, pa.string()),
+                "last_batch_id": pa.array([last_batch_id] * rows, pa.int64()),
+                "row_count": pa.array(list(counts.values()), pa.int64()),
+            }
+        ),
+    )
+
+
+def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    total = dict.fromkeys(_COUNTS, 0)
+    for identity in identities:
+        same = [load_batches.c[name] == value for name, value in identity.items()]
+        sums = [sa.func.coalesce(sa.func.sum(load_batches.c[name]), 0).label(name) for name in _COUNTS]
+        row = session.rows(sa.select(*sums).where(*same))[0]
+        total |= {name: total[name] + int(row[name]) for name in _COUNTS}
+        reasons = (
+            sa.select(rejected_rows.c.reason, sa.func.count().label("rows"))
+            .join(load_batches, load_batches.c.batch_id == rejected_rows.c.batch_id)
+            .where(*same)
+            .group_by(rejected_rows.c.reason)
+        )
+        for found in session.rows(reasons):
+            name = f"rejected.{found['reason']}"
+            total[name] = total.get(name, 0) + int(found["rows"])
+    return dict(sorted(total.items()))

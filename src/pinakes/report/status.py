@@ -10,10 +10,11 @@ from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
+from pinakes.schema.integrity import list_integrity_checks
 
 
 def read_status(database: Database) -> dict[str, list[dict[str, Any]]]:
-    """Corpora, loads, encoders, side indexes and runs, each a list of rows.
+    """Corpora, loads, derived rows, encoders, side indexes and runs, each a list of rows.
 
     Raises:
         SchemaVersionError: the database has no tables, or others.
@@ -45,10 +46,7 @@ def find_orphans(database: Database) -> dict[str, int]:
     """
     check_schema(database)
     with database.read() as session:
-        counts = {
-            name: int(session.scalar(statement))
-            for name, statement in read_blocks("pinakes.report", "sql", "integrity.sql").items()
-        }
+        counts = {name: int(session.scalar(query)) for name, query in list_integrity_checks().items()}
     return {name: count for name, count in counts.items() if count}
 
 

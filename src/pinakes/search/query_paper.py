@@ -9,7 +9,8 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError
 from pinakes.queries.relations import read_template
 from pinakes.queries.sentence_relations import ABSTRACT
-from pinakes.schema import corpora, papers, sentences
+from pinakes.schema import corpora, papers
+from pinakes.schema import distinct_sentences as sentences
 from pinakes.workload.scope import PAPER_TEMPLATE
 
 

@@ -13,7 +13,8 @@ from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.queries.relations import requested_candidates, requested_queries
 from pinakes.queries.sentence_relations import ABSTRACT
-from pinakes.schema import papers, sentences
+from pinakes.schema import distinct_sentences as sentences
+from pinakes.schema import papers
 from pinakes.workload.workload import Workload
 
 CANDIDATES: Final = ("all", "facet")

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import requested_candidates, select_queries
-from pinakes.schema.tuning import tuned_parameters
+from pinakes.schema import tuned_parameters
 from pinakes.workload.workload import Workload
 
 

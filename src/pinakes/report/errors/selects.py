@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation, requested_queries
 from pinakes.queries.sentence_relations import ABSTRACT, select_query_sentences
-from pinakes.schema import hits, papers, runs, sentences
+from pinakes.schema import distinct_sentences as sentences
+from pinakes.schema import hits, papers, runs
 
 FALSE_POSITIVE: Final = "false_positive"
 LOW: Final = "low"

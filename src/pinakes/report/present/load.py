@@ -1,5 +1,6 @@
 """What `load` and `fetch` have to say."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
@@ -18,6 +19,9 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
     print_tables(load_tables(corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s))
+    for rows in summary.stale:
+        derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
+        print(f"{derived} are of an older text: make them again", file=sys.stderr)
 
 
 def load_tables(

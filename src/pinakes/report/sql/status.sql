@@ -49,6 +49,12 @@ GROUP BY
     load_batches.round
 ORDER BY MIN(load_batches.batch_id)
 
+-- name: derived_rows
+-- Stale rows are of an older text: what made them has to run again.
+SELECT corpus, table_name, producer, papers, rows_derived, stale_papers, stale_rows
+FROM derivation_states
+ORDER BY corpus, table_name, producer
+
 -- name: encoders
 SELECT name, model, precision, dimensions, pooling, max_tokens
 FROM encoders

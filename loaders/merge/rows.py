@@ -1,0 +1,73 @@
+"""Staged rows as Arrow tables: each once, gaps filled, fitted to a table."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import sqlalchemy as sa
+
+from pinakes.loaders.merge.context import Ids, MergeContext
+
+
+def keep_first(rows: pa.Table, columns: Iterable[str]) -> pa.Table:
+    """The rows without those whose values in the columns stood in an earlier row.
+
+    >>> keep_first(pa.table({"a": [1, 1, 2], "b": [3, 4, 5]}), ["a"])["b"].to_pylist()
+    [3, 5]
+    """
+    names = list(columns)
+    if _are_distinct(rows, names):
+        return rows
+    numbered = rows.select(names).append_column("place", pa.array(np.arange(rows.num_rows)))
+    first = numbered.group_by(names).aggregate([("place", "min")])["place_min"]
+    return rows if len(first) == rows.num_rows else rows.take(pa.array(np.sort(first.to_numpy())))
+
+
+def _are_distinct(rows: pa.Table, names: Iterable[str]) -> bool:
+    """Whether the first columns already tell all rows apart: a sort of numbers, and mostly none of texts."""
+    keys = np.zeros(rows.num_rows, dtype=np.int64)
+    for name in names:
+        codes = rows[name].combine_chunks().dictionary_encode()
+        keys = keys * max(1, len(codes.dictionary)) + codes.indices.to_numpy(zero_copy_only=False)
+        if len(np.unique(keys)) == rows.num_rows:
+            return True
+    return False
+
+
+def merge_gaps(rows: pa.Table, key: str, columns: Iterable[str]) -> pa.Table:
+    """One row for each key in the order of first mention, each column's first value that is not null.
+
+    >>> rows = pa.table({"k": ["x", "x"], "row_number": [4, 5], "a": [None, 2], "b": ["u", "v"]})
+    >>> merge_gaps(rows, "k", ["a", "b"]).to_pylist()
+    [{'k': 'x', 'row_number': 4, 'a': 2, 'b': 'u'}]
+    """
+    names = list(columns)
+    if pc.count_distinct(rows[key]).as_py() == rows.num_rows:
+        return rows.select([key, "row_number", *names])
+    grouped = rows.group_by(key, use_threads=False)
+    merged = grouped.aggregate([("row_number", "min"), *[(name, "first") for name in names]])
+    renamed = [name.removesuffix("_first").removesuffix("_min") for name in merged.column_names]
+    return merged.rename_columns(renamed).select([key, "row_number", *names])
+
+
+def keep_papers(rows: pa.Table, paper_ids: Ids) -> pa.Table:
+    """The child rows of the papers."""
+    return rows.filter(pa.array(np.isin(rows["paper_id"].to_numpy(), paper_ids)))
+
+
+def fit_table(table: sa.Table, rows: pa.Table) -> pa.Table:
+    """The columns of the rows that the table has; the database says where one is missing."""
+    return rows.select([column.name for column in table.columns if column.name in rows.column_names])
+
+
+def mark_rows(table: sa.Table, rows: pa.Table, context: MergeContext) -> pa.Table:
+    """The rows with what the table asks of where they are from: corpus_id, batch_id, producer."""
+    marks = {
+        "corpus_id": pa.scalar(context.corpus_id, pa.int32()),
+        "batch_id": pa.scalar(context.batch_id, pa.int64()),
+        "producer": pa.scalar(context.producer),
+    }
+    for name in (name for name in marks if name in table.columns):
+        rows = rows.append_column(name, pa.repeat(marks[name], rows.num_rows))
+    return rows
