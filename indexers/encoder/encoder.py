@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -14,8 +14,7 @@ from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
 from pinakes.indexers.encoder.tokenizing import make_tokenize
-
-Precision = Literal["fp32", "bf16", "fp16"]
+from pinakes.indexers.names import Precision as Precision
 
 WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
     "fp32": torch.float32,

@@ -7,7 +7,7 @@ import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -15,6 +15,7 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder, Precision
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
 from pinakes.indexers.encoder.presets import ModelSource
+from pinakes.indexers.names import PrecisionChoice
 
 __all__ = ["Encoder", "choose_device", "choose_precision", "device_name", "has_fast_bf16", "load_encoder"]
 
@@ -27,7 +28,7 @@ UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
 
 def load_encoder(
     source: ModelSource,
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto",
+    precision: PrecisionChoice = "auto",
     device: str = "cpu",
     max_tokens: int | None = None,
     pooling: Pooling | None = None,

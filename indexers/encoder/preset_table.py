@@ -6,11 +6,11 @@ table: ids, commits and which of them hold safetensors files are those of the hu
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from pinakes.indexers.encoder.model_settings import Pooling
+from pinakes.indexers.names import Distance
 
-PresetDistance = Literal["cosine", "l2", "inner_product"]
 TITLE_SEP_ABSTRACT: Final = "specter"
 
 
@@ -48,7 +48,7 @@ class Preset:
     pooling: Pooling | None = None
     normalize: bool | None = None
     max_tokens: int | None = None
-    distance: PresetDistance | None = None
+    distance: Distance | None = None
     query_prefix: str = ""
     paper_prefix: str = ""
     refusal: str = ""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 import numpy as np
 import torch
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.jit import jit
+from pinakes.indexers.names import Distance as Distance
 
-Distance = Literal["cosine", "l2", "inner_product"]
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 

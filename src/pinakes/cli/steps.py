@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pinakes.evaluate.compare import compare_subsets
     from pinakes.evaluate.evaluate import evaluate
     from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
+    from pinakes.index.approximate import FaissRequest, index_faiss, index_pgvector
     from pinakes.index.encode import EncodeOptions, QuerySource, encode_source
     from pinakes.index.index import index, index_corpus
     from pinakes.load.deduplicate import deduplicate
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
     from pinakes.systems.base import SystemOptions
-    from pinakes.vectors.nearest import FaissRequest, index_faiss, index_pgvector
     from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
 __all__ = [
@@ -159,7 +159,7 @@ _HOMES: Final = {
     "pinakes.search.search": ("SearchRequest", "search"),
     "pinakes.load.initialise": ("initialise",),
     "pinakes.load.load": ("LoadRequest", "choose_loader", "load"),
-    "pinakes.vectors.nearest": (
+    "pinakes.index.approximate": (
         "FaissRequest",
         "index_faiss",
         "index_pgvector",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pinakes.database import Database
 from pinakes.progress import Progress
-from pinakes.systems.base import GroupRanker, Ranking, System
+from pinakes.systems.base import Ranking, System
 from pinakes.workload.workload import Workload, WorkloadPart
 
 
@@ -18,7 +18,7 @@ def rank_workload(
     """Each query's ranking; rows are those of `workload.paper_ids`."""
     if workload.groups is None:
         yield from system.rank(database, workload, progress)
-    elif isinstance(system, GroupRanker):
+    elif "rank_groups" in system.can:
         yield from system.rank_groups(database, workload, progress)
     else:
         for part in workload.parts():
