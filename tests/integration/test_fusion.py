@@ -13,7 +13,7 @@ from pinakes.index.index import index
 from pinakes.indexers.fusion import Contribution, fuse_scores
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
-from pinakes.vectors.stored import mean_vectors
+from pinakes.vectors.reading import mean_vectors
 from tests.benching import change, count, read_hits
 from tests.toy_encoder import build_toy_encoder
 
@@ -126,8 +126,18 @@ def test_a_fused_run_is_found_again_until_one_of_its_runs_is_made_anew(
         ("sum:bm25=0,tfidf=1", {}, InputError, "a weight above 0"),
         ("sum:bm25=x,tfidf=1", {}, InputError, "a weight above 0"),
         ("rrf:bm25,tfidf", {"c": "1"}, UnknownNameError, "unknown option of rrf 'c'; known: constant"),
-        ("rrf:bm25,tfidf", {"constant": "-1"}, InputError, "constant '-1': expected a number"),
-        ("sum:bm25,tfidf", {"normalisation": "max"}, UnknownNameError, "known: minmax, none, zscore"),
+        (
+            "rrf:bm25,tfidf",
+            {"constant": "-1"},
+            InputError,
+            "option of rrf: constant is '-1'; expected a number above 0",
+        ),
+        (
+            "sum:bm25,tfidf",
+            {"normalisation": "max"},
+            InputError,
+            "'max'; expected one of minmax, zscore, none",
+        ),
         ("rrf:bm25,nothing", {}, RunError, "has no run of nothing to fuse; make it with"),
         ("mean:toy", {}, InputError, "expected at least two encoders"),
     ],

@@ -13,7 +13,7 @@ from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.schema.batches import REJECTION_REASONS
-from pinakes.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
+from pinakes.systems.registry import COMBINED, DENSE, SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("schema", "loaders", "indexers", "queries", "evaluators")
@@ -43,9 +43,7 @@ def test_every_registered_loader_is_there_under_its_name(name: str) -> None:
     assert find_loader(name).name == name
 
 
-@pytest.mark.parametrize(
-    "target", [*FAMILIES.values(), *LEXICAL.values(), *TRAINED.values(), *COMBINED.values(), DENSE]
-)
+@pytest.mark.parametrize("target", [*FAMILIES.values(), *SYSTEMS.values(), *COMBINED.values(), DENSE])
 def test_every_registry_entry_resolves(target: str) -> None:
     module, member = target.split(":")
     assert getattr(import_module(module), member) is not None

@@ -46,6 +46,7 @@ from pinakes.cli.pools import add_pool_commands
 from pinakes.cli.reproducing import add_reproducing_command
 from pinakes.cli.sampling import add_sampling_command
 from pinakes.cli.searching import add_searching_command
+from pinakes.cli.systems import app as systems_app
 from pinakes.errors import InputError, PinakesError
 
 INTERRUPTED: Final = 130
@@ -89,6 +90,7 @@ add_sampling_command(app)
 add_pool_commands(app)
 add_error_command(app)
 add_reproducing_command(app)
+app.add_typer(systems_app)
 
 
 @app.command()

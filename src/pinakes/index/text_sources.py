@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pinakes.database import Database
+from pinakes.database.read_only import ask
 from pinakes.errors import InputError
-from pinakes.report.status import ask
 
 BLOCK_ROWS = 8_192
 

@@ -141,11 +141,31 @@ def list_kinds() -> Iterator[tuple[str, type[System]]]:
         yield _spell_combined(kind), _import(target)
 
 
-def list_own_options() -> Iterator[tuple[str, Option]]:
-    """Every option that `--option` sets, with the system that it is of."""
-    for name, kind in list_kinds():
-        for one in list_options(kind.own_options):
-            yield name, one
+def describe_systems() -> list[dict[str, str]]:
+    """One row a kind of system: its name, what it can do, and its own options."""
+    return [
+        {
+            "system": name,
+            "can": ", ".join(one for one in ABILITIES if one in kind.can),
+            "options": ", ".join(one.name for one in list_options(kind.own_options)),
+        }
+        for name, kind in list_kinds()
+    ]
+
+
+def list_system_options(name: str) -> tuple[Option, ...]:
+    """The options that a user can set of a system, by any name that `find_system` knows.
+
+    >>> [one.name for one in list_system_options("fabs_bm25")]
+    ['trained_on']
+    """
+    kind, colon, _ = expand_name(name).partition(":")
+    baseline = NAMED.get(name, NamedBaseline(kind))
+    target = (COMBINED if colon else SYSTEMS).get(baseline.system, DENSE)
+    if target == DENSE and find_preset(name) is None and "/" not in name:
+        raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
+    known = list_options(_import(target).own_options)
+    return tuple(one for one in known if one.name not in baseline.options)
 
 
 def _import(target: str) -> type[System]:

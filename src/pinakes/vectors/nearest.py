@@ -11,7 +11,7 @@ from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.kinds import KINDS, find_kind
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder
 from pinakes.indexers.names import EXACT, Distance
-from pinakes.options import Option, parse_options
+from pinakes.options import Option, describe_options, parse_options
 from pinakes.vectors.indexes import search_by_sql, search_faiss
 from pinakes.vectors.indexes.pgvector import EF_SEARCH
 from pinakes.vectors.stored import StoredEncoder
@@ -50,6 +50,18 @@ def list_search_options(through: str) -> tuple[Option, ...]:
     if through not in ways:
         raise UnknownNameError("way to search", through, [EXACT, *ways])
     return _declare(ways[through])
+
+
+def describe_index_options(through: str) -> list[dict[str, str]]:
+    """One row an option of an index, by the name that `through` has: when it is given, and what it is.
+
+    Raises:
+        UnknownNameError: there is no such index.
+    """
+    at_search = describe_options(list_search_options(through))
+    kind = through.removeprefix(FAISS)
+    at_build = describe_options(list_build_options(kind)) if kind != through else []
+    return [{"at": at, **row} for at, rows in (("build", at_build), ("search", at_search)) for row in rows]
 
 
 def _declare(defaults: Mapping[str, int]) -> tuple[Option, ...]:
