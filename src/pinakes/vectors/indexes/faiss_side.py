@@ -50,10 +50,10 @@ def build_faiss_index(
     graph_threads: int = 1,
     progress: Progress | None = None,
 ) -> VectorIndexSummary:
-    """The Faiss index of the corpus's vectors under `folder`; what is there already is not built again.
+    """The Faiss index of the corpus's vectors under `folder`; one that exists is not built again.
 
-    It is there when its files are whole, its texts and encoder are those of today, and its settings those
-    asked for. Options: nlist, pq_bytes, m, ef_construction, as the kind has them.
+    One exists when its files are whole, its texts and encoder are those of today, and its settings those
+    requested. Options: nlist, pq_bytes, m, ef_construction, as the kind has them.
 
     Raises:
         RunError: a text of the corpus has no vector; the message has the command.
