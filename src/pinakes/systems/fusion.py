@@ -24,7 +24,7 @@ from pinakes.indexers.fusion import (
     fuse_scores,
 )
 from pinakes.indexers.lexical import positions_of
-from pinakes.options import list_options, option, read_options, spell
+from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.schema import hits, runs
 from pinakes.systems.base import Ability, IndexSummary, Ranking, System, SystemDescription, SystemOptions
@@ -103,8 +103,8 @@ class FusionSystem(System):
         self.name = name
         self._method, _, listed = name.partition(":")
         self._weights = parse_weights(listed)
-        # A run records its options as they were typed.
-        defaults = {one.name: spell(one.default) for one in list_options(self.own_options)}
+        # A run records its options as they were typed, and a default as Python writes it: stored digests.
+        defaults = {one.name: str(one.default) for one in list_options(self.own_options)}
         self._settings = defaults | dict(options.parameters)
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
