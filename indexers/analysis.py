@@ -10,7 +10,7 @@ with: Lucene's stop words and no token of one character.
 import functools
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -131,14 +131,16 @@ def named_analysis(name: str) -> Analysis:
     >>> named_analysis("words").build().analyze("The naïve p53-dependent genes")
     ['the', 'naive', 'p53', 'dependent', 'genes']
     """
-    known = {
-        "english": english_analysis(),
-        "lucene": replace(english_analysis("lucene"), shortest_token=2),
-        "words": english_analysis("none", "none"),
-    }
-    if name not in known:
-        raise UnknownNameError("analysis", name, list(known))
-    return known[name]
+    if name not in ANALYSES:
+        raise UnknownNameError("analysis", name, list(ANALYSES))
+    return ANALYSES[name]()
+
+
+ANALYSES: Final[Mapping[str, Callable[[], Analysis]]] = {
+    "english": english_analysis,
+    "lucene": lambda: replace(english_analysis("lucene"), shortest_token=2),
+    "words": lambda: english_analysis("none", "none"),
+}
 
 
 def well_formed(text: str) -> str:

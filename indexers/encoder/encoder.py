@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
-from pinakes.indexers.encoder.precision import Precision
+from pinakes.indexers.names import Precision
 
 WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
     "fp32": torch.float32,

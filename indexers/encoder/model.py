@@ -7,13 +7,14 @@ import hashlib
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
-from pinakes.indexers.encoder.precision import Precision, choose_precision, read_cpu_info
+from pinakes.indexers.encoder.precision import choose_precision, read_cpu_info
 from pinakes.indexers.encoder.presets import ModelSource
+from pinakes.indexers.names import Precision, PrecisionChoice
 
 INTEL = "GenuineIntel"
 UNKNOWN_LENGTH = 512
@@ -22,7 +23,7 @@ UNLIMITED = 1_000_000  # tokenizers without a limit say 10^30
 
 def load_encoder(
     source: ModelSource,
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto",
+    precision: PrecisionChoice = "auto",
     device: str = "cpu",
     max_tokens: int | None = None,
     pooling: Pooling | None = None,

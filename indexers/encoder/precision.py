@@ -4,13 +4,8 @@ torch is imported late, so that the names can be listed without it.
 """
 
 from pathlib import Path
-from typing import Final, Literal, get_args
 
-Precision = Literal["fp32", "bf16", "fp16"]
-"""of weights and activations; vectors are float32 with each"""
-
-PRECISIONS: Final[tuple[str, ...]] = ("auto", *get_args(Precision))
-"""what may be requested; `auto` is `choose_precision`'s"""
+from pinakes.indexers.names import Precision
 
 CPU_INFO = Path("/proc/cpuinfo")
 FAST_BF16_FLAGS = frozenset({"amx_bf16", "avx512_bf16"})

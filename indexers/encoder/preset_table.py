@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from pinakes.indexers.encoder.model_settings import Pooling
-from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.names import Distance
 
 TITLE_SEP_ABSTRACT: Final = "specter"
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.side_folder import describe_file, hold_folder
+from pinakes.matrices import to_lists, to_matrix
 
 MANIFEST_FILE: Final = "manifest.json"
 _SETTINGS_KEY: Final = b"pinakes_encoder"
@@ -53,8 +54,7 @@ class VectorShards:
                 wanted.setdefault(place[0], []).append((digest, place[1]))
         found: dict[str, NDArray[np.float32]] = {}
         for path, rows in wanted.items():
-            column = self._read(path, ["embedding"])["embedding"].combine_chunks()
-            vectors = column.flatten().to_numpy().reshape(-1, self._dimensions)
+            vectors = to_matrix(self._read(path, ["embedding"])["embedding"])
             found |= {digest: vectors[row].copy() for digest, row in rows}
         return found
 
@@ -64,7 +64,7 @@ class VectorShards:
             {
                 "id": ids,
                 "text_digest": pa.array(digests, pa.string()),
-                "embedding": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), self._dimensions),
+                "embedding": to_lists(vectors),
             }
         ).replace_schema_metadata({_SETTINGS_KEY: self._settings})
         path = self._path(number)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact.kernel import compile_function
-from pinakes.indexers.exact.scores import CheckedVectors, Distance, Rows
+from pinakes.indexers.exact.scores import CheckedVectors, Rows
+from pinakes.indexers.names import Distance
 
 SIGNATURE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 7, *[ctypes.c_int64] * 3)
 LANES: Final = 32

@@ -19,7 +19,6 @@ from pinakes.indexers.exact.filter import filter_pairs
 from pinakes.indexers.exact.kernel import has_kernel
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
-    Distance,
     Rows,
     Vectors,
     check_vectors,
@@ -30,6 +29,7 @@ from pinakes.indexers.exact.scores import (
     share,
 )
 from pinakes.indexers.jit import jit
+from pinakes.indexers.names import Distance
 
 Keys = NDArray[np.uint64]
 TieOrder = NDArray[np.integer]

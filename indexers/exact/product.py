@@ -15,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import CheckedVectors, Distance, Rows
+from pinakes.indexers.exact.scores import CheckedVectors, Rows
+from pinakes.indexers.names import Distance
 
 ProductType = Literal["fp32", "bf16", "fp16"]
 Doubles = NDArray[np.float64]

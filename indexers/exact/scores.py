@@ -9,16 +9,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.jit import jit
+from pinakes.indexers.names import DISTANCES, Distance
 
-Distance = Literal["cosine", "l2", "inner_product"]
-DISTANCES: Final[tuple[Distance, ...]] = get_args(Distance)
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 

@@ -16,7 +16,6 @@ import numpy as np
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.passes import Block, Pass, Search, TieOrder
 from pinakes.indexers.exact.scores import (
-    Distance,
     Rows,
     Vectors,
     check_vectors,
@@ -26,6 +25,7 @@ from pinakes.indexers.exact.scores import (
     require_width,
     score_rows,
 )
+from pinakes.indexers.names import Distance
 
 __all__ = ["Block", "Pass", "score_pool", "score_pools", "search_exact", "search_nested"]
 

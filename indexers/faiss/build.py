@@ -15,7 +15,7 @@ import faiss
 import numpy as np
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import Distance, Vectors, check_vectors, require_distance
+from pinakes.indexers.exact.scores import Vectors, check_vectors, require_distance
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.faiss.index import (
     ADDED_AT_ONCE,
@@ -37,6 +37,7 @@ from pinakes.indexers.faiss.kinds import (
     settle_options,
 )
 from pinakes.indexers.lexical import Ids, distinct_ids
+from pinakes.indexers.names import Distance
 from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall, sample_rows
 from pinakes.indexers.side_folder import whole_folder, write_parameters
 

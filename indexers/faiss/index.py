@@ -18,7 +18,6 @@ import numpy as np
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
-    Distance,
     Rows,
     Vectors,
     check_vectors,
@@ -28,6 +27,7 @@ from pinakes.indexers.exact.scores import (
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.faiss.kinds import check_options, find_kind, search_parameters
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder, by_paper_id, check_k, positions_of
+from pinakes.indexers.names import Distance
 from pinakes.indexers.side_folder import read_parameters
 
 KIND: Final = "faiss"

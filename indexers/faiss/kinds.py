@@ -12,7 +12,7 @@ from typing import Any, Final
 import faiss
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.names import Distance
 
 MOST_CELLS, CELL_ROUNDS = 4096, 10  # training costs cells times vectors times rounds
 TRAINED_PER_CELL: Final = 39  # fewer and Faiss warns: the cells' centres are then guesses

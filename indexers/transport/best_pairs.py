@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import (
-    Distance,
     Rows,
     Vectors,
     check_vectors,
@@ -22,6 +21,7 @@ from pinakes.indexers.exact.scores import (
     score_rows,
 )
 from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.names import Distance
 
 RESULTS_AT_ONCE = 1 << 24  # hits of a search: 12 bytes each
 

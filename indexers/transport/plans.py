@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact.scores import Distance, Rows, Vectors
+from pinakes.indexers.exact.scores import Rows, Vectors
+from pinakes.indexers.names import Distance
 from pinakes.indexers.transport.best_pairs import VectorGroups, order_pool, score_all_pairs
 from pinakes.indexers.transport.entropic import plan_entropic
 

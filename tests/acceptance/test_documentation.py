@@ -20,12 +20,14 @@ from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import REASONS
+from pinakes.options import describe_options, list_options
 from pinakes.queries.definition import list_benchmarks
 from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.registry import list_systems
+from pinakes.systems.registry import list_kinds, list_systems
+from pinakes.vectors.nearest import describe_index_options
 from tests.documented_world import EXAMPLE, fill, write_example
 from tests.documents import (
     COOKBOOK,
@@ -197,6 +199,26 @@ def test_the_manual_lists_every_benchmark_and_every_system() -> None:
     assert set(list_rows("benchmark")) == set(list_benchmarks())
     told = {**list_rows("system"), **list_rows("preset")}
     assert {name for name in told if not name.startswith("a ")} == set(list_systems())
+
+
+def test_the_manual_lists_every_option_of_a_system_as_it_is_declared() -> None:
+    declared: dict[tuple[str, ...], list[str]] = {}
+    for name, kind in list_kinds():
+        for row in describe_options(list_options(kind.own_options)):
+            declared.setdefault(tuple(row.values()), []).append(f"`{name}`")
+    (table,) = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == "`--option`"]
+    assert [tuple(row) for row in table[1:]] == [
+        (f"`{option}`", ", ".join(names), *rest) for (option, *rest), names in declared.items()
+    ]
+
+
+def test_the_manual_lists_every_option_of_an_index() -> None:
+    (table,) = [table for table in list_tables(read_prose(MANUAL)) if table[0][:2] == ["kind", "what it is"]]
+    for names, _, at_build, at_search in table[1:]:
+        for name in re.findall(r"`(.*?)`", names):
+            found = [re.findall(r"`([a-z_]+)`", cell) for cell in (at_build, at_search)]
+            rows = describe_index_options(name)
+            assert found == [[row["option"] for row in rows if row["at"] == at] for at in ("build", "search")]
 
 
 def test_the_manual_lists_every_measure() -> None:

@@ -34,8 +34,8 @@ import json, os, sys
 
 import duckdb_engine, psycopg, tantivy, sklearn.feature_extraction.text, faiss, gensim.models
 from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer
-import pinakes.systems.dense, pinakes.systems.lexical, pinakes.systems.sparse
-import pinakes.systems.word2vec, pinakes.systems.sentences, pinakes.index.index
+import pinakes.systems.dense, pinakes.systems.bm25, pinakes.systems.tfidf, pinakes.systems.sparse
+import pinakes.systems.word2vec, pinakes.systems.sentences.system, pinakes.index.index
 from pinakes.cli import main
 
 print("ready", flush=True)

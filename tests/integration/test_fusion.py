@@ -11,9 +11,12 @@ from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.index.index import index
 from pinakes.indexers.fusion import Contribution, fuse_scores
+from pinakes.queries.definition import read_benchmark
 from pinakes.run.run import RunRequest, run
+from pinakes.systems import find_system
 from pinakes.systems.base import SystemOptions
-from pinakes.vectors.stored import mean_vectors
+from pinakes.vectors.reading import mean_vectors
+from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits
 from tests.toy_encoder import build_toy_encoder
 
@@ -126,8 +129,18 @@ def test_a_fused_run_is_found_again_until_one_of_its_runs_is_made_anew(
         ("sum:bm25=0,tfidf=1", {}, InputError, "a weight above 0"),
         ("sum:bm25=x,tfidf=1", {}, InputError, "a weight above 0"),
         ("rrf:bm25,tfidf", {"c": "1"}, UnknownNameError, "unknown option of rrf 'c'; known: constant"),
-        ("rrf:bm25,tfidf", {"constant": "-1"}, InputError, "constant '-1': expected a number"),
-        ("sum:bm25,tfidf", {"normalisation": "max"}, UnknownNameError, "known: minmax, none, zscore"),
+        (
+            "rrf:bm25,tfidf",
+            {"constant": "-1"},
+            InputError,
+            "option of rrf: constant is '-1'; expected a number above 0",
+        ),
+        (
+            "sum:bm25,tfidf",
+            {"normalisation": "max"},
+            InputError,
+            "'max'; expected one of minmax, zscore, none",
+        ),
         ("rrf:bm25,nothing", {}, RunError, "has no run of nothing to fuse; make it with"),
         ("mean:toy", {}, InputError, "expected at least two encoders"),
     ],
@@ -186,3 +199,17 @@ def test_an_ensemble_compares_the_means_of_its_members_vectors(
 def build_other(tmp_path: Path) -> Callable[[], str]:
     """A function that saves a second toy encoder, called other, and gives its folder."""
     return lambda: str(build_toy_encoder(tmp_path / "other", seed=11))
+
+
+def test_a_fused_run_records_its_options_as_runs_that_are_stored_have_them(
+    prepared: Database, tmp_path: Path
+) -> None:
+    prepare(prepared, "scifact", SystemOptions(tmp_path), "bm25", "tfidf")
+    workload = read_workload(prepared, read_benchmark("scifact"))
+    for name, given, recorded in (
+        ("rrf:bm25,tfidf", {}, {"constant": "60.0"}),
+        ("rrf:bm25,tfidf", {"constant": "10"}, {"constant": "10"}),
+        ("sum:bm25,tfidf", {}, {"normalisation": "minmax"}),
+    ):
+        system = find_system(name, SystemOptions(tmp_path, parameters=given))
+        assert system.describe(prepared, workload).parameters.items() >= recorded.items()

@@ -275,6 +275,7 @@ class Broken:
     """A system that ranks one pool and is stopped in the next."""
 
     name = "broken"
+    can = frozenset({"rank"})
 
     def __init__(self) -> None:
         self._pools = 0

@@ -208,6 +208,7 @@ class Broken:
     """A system of two rankings whose second one goes wrong."""
 
     name = "broken"
+    can = frozenset({"rank"})
 
     def __init__(self, scores: list[float] | None) -> None:
         self._scores = scores

@@ -6,8 +6,7 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.search.query_paper import read_requested_paper
-from pinakes.search.search import Found, SearchRequest, search
+from pinakes.search.search import Found, SearchRequest, read_requested_paper, search
 from pinakes.systems.base import SystemOptions
 from tests.integration.test_search import named, prepare
 

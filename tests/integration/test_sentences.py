@@ -12,7 +12,7 @@ from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.sentences import SentenceBatch, encode_sentences
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.progress import Silent
-from pinakes.vectors import contextual
+from pinakes.systems.sentences import stored
 from tests.benching import ABSTRACTS, change, count
 from tests.integration.sentence_systems import (
     encode_alone,
@@ -113,7 +113,7 @@ def test_a_kill_between_batches_is_made_good_by_the_next_start(
                 raise KeyboardInterrupt
             yield batch
 
-    monkeypatch.setattr(contextual, "encode_sentences", killed)
+    monkeypatch.setattr(stored, "encode_sentences", killed)
     with pytest.raises(KeyboardInterrupt):
         system.index(prepared, workload, Silent())
     assert count(prepared, table) > 0
@@ -135,7 +135,7 @@ def test_sentences_behind_the_limit_are_recorded_and_pair_with_nothing(
             cut.append(batch)
             yield batch
 
-    monkeypatch.setattr(contextual, "encode_sentences", short)
+    monkeypatch.setattr(stored, "encode_sentences", short)
     workload, system = read(prepared), make(folder, tmp_path, context="yes")
     system.index(prepared, workload, Silent())
     lost = sum(int((batch.token_counts == 0).sum()) for batch in cut)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pinakes.database import Database
-from pinakes.errors import IndexingError, InputError, RunError, UnknownNameError
+from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.indexers.encoder import presets
 from pinakes.indexers.encoder.preset_table import PRESETS
@@ -240,9 +240,9 @@ def test_what_decides_a_score_is_described(prepared: Database, bare_folder: str,
     ("parameters", "error", "said"),
     [
         ({"temperature": "warm"}, InputError, "temperature is 'warm'; expected a number"),
-        ({"temperature": "-1"}, IndexingError, "temperature is -1.0; expected a number above 0"),
-        ({"regularisation": "nan"}, IndexingError, "regularisation is nan; expected 0 or a number above it"),
-        ({"marginals": "equal"}, UnknownNameError, "unknown marginals 'equal'"),
+        ({"temperature": "-1"}, InputError, "temperature is '-1'; expected a number above 0"),
+        ({"regularisation": "nan"}, InputError, "regularisation is 'nan'; expected a number of at least 0"),
+        ({"marginals": "equal"}, InputError, "marginals is 'equal'; expected aspire or uniform"),
         ({"blur": "0.05"}, UnknownNameError, "unknown option of transport:"),
         (
             {"distance": "inner_product"},

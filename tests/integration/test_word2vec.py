@@ -63,14 +63,14 @@ def test_a_pool_of_its_own_is_ranked_like_a_part_of_the_whole(prepared: Database
 def test_texts_that_changed_make_the_index_stale_until_it_is_built_again(
     prepared: Database, tmp_path: Path
 ) -> None:
-    with pytest.raises(RunError, match="there are no word2vec vectors trained on the corpus synthetic"):
+    with pytest.raises(RunError, match="there is no word2vec index of the corpus synthetic"):
         make(tmp_path).describe(prepared, read(prepared))
     make(tmp_path).index(prepared, read(prepared), Silent())
     make(tmp_path).describe(prepared, read(prepared))
     change(prepared, "UPDATE papers SET title = 'A title of its own' WHERE source_id = 'syn-00000007'")
     with pytest.raises(RunError, match=r"other texts .*--system word2vec --option dimensions=8`"):
         make(tmp_path).describe(prepared, read(prepared))
-    with pytest.raises(RunError, match="with other settings"):
+    with pytest.raises(RunError, match="other texts or settings"):
         make(tmp_path, dimensions="9").describe(prepared, read(prepared))
     assert make(tmp_path).index(prepared, read(prepared), Silent()).added == 300
     make(tmp_path).describe(prepared, read(prepared))
@@ -87,7 +87,7 @@ def test_a_kill_while_training_leaves_nothing_that_could_be_searched(
     monkeypatch.setattr("pinakes.indexers.word2vec._train", killed)
     with pytest.raises(KeyboardInterrupt):
         make(tmp_path).index(prepared, workload, Silent())
-    with pytest.raises(RunError, match="there are no word2vec vectors"):
+    with pytest.raises(RunError, match="there is no word2vec index"):
         list(make(tmp_path).rank(prepared, workload, Silent()))
     monkeypatch.undo()
     assert make(tmp_path).index(prepared, workload, Silent()).added == 300
@@ -112,7 +112,7 @@ def test_a_corpus_that_is_not_loaded_cannot_be_trained_on(prepared: Database, tm
 
 
 def test_dimensions_that_are_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="dimensions is '0'; expected a number from 1 to 4096"):
+    with pytest.raises(InputError, match="dimensions is '0'; expected a whole number from 1 to 4096"):
         make(tmp_path, dimensions="0")
 
 

@@ -13,7 +13,7 @@ from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.schema.batches import REJECTION_REASONS
-from pinakes.systems.registry import COMBINED, DENSE, LEXICAL, TRAINED
+from pinakes.systems.registry import COMBINED, DENSE, SYSTEMS
 from pinakes.tasks.base import Task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,9 +54,7 @@ def test_every_registered_task_is_whole_under_its_name(name: str) -> None:
     assert "query_id" in task.list_columns(read_benchmark("scifact"), task.scored_view)
 
 
-@pytest.mark.parametrize(
-    "target", [*FAMILIES.values(), *LEXICAL.values(), *TRAINED.values(), *COMBINED.values(), DENSE]
-)
+@pytest.mark.parametrize("target", [*FAMILIES.values(), *SYSTEMS.values(), *COMBINED.values(), DENSE])
 def test_every_registry_entry_resolves(target: str) -> None:
     module, member = target.split(":")
     assert getattr(import_module(module), member) is not None

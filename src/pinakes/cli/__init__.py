@@ -15,12 +15,12 @@ from typing import Annotated, Final
 import typer
 
 from pinakes import __version__
-from pinakes.cli import demo, evaluating, indexing, loading, reporting, running, sampling, searching
+from pinakes.cli import demo, evaluating, indexing, loading, reporting, running, sampling, searching, systems
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.errors import PinakesError
 
 INTERRUPTED: Final = 130
-_GROUPS: Final = (loading, indexing, searching, sampling, running, evaluating, reporting, demo)
+_GROUPS: Final = (loading, indexing, searching, sampling, systems, running, evaluating, reporting, demo)
 
 app = typer.Typer(
     name="pinakes",

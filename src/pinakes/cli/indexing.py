@@ -101,7 +101,7 @@ def index_faiss(
     common: CommonOptions,
 ) -> None:
     """Build a Faiss index of a corpus's vectors beside the database, and measure its recall."""
-    from pinakes.vectors.nearest import FaissRequest, index_faiss
+    from pinakes.index.approximate import FaissRequest, index_faiss
 
     with common.connect() as database:
         options = choices.for_database(database)
@@ -122,7 +122,7 @@ def index_pgvector(
     common: CommonOptions,
 ) -> None:
     """Build an HNSW index of an encoder's vectors in Postgres, and measure its recall."""
-    from pinakes.vectors.nearest import index_pgvector
+    from pinakes.index.approximate import index_pgvector
 
     with common.connect() as database:
         summary = index_pgvector(

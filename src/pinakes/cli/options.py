@@ -89,7 +89,11 @@ Distance = Annotated[
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", help="name=value for the system. May be repeated.", show_default=False),
+    typer.Option(
+        "--option",
+        help="name=value for the system; `pinakes systems NAME` lists them. May be repeated.",
+        show_default=False,
+    ),
 ]
 Device = Annotated[
     str | None,

@@ -15,6 +15,7 @@ from psycopg.types import TypeInfo
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
 from pinakes.database.results import RawResult
 from pinakes.errors import InputError
+from pinakes.matrices import to_lists
 
 _WRITER_LOCK: Final = 0x50494E41  # "PINA": the advisory lock that every writing transaction takes
 
@@ -199,7 +200,7 @@ def _vector_array(values: Sequence[Any]) -> pa.Array:
     blank = np.zeros_like(known[0])
     matrix = np.stack([blank if vector is None else vector for vector in vectors])
     missing = pa.array([vector is None for vector in vectors])
-    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1], mask=missing)
+    return to_lists(matrix, missing)
 
 
 def _vector(value: Any) -> np.ndarray[Any, np.dtype[np.float32]]:

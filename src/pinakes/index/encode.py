@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,11 @@ from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, e
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import Pooling
-from pinakes.indexers.encoder.precision import Precision, choose_device, choose_precision
+from pinakes.indexers.encoder.precision import choose_device, choose_precision
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
 from pinakes.indexers.encoder.vector_shards import VectorShards, hold_shards
+from pinakes.indexers.names import Precision, PrecisionChoice
 from pinakes.progress import Progress, Silent
 
 __all__ = ["EncodeOptions", "EncodeSummary", "QuerySource", "encode_source"]
@@ -55,7 +56,7 @@ class EncodeOptions:
     id_column: str = "id"
     text_columns: tuple[str, ...] = ("text",)
     separator: str = " "
-    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    precision: PrecisionChoice = "auto"
     max_cosine_error: float = MAX_COSINE_ERROR
     devices: tuple[str, ...] = ()
     pooling: Pooling | None = None
@@ -102,14 +103,14 @@ def encode_source(
     requested = options or EncodeOptions()
     if requested.shard_rows < 1:
         raise InputError(f"shard_rows is {requested.shard_rows}; expected at least 1. Give a larger number")
-    told = progress or Silent()
+    report = progress or Silent()
     rows = read_texts(source, requested.id_column, requested.text_columns, requested.separator)
     with _start_encoder(model, requested) as work, hold_shards(out, work.settings, work.dimensions) as shards:
-        told.start(f"encode by {work.settings['encoder']}", None)
+        report.start(f"encode by {work.settings['encoder']}", None)
         try:
-            found = _write_shards(rows, work, shards, requested, told)
+            found = _write_shards(rows, work, shards, requested, report)
         finally:
-            told.finish()
+            report.finish()
     return EncodeSummary(folder=str(out), **found, elapsed_s=time.monotonic() - started)
 
 

@@ -1,48 +1,13 @@
 """What a system needs before it can rank a benchmark or search a corpus: vectors, or a side index."""
 
-from typing import Protocol, runtime_checkable
-
 from pinakes.database import Database
-from pinakes.errors import InputError
 from pinakes.progress import Progress, Silent
-from pinakes.systems import find_system
 from pinakes.systems.base import IndexSummary, SystemOptions
+from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
-from pinakes.workload.scope import CorpusScope, open_corpus
+from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
 from pinakes.workload.workload import read_workload
-
-
-@runtime_checkable
-class CorpusIndexer(Protocol):
-    """A system that can index a corpus without a benchmark."""
-
-    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
-        """Make what searching the corpus needs; what is there already is not made again."""
-        ...
-
-
-def index_corpus(
-    database: Database,
-    corpus: str,
-    system_name: str,
-    *,
-    options: SystemOptions | None = None,
-    paper_template: str | None = None,
-    progress: Progress | None = None,
-) -> IndexSummary:
-    """Make what a system needs to search a corpus; what is there already is not made again.
-
-    Raises:
-        UnknownNameError: no such corpus, system or template.
-        InputError: the system ranks benchmarks only.
-        IndexingError: a model or a text cannot be used.
-    """
-    system = find_system(system_name, options or SystemOptions(find_index_folder(database)))
-    if not isinstance(system, CorpusIndexer):
-        raise InputError(f"{system_name} ranks benchmarks only; index a benchmark for it.")
-    scope = open_corpus(database, corpus, paper_template or find_own_templates(system_name)[1])
-    return system.index_corpus(database, scope, progress or Silent())
 
 
 def index(
@@ -55,7 +20,7 @@ def index(
     paper_template: str | None = None,
     progress: Progress | None = None,
 ) -> IndexSummary:
-    """Make what a system needs to rank a benchmark; what is there already is not made again.
+    """Make what a system needs to rank a benchmark; what exists already is not made again.
 
     Raises:
         UnknownNameError: no such benchmark, system or template.
@@ -68,3 +33,25 @@ def index(
     templates = choose_templates(benchmark, system_name, query_template, paper_template)
     workload = read_workload(database, benchmark, *templates)
     return system.index(database, workload, progress or Silent())
+
+
+def index_corpus(
+    database: Database,
+    corpus: str,
+    system_name: str,
+    *,
+    options: SystemOptions | None = None,
+    paper_template: str | None = None,
+    progress: Progress | None = None,
+) -> IndexSummary:
+    """Make what a system needs to search a corpus; what exists already is not made again.
+
+    Raises:
+        UnknownNameError: no such corpus, system or template.
+        InputError: the system cannot index a corpus without a benchmark.
+        IndexingError: a model or a text cannot be used.
+    """
+    system = find_system(system_name, options or SystemOptions(find_index_folder(database)))
+    require_ability(system, "index_corpus")
+    scope = open_corpus(database, corpus, paper_template or find_own_templates(system_name)[1])
+    return system.index_corpus(database, scope, progress or Silent())

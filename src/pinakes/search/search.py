@@ -4,48 +4,28 @@ Filtered, a search gives as many papers as pass, k at most: where terms or an ap
 the rest is ranked exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.errors import InputError
-from pinakes.indexers.lexical import Ranked, TieOrder, check_k, trec_tie_order
-from pinakes.schema import corpora, papers
+from pinakes.indexers.lexical import Ids, Ranked, TieOrder, check_k, trec_tie_order
+from pinakes.indexers.names import EXACT
+from pinakes.queries.relations import read_template
+from pinakes.queries.sentence_relations import ABSTRACT
+from pinakes.schema import corpora, papers, sentences
 from pinakes.search.filter import PaperFilter, find_pool
-from pinakes.search.query_paper import read_requested_paper
-from pinakes.systems import find_system
-from pinakes.systems.base import SystemOptions
-from pinakes.systems.registry import is_lexical
+from pinakes.systems.base import CorpusQuery, System, SystemOptions
+from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder
-from pinakes.workload.scope import CorpusScope, open_corpus
+from pinakes.workload.scope import PAPER_TEMPLATE, open_corpus
 from pinakes.workload.templates import find_own_templates
 
-Ids = NDArray[np.int64]
-
 IDS_AT_ONCE: Final = 2_000
-
-
-@runtime_checkable
-class Searcher(Protocol):
-    """A system that can search a whole corpus for a text."""
-
-    name: str
-
-    def search(
-        self,
-        database: Database,
-        scope: CorpusScope,
-        text: str,
-        k: int,
-        pool: Ids | None,
-        tie_order: TieOrder,
-    ) -> Ranked:
-        """The best `k` papers, of `pool` (ascending ids) where it is given, score descending."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +78,16 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     template = request.paper_template or find_own_templates(request.system)[1]
     scope = open_corpus(database, request.corpus, template)
     options = request.options or SystemOptions(find_index_folder(database))
-    searcher = _find_searcher(request, options)
+    system = _find_searcher(request, options)
     pool = find_pool(database, scope.corpus, request.wanted)
     ties = _tie_order(database, scope.corpus)
     if request.paper is None:
-        return _describe(database, searcher.search(database, scope, request.text, request.k, pool, ties))
+        query = CorpusQuery(scope, request.text, request.k, pool, ties)
+        return _describe(database, system.search(database, query))
     requested = read_requested_paper(database, scope.corpus, request.paper, request.sentences)
-    # One more than is wanted: the paper itself is mostly the nearest.
-    ranked = searcher.search(database, scope, requested.text, request.k + 1, pool, ties)
-    return _describe(database, _leave_out(ranked, requested.paper_id, request.k))
+    # One more than is requested: the paper itself is mostly the nearest.
+    query = CorpusQuery(scope, requested.text, request.k + 1, pool, ties)
+    return _describe(database, _leave_out(system.search(database, query), requested.paper_id, request.k))
 
 
 def _check_requested(request: SearchRequest) -> None:
@@ -123,12 +104,11 @@ def _leave_out(ranked: Ranked, paper_id: int, k: int) -> Ranked:
     return Ranked(ranked.paper_ids[kept], ranked.scores[kept])
 
 
-def _find_searcher(request: SearchRequest, options: SystemOptions) -> Searcher:
+def _find_searcher(request: SearchRequest, options: SystemOptions) -> System:
     system = find_system(request.system, options)
-    if options.through != "exact" and is_lexical(request.system):
-        raise InputError(f"{request.system} compares no vectors: leave out through={options.through}.")
-    if not isinstance(system, Searcher):
-        raise InputError(f"{request.system} ranks benchmarks only; search by bm25, tfidf or an encoder.")
+    require_ability(system, "search")
+    if options.through != EXACT:
+        require_ability(system, "search_through")
     return system
 
 
@@ -150,6 +130,53 @@ def _tie_order(database: Database, corpus: str) -> TieOrder:
         return trec_tie_order(source_ids)(paper_ids)
 
     return order
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedPaper:
+    """A paper, and the text to search by."""
+
+    paper_id: int
+    text: str
+
+
+def read_requested_paper(
+    database: Database, corpus: str, source_id: str, positions: Sequence[int] = ()
+) -> RequestedPaper:
+    """The paper with its title and abstract; with positions, with these sentences, in the abstract's order.
+
+    `positions` are those of sentences in the abstract, from 1.
+
+    Raises:
+        InputError: the corpus has no such paper, its abstract no such sentence, or there is no text.
+    """
+    text = read_template("papers", PAPER_TEMPLATE)
+    of_corpus = papers.join(corpora, papers.c.corpus_id == corpora.c.corpus_id)
+    chosen = (corpora.c.name == corpus, papers.c.source_id == source_id)
+    with database.read() as session:
+        row = session.first(sa.select(papers.c.paper_id, text).select_from(of_corpus).where(*chosen))
+        if row is None:
+            raise InputError(f"{corpus} holds no paper {source_id!r}; expected the source's own id of one.")
+        requested = RequestedPaper(int(row["paper_id"]), str(row["text"]))
+        if positions:
+            requested = RequestedPaper(
+                requested.paper_id, _join_sentences(session, requested.paper_id, source_id, positions)
+            )
+    if not requested.text.strip():
+        raise InputError(f"the paper {source_id} has no text to search by.")
+    return requested
+
+
+def _join_sentences(session: Session, paper_id: int, source_id: str, positions: Sequence[int]) -> str:
+    of_abstract = (sentences.c.paper_id == paper_id, sentences.c.section_number == ABSTRACT)
+    columns = (sentences.c.position, sentences.c.text)
+    rows = session.rows(sa.select(*columns).where(*of_abstract).order_by(sentences.c.position))
+    held = {int(row["position"]): str(row["text"]) for row in rows}
+    unknown = sorted(set(positions) - held.keys())
+    if unknown:
+        listed = ", ".join(map(str, held)) or "none: it was not split into sentences when it was loaded"
+        raise InputError(f"the abstract of {source_id} has no sentence {unknown[0]}; it has {listed}.")
+    return " ".join(held[position] for position in sorted(set(positions)))
 
 
 def _describe(database: Database, ranked: Ranked) -> list[Found]:

@@ -1,6 +1,7 @@
-"""Systems that rank: lexical ones over side indexes, dense ones over stored vectors.
+"""Systems that rank: lexical ones over side indexes, dense ones over stored vectors, fusions of stored runs.
 
-`find_system` gives one by name; `System` is what each can do.
+`base.System` is what each is and can do; `registry.find_system` gives one by name. A module of a system
+imports no other system's.
 """
 
 from pinakes.systems.base import Ranking, System, SystemDescription

@@ -1,17 +1,32 @@
-"""What a ranking system is: it indexes what a workload needs, says what it is, and ranks."""
+"""What a ranking system is: it says what decides its scores and what it can do, indexes, and ranks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.database import Database
-from pinakes.errors import UnknownNameError
+from pinakes.indexers.lexical import Ranked, TieOrder
+from pinakes.indexers.names import EXACT
 from pinakes.progress import Progress
+from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
+
+Ability = Literal["rank", "rank_groups", "index_corpus", "search", "search_through", "sentences", "embed"]
+
+ABILITIES: Final[Mapping[Ability, str]] = {
+    "rank": "rank a benchmark",
+    "rank_groups": "rank all pools of a grouped benchmark at once",
+    "index_corpus": "index a corpus without a benchmark",
+    "search": "search a corpus",
+    "search_through": "search through an approximate index of vectors",
+    "sentences": "compare sentences",
+    "embed": "give the vectors of papers",
+}
+"""what a system can declare, in words; each but `rank`, `sentences` and `search_through` is a method"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +55,11 @@ class SystemOptions:
 
     Attributes:
         index_folder: where side indexes lie.
-        precision: of an encoder: auto, fp32, bf16 or fp16.
-        distance: how vectors are compared: cosine, l2 or inner_product; None: as the encoder's makers do, or
-            cosine.
+        precision: of an encoder.
+        distance: how vectors are compared; None: as the encoder's makers do, or cosine.
         device: cpu, cuda, or None for CUDA where there is one.
         through: how a search compares vectors: exact, pgvector or faiss:KIND; a run is always exact.
-        parameters: the system's own options, name to value, as k1 and b.
+        parameters: the system's own options, name to value, as typed.
         fixed: those of its options that a named baseline sets, and that nobody else may.
     """
 
@@ -54,30 +68,17 @@ class SystemOptions:
     distance: str | None = None
     device: str | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    through: str = "exact"
+    through: str = EXACT
     fixed: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def requested(self) -> str:
+        """The options that a user gave, as a command takes them.
 
-def take_options(system: str, options: SystemOptions, defaults: Mapping[str, str]) -> dict[str, str]:
-    """The system's own options, with the defaults for those that were not given.
-
-    Raises:
-        UnknownNameError: the system has no option of that name, or it is fixed; the message lists the others.
-    """
-    free = [name for name in defaults if name not in options.fixed]
-    unknown = sorted(options.parameters.keys() - set(free))
-    if unknown:
-        raise UnknownNameError(f"option of {system}", unknown[0], free)
-    return {**defaults, **options.fixed, **options.parameters}
-
-
-def list_requested(options: SystemOptions) -> str:
-    """The options that a user gave, as a command takes them.
-
-    >>> list_requested(SystemOptions(Path(), parameters={"analysis": "words"}))
-    ' --option analysis=words'
-    """
-    return "".join(f" --option {name}={value}" for name, value in options.parameters.items())
+        >>> SystemOptions(Path(), parameters={"analysis": "words"}).requested
+        ' --option analysis=words'
+        """
+        return "".join(f" --option {name}={value}" for name, value in self.parameters.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +91,41 @@ class IndexSummary:
     elapsed_s: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusQuery:
+    """What to search a corpus for.
+
+    Attributes:
+        text: any words.
+        k: how many papers.
+        pool: the papers that may be found (ascending ids); None: all of the corpus.
+        tie_order: of papers with equal scores.
+    """
+
+    scope: CorpusScope
+    text: str
+    k: int
+    pool: Ids | None
+    tie_order: TieOrder
+
+
 class System(Protocol):
-    """One way to rank candidates."""
+    """One way to rank candidates.
+
+    A system is made from its name and `SystemOptions`, and implements what it declares.
+
+    Attributes:
+        name: what it is called in its runs.
+        can: what it can do; a caller asks `registry.require_ability` before it calls a method of these.
+        own_options: the dataclass that declares its own options.
+    """
 
     name: str
+    can: ClassVar[frozenset[Ability]]
+    own_options: ClassVar[type[Any]]
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
-        """Make what ranking the workload needs; what is there already is not made again."""
+        """Make what ranking the workload needs; what exists already is not made again."""
         ...
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
@@ -107,14 +136,49 @@ class System(Protocol):
         """The ranking of each query that has a text; `workload.benchmark.depth` papers at most."""
         ...
 
-
-@runtime_checkable
-class GroupRanker(Protocol):
-    """A system that ranks all pools of a grouped workload at once, better than one after the other."""
-
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
-        """The ranking of each query that has a text, in its pool without its own paper.
+        """The ranking of each query of a grouped workload, in its pool without its own paper.
 
         Rows are those of `workload.paper_ids`; `workload.benchmark.depth` papers at most.
         """
-        ...
+        raise NotImplementedError(f"{self.name} does not declare rank_groups")
+
+    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
+        """Make what searching the corpus needs; what exists already is not made again."""
+        raise NotImplementedError(f"{self.name} does not declare index_corpus")
+
+    def search(self, database: Database, query: CorpusQuery) -> Ranked:
+        """The best papers, score descending."""
+        raise NotImplementedError(f"{self.name} does not declare search")
+
+
+Found = tuple[Ids, NDArray[np.float32]]
+"""rows of the whole's `paper_ids` and their scores, best first"""
+
+
+def make_rankings(workload: Workload, queries: Sequence[int], found: Iterable[Found]) -> Iterator[Ranking]:
+    """The rankings of a grouped workload's queries at these places, each found with one paper more.
+
+    A query's own paper is left out, and so is what is beyond the benchmark's depth.
+    """
+    depth = workload.benchmark.depth
+    own = np.full(len(workload.query_ids), -1) if workload.query_rows is None else workload.query_rows
+    for query, (rows, scores) in zip(queries, found, strict=True):
+        others = rows != own[query]
+        yield Ranking(workload.query_ids[query], rows[others][:depth], scores[others][:depth])
+
+
+def choose_k(workload: Workload, size: int) -> int:
+    """How many papers of a pool of `size` a search has to find: one more than a ranking has, its own."""
+    depth = workload.benchmark.depth
+    return max(1, size if depth is None else min(depth + 1, size))
+
+
+def make_tie_order(workload: Workload) -> TieOrder:
+    """The workload's order of candidates with equal scores."""
+
+    def order(paper_ids: Ids) -> Ids:
+        ranks: Ids = workload.tie_order[np.searchsorted(workload.paper_ids, paper_ids)]
+        return ranks
+
+    return order

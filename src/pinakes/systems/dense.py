@@ -6,7 +6,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -14,66 +14,62 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
 from pinakes.indexers.encoder.precision import device_name
-from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import score_pools, search_exact
-from pinakes.indexers.lexical import Ranked, TieOrder
+from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.names import EXACT, Distance
+from pinakes.options import NoOptions, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import vectors_table
 from pinakes.systems.base import (
+    Ability,
+    CorpusQuery,
     IndexSummary,
     Ranking,
+    System,
     SystemDescription,
     SystemOptions,
-    take_options,
 )
 from pinakes.systems.dense_pools import hold_vectors, rank_pools
-from pinakes.vectors.blocks import CandidateBlocks, CorpusBlocks
 from pinakes.vectors.encoding import EncoderSession
-from pinakes.vectors.nearest import EXACT, NearestRequest, search_through
-from pinakes.vectors.stored import (
-    StoredEncoder,
-    Vectors,
+from pinakes.vectors.reading import (
+    CandidateBlocks,
+    CorpusBlocks,
     fetch_distinct_queries,
     fetch_queries,
     mean_vectors,
-    select_distinct_texts,
-    select_workload_texts,
 )
+from pinakes.vectors.stored import StoredEncoder, select_distinct_texts, select_workload_texts
 from pinakes.workload.scope import CorpusScope
-from pinakes.workload.workload import Ids, Workload
+from pinakes.workload.workload import Workload
 
 ENSEMBLE: Final = "mean:"
 
 
-def make_dense(name: str, options: SystemOptions) -> "DenseSystem":
-    """An encoder by preset, folder or hub id."""
-    if options.through == "exact":
-        take_options(name, options, {})  # the others are those of an index
-    member = EncoderSession(name, options)
-    return DenseSystem(member.source.name, [member], options)
+class DenseSystem(System):
+    """A system that compares vectors: of one encoder, by preset, folder or hub id."""
 
+    can: ClassVar[frozenset[Ability]] = frozenset(
+        {"rank", "rank_groups", "index_corpus", "search", "search_through"}
+    )
+    own_options: ClassVar[type[NoOptions]] = NoOptions
 
-def make_ensemble(name: str, options: SystemOptions) -> "DenseSystem":
-    """The mean of several encoders' vectors, by a name such as `mean:specter,scincl`."""
-    take_options(name, options, {})
-    listed = [part.strip() for part in name.removeprefix(ENSEMBLE).split(",")]
-    if len(listed) < 2 or len(set(listed)) < len(listed) or not all(listed):
-        raise InputError(f"{name!r}: expected at least two encoders, each once, as in mean:specter,scincl.")
-    members = [EncoderSession(part, options) for part in listed]
-    return DenseSystem(ENSEMBLE + ",".join(member.source.name for member in members), members, options)
-
-
-class DenseSystem:
-    """A system that compares vectors: of one encoder, or the means of several."""
-
-    def __init__(self, name: str, members: list[EncoderSession], options: SystemOptions) -> None:
-        self.name = name
-        self._members = members
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        if options.through == EXACT:
+            read_options(NoOptions, name, options.parameters)  # the others are those of an index
         self._options = options
-        self._distance = _choose_distance(members, options)
-        self._device = members[0].device
-        self._precision = members[0].precision
+        self._members = [_start(part, options) for part in self._list_members(name)]
+        self._distance = _choose_distance(self._members)
+        self._device = self._members[0].device
+        self._precision = self._members[0].precision
+        self.name = self._spell()
+
+    def _list_members(self, name: str) -> list[str]:
+        return [name]
+
+    def _spell(self) -> str:
+        return self._members[0].source.name
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
         """Encode every text of the workload that has no vector yet."""
@@ -95,28 +91,63 @@ class DenseSystem:
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By exact comparison; a candidate without a text has no vector and is in no ranking."""
-        tables = [
-            vectors_table(one.name, one.dimensions) for one in self._require_workload(database, workload)
-        ]
+        tables = _tables(self._require_workload(database, workload))
         with database.read() as session:
-            query_rows, queries = fetch_queries(session, workload, tables)
+            query_rows, _ = found = fetch_queries(session, workload, tables)
         progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
-        rank = _rank_shared if workload.pools is None else _rank_pools
+        rank = self._rank_shared if workload.pools is None else self._rank_pools
         try:
             with database.read() as session:
-                for ranking in rank(
-                    session, workload, tables, query_rows, queries, self._distance, self._device
-                ):
+                for ranking in rank(session, workload, tables, *found):
                     yield ranking
                     progress.advance(1)
         finally:
             progress.finish()
 
+    def _rank_shared(
+        self,
+        session: Session,
+        workload: Workload,
+        tables: list[sa.Table],
+        query_rows: list[int],
+        queries: Vectors,
+    ) -> Iterator[Ranking]:
+        blocks = CandidateBlocks(workload)
+        if not len(blocks.rows) or not query_rows:
+            return
+        depth = min(workload.benchmark.depth or len(blocks.rows), len(blocks.rows))
+        read = blocks.read(session, tables)
+        found, scores = search_exact(queries, read, depth, self._distance, blocks.ties, self._device)
+        for number, position in enumerate(query_rows):
+            yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
+
+    def _rank_pools(
+        self,
+        session: Session,
+        workload: Workload,
+        tables: list[sa.Table],
+        query_rows: list[int],
+        queries: Vectors,
+    ) -> Iterator[Ranking]:
+        blocks = CandidateBlocks(workload)
+        if not len(blocks.rows):
+            return
+        documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
+        for rows, vectors in blocks.read(session, tables):
+            documents[rows] = vectors
+        place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
+        place[blocks.rows] = np.arange(len(blocks.rows))
+        query_ids = [workload.query_ids[position] for position in query_rows]
+        places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
+        pools = [each[each >= 0] for each in places]
+        ranked = score_pools(queries, documents, pools, self._distance, blocks.ties)
+        for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
+            depth = workload.benchmark.depth or len(found)
+            yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])
+
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """As `rank` in each pool, with every vector read once; a query's own paper is left out."""
-        tables = [
-            vectors_table(one.name, one.dimensions) for one in self._require_workload(database, workload)
-        ]
+        tables = _tables(self._require_workload(database, workload))
         requested = sum(text != "" for text in workload.query_texts)
         blocks = CandidateBlocks(workload)
         if not requested or not len(blocks.rows):
@@ -135,37 +166,26 @@ class DenseSystem:
         finally:
             progress.finish()
 
-    def _require_workload(self, database: Database, workload: Workload) -> list[StoredEncoder]:
-        return self._require(database, select_workload_texts(workload), workload.benchmark.name)
-
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""
         return self._encode(database, _corpus_texts(scope), scope.corpus, progress)
 
-    def search(
-        self,
-        database: Database,
-        scope: CorpusScope,
-        text: str,
-        k: int,
-        pool: Ids | None,
-        tie_order: TieOrder,
-    ) -> Ranked:
+    def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
-        stored = self._require(database, _corpus_texts(scope), scope.requested_as)
-        tables = [vectors_table(one.name, one.dimensions) for one in stored]
-        query = mean_vectors([member.embed(text) for member in self._members])
+        stored = self._require(database, _corpus_texts(query.scope), query.scope.requested_as)
+        vector = mean_vectors([member.embed(query.text) for member in self._members])
         through, folder = self._options.through, self._options.index_folder
         if through != EXACT:
-            if len(stored) > 1:
-                raise InputError(f"{self.name} is searched exactly: an index is of one encoder's vectors.")
-            request = NearestRequest(scope, stored[0], query, k, self._distance, pool, tie_order)
+            from pinakes.vectors.nearest import NearestRequest, search_through  # imported late: Faiss
+
+            request = NearestRequest(
+                query.scope, stored[0], vector, query.k, self._distance, query.pool, query.tie_order
+            )
             return search_through(database, folder, through, request, self._options.parameters)
         with database.read() as session:
-            blocks = CorpusBlocks(session, scope, pool)
-            found, scores = search_exact(
-                query, blocks.read(session, tables), k, self._distance, blocks.ties, self._device
-            )
+            blocks = CorpusBlocks(session, query.scope, query.pool)
+            read = blocks.read(session, _tables(stored))
+            found, scores = search_exact(vector, read, query.k, self._distance, blocks.ties, self._device)
         return Ranked(blocks.paper_ids[found[0]], scores[0])
 
     def _encode(
@@ -173,8 +193,11 @@ class DenseSystem:
     ) -> IndexSummary:
         started = time.monotonic()
         counts = [member.encode(database, texts, label, progress) for member in self._members]
-        added, already = (sum(column) for column in zip(*counts, strict=True))
-        return IndexSummary(self.name, added, already, time.monotonic() - started)
+        added, existing = (sum(column) for column in zip(*counts, strict=True))
+        return IndexSummary(self.name, added, existing, time.monotonic() - started)
+
+    def _require_workload(self, database: Database, workload: Workload) -> list[StoredEncoder]:
+        return self._require(database, select_workload_texts(workload), workload.benchmark.name)
 
     def _require(self, database: Database, texts: sa.Select[Any], requested_as: str) -> list[StoredEncoder]:
         stored = []
@@ -189,9 +212,30 @@ class DenseSystem:
         return stored
 
 
-def _choose_distance(members: list[EncoderSession], options: SystemOptions) -> Distance:
+class EnsembleSystem(DenseSystem):
+    """The mean of several encoders' vectors, by a name such as `mean:specter,scincl`."""
+
+    can: ClassVar[frozenset[Ability]] = DenseSystem.can - {"search_through"}
+
+    def _list_members(self, name: str) -> list[str]:
+        listed = [part.strip() for part in name.removeprefix(ENSEMBLE).split(",")]
+        if len(listed) < 2 or len(set(listed)) < len(listed) or not all(listed):
+            raise InputError(
+                f"{name!r}: expected at least two encoders, each once, as in mean:specter,scincl."
+            )
+        return listed
+
+    def _spell(self) -> str:
+        return ENSEMBLE + ",".join(member.source.name for member in self._members)
+
+
+def _start(name: str, options: SystemOptions) -> EncoderSession:
+    return EncoderSession(name, precision=options.precision, device=options.device, distance=options.distance)
+
+
+def _choose_distance(members: list[EncoderSession]) -> Distance:
     """What the encoders agree on; else the cosine."""
-    own = {member.choose_distance(options) for member in members}
+    own = {member.distance for member in members}
     return own.pop() if len(own) == 1 else "cosine"
 
 
@@ -199,45 +243,5 @@ def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
     return select_distinct_texts(select_corpus_texts(scope.corpus, scope.paper_template))
 
 
-def _rank_shared(
-    session: Session,
-    workload: Workload,
-    tables: list[sa.Table],
-    query_rows: list[int],
-    queries: Vectors,
-    distance: Distance,
-    device: str,
-) -> Iterator[Ranking]:
-    blocks = CandidateBlocks(workload)
-    if not len(blocks.rows) or not query_rows:
-        return
-    depth = min(workload.benchmark.depth or len(blocks.rows), len(blocks.rows))
-    found, scores = search_exact(queries, blocks.read(session, tables), depth, distance, blocks.ties, device)
-    for number, position in enumerate(query_rows):
-        yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
-
-
-def _rank_pools(
-    session: Session,
-    workload: Workload,
-    tables: list[sa.Table],
-    query_rows: list[int],
-    queries: Vectors,
-    distance: Distance,
-    _device: str,
-) -> Iterator[Ranking]:
-    blocks = CandidateBlocks(workload)
-    if not len(blocks.rows):
-        return
-    documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
-    for rows, vectors in blocks.read(session, tables):
-        documents[rows] = vectors
-    place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
-    place[blocks.rows] = np.arange(len(blocks.rows))
-    query_ids = [workload.query_ids[position] for position in query_rows]
-    places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
-    pools = [each[each >= 0] for each in places]
-    ranked = score_pools(queries, documents, pools, distance, blocks.ties)
-    for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
-        depth = workload.benchmark.depth or len(found)
-        yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])
+def _tables(stored: list[StoredEncoder]) -> list[sa.Table]:
+    return [vectors_table(one.name, one.dimensions) for one in stored]

@@ -12,11 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import Block, search_nested
-from pinakes.systems.base import Ranking
-from pinakes.systems.grouped import choose_k, make_rankings
-from pinakes.vectors.stored import Vectors
+from pinakes.indexers.names import Distance
+from pinakes.systems.base import Ranking, choose_k, make_rankings
 from pinakes.workload.workload import Ids, Workload
 
 BYTES_IN_MEMORY: Final = 1 << 30

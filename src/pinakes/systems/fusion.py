@@ -4,30 +4,50 @@ The runs that are fused are the newest of each named system over the benchmark a
 texts or judgments is refused.
 """
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast, get_args
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
-from pinakes.indexers.fusion import RANK_CONSTANT, Contribution, fuse_reciprocal_ranks, fuse_scores
+from pinakes.indexers.fusion import (
+    RANK_CONSTANT,
+    Contribution,
+    Normalisation,
+    fuse_reciprocal_ranks,
+    fuse_scores,
+)
 from pinakes.indexers.lexical import positions_of
+from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.schema import hits, runs
-from pinakes.systems.base import (
-    IndexSummary,
-    Ranking,
-    SystemDescription,
-    SystemOptions,
-    take_options,
-)
-from pinakes.workload.workload import Workload, read_workload
+from pinakes.systems.base import Ability, IndexSummary, Ranking, System, SystemDescription, SystemOptions
+from pinakes.workload.workload import Ids, Workload, read_workload
 
-METHODS: Final = {"rrf": {"constant": str(RANK_CONSTANT)}, "sum": {"normalisation": "minmax"}}
-"""the methods, each with its options and their defaults"""
+Fused = tuple[Ids, NDArray[np.float64]]
+"""papers and their fused scores"""
+
+
+@dataclass(frozen=True, slots=True)
+class RankOptions:
+    """The options of `rrf:`."""
+
+    constant: float = option(RANK_CONSTANT, "What is added to a rank.", above=0)
+
+
+@dataclass(frozen=True, slots=True)
+class SumOptions:
+    """The options of `sum:`."""
+
+    normalisation: str = option(
+        "minmax", "How a ranking's scores are scaled within a query.", choices=get_args(Normalisation)
+    )
 
 
 class Component(NamedTuple):
@@ -36,16 +56,6 @@ class Component(NamedTuple):
     run_id: int
     run_digest: str
     weight: float
-
-
-def make_fusion(name: str, options: SystemOptions) -> "FusionSystem":
-    """The fusion that a name such as `rrf:bm25,minilm` or `sum:bm25=0.3,minilm=0.7` means.
-
-    Raises:
-        InputError: fewer than two systems, one named twice, or a weight that is not above zero.
-    """
-    method, _, listed = name.partition(":")
-    return FusionSystem(name, method, parse_weights(listed), take_options(method, options, METHODS[method]))
 
 
 def parse_weights(listed: str) -> dict[str, float]:
@@ -80,18 +90,22 @@ def _is_weight(text: str) -> bool:
         return False
 
 
-class FusionSystem:
-    """A system whose scores come from the stored runs of others."""
+class FusionSystem(System):
+    """A system whose scores come from the stored runs of others; one method is one class.
 
-    def __init__(
-        self, name: str, method: str, weights: Mapping[str, float], settings: Mapping[str, str]
-    ) -> None:
+    Raises:
+        InputError: fewer than two systems, one named twice, or a weight that is not above zero.
+    """
+
+    can: ClassVar[frozenset[Ability]] = frozenset({"rank", "rank_groups"})
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
         self.name = name
-        self._method = method
-        self._weights = weights
-        self._settings = settings
-        if method == "rrf" and not _is_weight(settings["constant"]):
-            raise InputError(f"constant {settings['constant']!r}: expected a number above 0.")
+        self._method, _, listed = name.partition(":")
+        self._weights = parse_weights(listed)
+        # A run records its options as they were typed, and a default as Python writes it: stored digests.
+        defaults = {one.name: str(one.default) for one in list_options(self.own_options)}
+        self._settings = defaults | dict(options.parameters)
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
         """Nothing: what is fused has been run already."""
@@ -124,19 +138,46 @@ class FusionSystem:
         return self.rank(database, workload, progress)
 
     def _fuse(self, workload: Workload, query_id: str, contributions: list[Contribution]) -> Ranking:
-        if self._method == "rrf":
-            ids, scores = fuse_reciprocal_ranks(contributions, float(self._settings["constant"]))
-        else:
-            ids, scores = fuse_scores(contributions, self._settings["normalisation"])  # type: ignore[arg-type]
+        ids, scores = self._combine(contributions)
         rows = positions_of(ids, workload.paper_ids, f"the candidates of {workload.benchmark.name}")
         scores32 = scores.astype(np.float32)
         order = np.lexsort((workload.tie_order[rows], -scores32))[: workload.benchmark.depth]
         return Ranking(query_id, rows[order], scores32[order])
 
+    @abstractmethod
+    def _combine(self, contributions: list[Contribution]) -> Fused:
+        """The papers of all contributions and their fused scores."""
+
     def _find(self, database: Database, workload: Workload) -> list[Component]:
         return [
             _find_component(database, workload, system, weight) for system, weight in self._weights.items()
         ]
+
+
+class RankFusion(FusionSystem):
+    """Fusion by reciprocal ranks."""
+
+    own_options: ClassVar[type[RankOptions]] = RankOptions
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        super().__init__(name, options)
+        self._own = read_options(RankOptions, self._method, options.parameters)
+
+    def _combine(self, contributions: list[Contribution]) -> Fused:
+        return fuse_reciprocal_ranks(contributions, self._own.constant)
+
+
+class SumFusion(FusionSystem):
+    """Fusion by weighted, normalised scores."""
+
+    own_options: ClassVar[type[SumOptions]] = SumOptions
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        super().__init__(name, options)
+        self._own = read_options(SumOptions, self._method, options.parameters)
+
+    def _combine(self, contributions: list[Contribution]) -> Fused:
+        return fuse_scores(contributions, cast(Normalisation, self._own.normalisation))
 
 
 def _find_component(database: Database, workload: Workload, system: str, weight: float) -> Component:

@@ -1,54 +1,49 @@
-"""BM25 and TF-IDF over side indexes of a whole corpus: its statistics, or another's, whatever the pool.
+"""What systems that compare terms share: a side index of a whole corpus, whatever the pool.
 
-A benchmark's paper template says what a document is; where that is title and abstract, BM25 reads the
-title once more with a small weight. The option `trained_on` (of all but `bm25`) names another loaded corpus
+A benchmark's paper template says what a document is. The option `trained_on` names another loaded corpus
 that N, df and the mean length are counted in.
 """
 
 import hashlib
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 import orjson
+import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import InputError, RunError
-from pinakes.indexers.analysis import Analysis, english_analysis, named_analysis
-from pinakes.indexers.bm25 import Bm25Index, build_bm25
-from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
-from pinakes.indexers.side_folder import folder_name, is_whole
-from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
+from pinakes.indexers.analysis import Analysis
+from pinakes.indexers.lexical import BuiltIndex, Documents, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.term_statistics import TermStatistics, count_terms
+from pinakes.options import option
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.systems.base import (
-    IndexSummary,
+    Ability,
+    CorpusQuery,
     Ranking,
     SystemDescription,
     SystemOptions,
-    list_requested,
-    take_options,
+    make_tie_order,
 )
-from pinakes.systems.corpus_texts import (
-    count_corpus,
-    digest_texts,
-    read_documents,
-    require_loaded,
-)
-from pinakes.vectors.side_rows import find_row, identify, remove_replaced, store_row
+from pinakes.systems.indexed import IndexedSystem, require_loaded
+from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
-TITLE_WEIGHT: Final = 0.25
-TFIDF_DEFAULTS: Final = {"analysis": "english", "sublinear_tf": "yes", "trained_on": ""}
+TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
+
+
+def trained_on_option() -> Any:
+    """The option of every system that counts terms in a corpus."""
+    return option("", "Another loaded corpus to count terms in; default: the benchmark's own.")
 
 
 class LexicalIndex(Protocol):
-    """What both kinds of index can do."""
+    """What every kind of index can do."""
 
     @property
     def row_count(self) -> int:
@@ -64,93 +59,57 @@ class LexicalIndex(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How one kind of index is built and opened.
+class LexicalSystem(IndexedSystem):
+    """A system that compares terms.
 
-    Attributes:
-        weights: of its fields, for a template; the text alone, with 1, for one that is not there.
-        analysis: how it makes terms of texts.
-        settings: what else decides what is built, where it is not as usual.
+    `trained_on` is another corpus to count them in, "" none; `settings` is what else decides what is built,
+    where it is not as usual.
     """
 
-    build: Callable[..., BuiltIndex]
-    open: Callable[[Path], LexicalIndex]
-    weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    analysis: Analysis = field(default_factory=english_analysis)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    can: ClassVar[frozenset[Ability]] = frozenset({"rank", "index_corpus", "search"})
 
-
-BM25: Final = Kind(build_bm25, Bm25Index.open, {"title_abstract": {"text": 1.0, "title": TITLE_WEIGHT}})
-
-
-def make_bm25(name: str, options: SystemOptions) -> "LexicalSystem":
-    """BM25 over tantivy."""
-    take_options(name, options, {})
-    return LexicalSystem(name, BM25, options)
-
-
-def make_tfidf(name: str, options: SystemOptions) -> "LexicalSystem":
-    """TF-IDF cosine; its options are analysis, sublinear_tf (`yes` or `no`) and trained_on."""
-    chosen = take_options(name, options, TFIDF_DEFAULTS)
-    if chosen["sublinear_tf"] not in ("yes", "no"):
-        raise InputError(f"sublinear_tf is {chosen['sublinear_tf']!r}; expected yes or no.")
-    sublinear_tf = chosen["sublinear_tf"] == "yes"
-    analysis = named_analysis(chosen["analysis"])
-    build = partial(build_tfidf, sublinear_tf=sublinear_tf, analysis=analysis)
-    settings = {} if sublinear_tf else {"sublinear_tf": False}
-    kind = Kind(build, TfidfIndex.open, analysis=analysis, settings=settings)
-    return LexicalSystem(name, kind, options, chosen["trained_on"])
-
-
-class LexicalSystem:
-    """A system that compares terms; `trained_on` is another corpus to count them in, "" none."""
-
-    def __init__(self, name: str, kind: Kind, options: SystemOptions, trained_on: str = "") -> None:
-        self.name = name
-        self._kind = kind
-        self._folder = options.index_folder
-        self._requested = list_requested(options)
-        self._trained_on = trained_on
-        self._checked: tuple[str, dict[str, Any]] | None = None
-
-    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
-        """Build the index of the workload's corpus, unless one of the same texts is there."""
-        return self.index_corpus(database, workload.scope, progress)
-
-    def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
-        """Build the corpus's index, unless one of the same texts is there."""
-        started = time.monotonic()
-        digest, rows = self._digest_corpus(database, scope)
-        known = self._find(database, scope)
-        if known and known["content_digest"] == digest and is_whole(self._folder / known["path"]):
-            return IndexSummary(self.name, 0, rows, time.monotonic() - started)
-        progress.start(f"index {scope.corpus} for {self.name}", rows)
-        try:
-            self._build(database, scope, digest, progress, known)
-        finally:
-            progress.finish()
-        return IndexSummary(self.name, rows, 0, time.monotonic() - started)
-
-    def search(
+    def __init__(
         self,
-        database: Database,
-        scope: CorpusScope,
-        text: str,
-        k: int,
-        pool: Ids | None,
-        tie_order: TieOrder,
-    ) -> Ranked:
+        name: str,
+        options: SystemOptions,
+        analysis: Analysis,
+        trained_on: str = "",
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(name, options)
+        self._analysis = analysis
+        self._trained_on = trained_on
+        self._settings = settings or {}
+
+    @abstractmethod
+    def _build_files(
+        self,
+        folder: Path,
+        documents: Documents,
+        weights: Mapping[str, float],
+        statistics: TermStatistics | None,
+    ) -> BuiltIndex:
+        """The index of the documents in a folder; `statistics` are those of another corpus."""
+
+    @abstractmethod
+    def _open(self, folder: Path) -> LexicalIndex:
+        """The index in a folder."""
+
+    def _weights(self, template: str) -> Mapping[str, float]:
+        """The weights of the fields of a document that a template makes."""
+        return TEXT_ALONE
+
+    def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers that share a term with the text; of a pool also the others, scoring 0."""
-        index = self._kind.open(self._folder / self._require(database, scope)["path"])
-        if pool is None:
-            return index.search(text, k, tie_order=tie_order)
-        return select_top(pool, index.score_pool(text, pool), k, tie_order)
+        index = self._open(self._folder / self._require(database, query.scope)["path"])
+        if query.pool is None:
+            return index.search(query.text, query.k, tie_order=query.tie_order)
+        return select_top(query.pool, index.score_pool(query.text, query.pool), query.k, query.tie_order)
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
         """The index's parameters, the digest of what it was built from, and the other corpus, if any."""
-        known = self._require_once(database, workload)
-        parameters = {**orjson.loads(known["parameters"]), "content_digest": known["content_digest"]}
+        row = self._require_once(database, workload)
+        parameters = {**orjson.loads(row["parameters"]), "content_digest": row["content_digest"]}
         other = self._other_corpus(workload.scope)
         if other:
             parameters["trained_on"] = other
@@ -158,8 +117,8 @@ class LexicalSystem:
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By score; in a pool of its own, a candidate that shares no term scores 0 and is last."""
-        index = self._kind.open(self._folder / self._require_once(database, workload)["path"])
-        tie_order = _tie_order(workload)
+        index = self._open(self._folder / self._require_once(database, workload)["path"])
+        tie_order = make_tie_order(workload)
         progress.start(f"rank {workload.benchmark.name} by {self.name}", len(workload.query_ids))
         try:
             for query_id, text in zip(workload.query_ids, workload.query_texts, strict=True):
@@ -171,87 +130,38 @@ class LexicalSystem:
         finally:
             progress.finish()
 
-    def _weights(self, template: str) -> Mapping[str, float]:
-        return self._kind.weights.get(template, {"text": 1.0})
-
     def _other_corpus(self, scope: CorpusScope) -> str:
         """The corpus that terms are counted in, where it is not the scope's own."""
         return "" if self._trained_on == scope.corpus else self._trained_on
 
-    def _digest_corpus(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
+    def _digest(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
         settings = {
             "weights": self._weights(scope.paper_template),
-            "analysis": self._kind.analysis.to_json(),
-            **self._kind.settings,
+            "analysis": self._analysis.to_json(),
+            **self._settings,
         }
         other = self._other_corpus(scope)
         if other:
             require_loaded(database, other, "count terms in")
-            empty = hashlib.sha256()
-            settings["counted"], _ = digest_texts(database, other, scope.paper_template, empty)
+            settings["counted"], _ = _digest_texts(database, other, scope.paper_template, hashlib.sha256())
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
-        return digest_texts(database, scope.corpus, scope.paper_template, digest)
+        return _digest_texts(database, scope.corpus, scope.paper_template, digest)
 
-    def _identity(self, scope: CorpusScope) -> dict[str, str]:
+    def _side_index(self, scope: CorpusScope) -> SideIndex:
         other = self._other_corpus(scope)
         counted = f" counted in {other}" if other else ""
-        return identify(self.name, f"corpus:{scope.corpus}{counted}", scope.paper_template)
+        named = (scope.corpus, scope.paper_template)
+        return SideIndex(
+            self._folder, self.name, f"corpus:{scope.corpus}{counted}", scope.paper_template, self.name, named
+        )
 
-    def _find(self, database: Database, scope: CorpusScope) -> dict[str, Any] | None:
-        with database.read() as session:
-            return find_row(session, self._identity(scope))
-
-    def _require(self, database: Database, scope: CorpusScope) -> dict[str, Any]:
-        """The row of an index that is there and of the corpus as it is."""
-        command = f"`pinakes index {scope.requested_as} --system {self.name}{self._requested}`"
-        known = self._find(database, scope)
-        if known is None or not (self._folder / known["path"]).is_dir():
-            raise RunError(
-                f"there is no {self.name} index of the corpus {scope.corpus} under "
-                f"{self._folder}; build it with {command}."
-            )
-        digest, _ = self._digest_corpus(database, scope)
-        if known["content_digest"] != digest:
-            raise RunError(
-                f"the {self.name} index of the corpus {scope.corpus} was built from other texts "
-                f"or settings than those of today; build it again with {command}."
-            )
-        return known
-
-    def _require_once(self, database: Database, workload: Workload) -> dict[str, Any]:
-        """As `_require`, looked at once a workload."""
-        if self._checked is None or self._checked[0] != workload.digest:
-            self._checked = (workload.digest, self._require(database, workload.scope))
-        return self._checked[1]
-
-    def _build(
-        self,
-        database: Database,
-        scope: CorpusScope,
-        digest: str,
-        progress: Progress,
-        known: Mapping[str, Any] | None,
-    ) -> None:
-        path = Path(self.name) / folder_name(scope.corpus, scope.paper_template, digest[:16])
-        (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
+    def _build(self, database: Database, scope: CorpusScope, folder: Path, progress: Progress) -> BuiltIndex:
         weights = self._weights(scope.paper_template)
-        extra: dict[str, Any] = {"weights": weights} if self._kind is BM25 else {}
         other = self._other_corpus(scope)
-        if other:
-            extra["statistics"] = count_corpus(database, other, scope.paper_template, self._kind.analysis)
-        texts = select_corpus_texts(scope.corpus, scope.paper_template)
+        statistics = _count_corpus(database, other, scope.paper_template, self._analysis) if other else None
         with database.read() as session:
-            documents = read_documents(session.stream(texts), weights, progress)
-            built = self._kind.build(self._folder / path, documents, list(weights), **extra)
-        values = {
-            "parameters": built.parameters,
-            "row_count": built.row_count,
-            "content_digest": digest,
-            "path": str(path),
-        }
-        with database.begin() as session:
-            store_row(session, self._identity(scope), values)
-        remove_replaced(self._folder, known, path)
+            parts = session.stream(select_corpus_texts(scope.corpus, scope.paper_template))
+            return self._build_files(folder, _read_documents(parts, weights, progress), weights, statistics)
 
 
 def _rank_query(
@@ -268,9 +178,32 @@ def _rank_query(
     return select_top(workload.paper_ids[matched], scores[matched], depth, tie_order)
 
 
-def _tie_order(workload: Workload) -> TieOrder:
-    def order(paper_ids: Ids) -> Ids:
-        ranks: Ids = workload.tie_order[np.searchsorted(workload.paper_ids, paper_ids)]
-        return ranks
+def _digest_texts(database: Database, corpus: str, template: str, digest: "hashlib._Hash") -> tuple[str, int]:
+    """The digest, with every paper's id and text added, and how many papers they are."""
+    # The select's own order would sort the texts themselves.
+    texts = select_corpus_texts(corpus, template).order_by(None).subquery("texts")
+    text_digest = sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
+    query = sa.select(texts.c.paper_id, text_digest).order_by(texts.c.paper_id)
+    rows = 0
+    with database.read() as session:
+        for part in session.stream(query):
+            rows += part.num_rows
+            pairs = zip(*(column.to_pylist() for column in part.columns), strict=True)
+            digest.update("".join([f"{paper_id} {text}\n" for paper_id, text in pairs]).encode())
+    return digest.hexdigest(), rows
 
-    return order
+
+def _count_corpus(database: Database, corpus: str, template: str, analysis: Analysis) -> TermStatistics:
+    """The corpus's N, mean length and df of every term."""
+    with database.read() as session:
+        parts = session.stream(select_corpus_texts(corpus, template).order_by(None))
+        return count_terms((text for part in parts for text in part["text"].to_pylist()), analysis)
+
+
+def _read_documents(parts: Iterator[Any], weights: Mapping[str, float], progress: Progress) -> Documents:
+    """paper_id and the texts of the fields of every row of some Arrow tables."""
+    for part in parts:
+        columns = {name: part[name].to_pylist() for name in weights}
+        for row, paper_id in enumerate(part["paper_id"].to_pylist()):
+            yield paper_id, {name: values[row] for name, values in columns.items()}
+        progress.advance(part.num_rows)

@@ -1,56 +1,89 @@
 """Systems by name: lexical and trained ones, encoders by preset, folder or hub id, and combinations of these.
 
-A named baseline is one of the first two with fixed options (`named`).
+A named baseline is one of the first two with fixed options. Nothing is imported before it is used.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Final
+from typing import Final, cast
 
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.indexers.encoder.presets import PRESETS, find_preset
-from pinakes.systems.base import System, SystemOptions
-from pinakes.systems.named import NAMED
+from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, require_name
+from pinakes.options import Option, list_options
+from pinakes.systems.base import ABILITIES, Ability, System, SystemOptions
 
-LEXICAL: Final = {
-    "bm25": "pinakes.systems.lexical:make_bm25",
-    "sparse_bm25": "pinakes.systems.sparse:make_sparse_bm25",
-    "tfidf": "pinakes.systems.lexical:make_tfidf",
+SYSTEMS: Final = {
+    "bm25": "pinakes.systems.bm25:Bm25System",
+    "sparse_bm25": "pinakes.systems.sparse:SparseBm25System",
+    "tfidf": "pinakes.systems.tfidf:TfidfSystem",
+    "word2vec": "pinakes.systems.word2vec:Word2VecSystem",
 }
-TRAINED: Final = {
-    "word2vec": "pinakes.systems.word2vec:make_word2vec",
-}
-DENSE: Final = "pinakes.systems.dense:make_dense"
 COMBINED: Final = {
-    "mean": "pinakes.systems.dense:make_ensemble",
-    "rrf": "pinakes.systems.fusion:make_fusion",
-    "sentences": "pinakes.systems.sentences:make_sentences",
-    "sum": "pinakes.systems.fusion:make_fusion",
-    "transport": "pinakes.systems.transport:make_transport",
+    "mean": "pinakes.systems.dense:EnsembleSystem",
+    "rrf": "pinakes.systems.fusion:RankFusion",
+    "sentences": "pinakes.systems.sentences.system:SentenceSystem",
+    "sum": "pinakes.systems.fusion:SumFusion",
+    "transport": "pinakes.systems.sentences.system:TransportSystem",
 }
 """what stands before the colon of a name such as rrf:bm25,minilm"""
+DENSE: Final = "pinakes.systems.dense:DenseSystem"
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
 
-PRECISIONS: Final = ("auto", "fp32", "bf16", "fp16")
-DISTANCES: Final = ("cosine", "l2", "inner_product")
+
+@dataclass(frozen=True, slots=True)
+class NamedBaseline:
+    """A baseline by the name that its paper gives it: a system of ours with some options fixed.
+
+    Attributes:
+        system: its name in the registry.
+        options: those that are fixed.
+        distance: how it compares vectors, fixed; None where it has none, or leaves it to the user.
+    """
+
+    system: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    distance: str | None = None
+
+    def fix(self, name: str, options: SystemOptions) -> SystemOptions:
+        """The options of a run of the baseline `name`: the user's and its own.
+
+        Raises:
+            InputError: the user asks for another distance than that of the baseline.
+        """
+        if self.distance and options.distance not in (None, self.distance):
+            raise InputError(
+                f"{name} compares by {self.distance}, as published; for {options.distance} use {self.system}."
+            )
+        return replace(options, fixed=self.options, distance=self.distance or options.distance)
+
+
+# CSFCube (section 5, appendix C): a query is the sentences of its facet, a candidate its whole abstract.
+# fabs_tfidf: raw counts and smooth idf, scikit-learn's defaults; vectors have length 1, so that the paper's
+# L2 distance and the cosine rank alike. fabs_bm25: Okapi as rank_bm25 has it, with that library's defaults.
+# fabs_cbow200, fabs_tfidfcbow200: CBOW vectors of 200 dimensions, averaged and compared by L2. How texts
+# become words is not said: `words`, without stop words and stemming. Counts and vectors are of 800,000
+# abstracts there, and here of the benchmark's own corpus unless the option `trained_on` names a larger one.
+NAMED: Final[Mapping[str, NamedBaseline]] = {
+    "fabs_bm25": NamedBaseline(
+        "sparse_bm25", {"formula": "okapi", "k1": "1.5", "b": "0.75", "analysis": "words"}
+    ),
+    "fabs_cbow200": NamedBaseline("word2vec", {"dimensions": "200", "weights": "none"}, "l2"),
+    "fabs_tfidf": NamedBaseline("tfidf", {"analysis": "words", "sublinear_tf": "no"}),
+    "fabs_tfidfcbow200": NamedBaseline("word2vec", {"dimensions": "200", "weights": "tfidf"}, "l2"),
+    "word2vec_tfidf": NamedBaseline("word2vec", {"weights": "tfidf"}),
+}
 
 
 def list_systems() -> list[str]:
     """The names that `find_system` knows, besides folders and hub ids."""
-    combined = [
-        f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM" for kind in COMBINED
-    ]
-    return sorted([*LEXICAL, *TRAINED, *NAMED, *PRESETS, *combined])
+    return sorted([*SYSTEMS, *NAMED, *PRESETS, *map(_spell_combined, COMBINED)])
 
 
-def is_lexical(name: str) -> bool:
-    """Whether a system, or the one that a named baseline is, compares terms.
-
-    >>> is_lexical("bm25"), is_lexical("fabs_tfidf"), is_lexical("fabs_cbow200"), is_lexical("minilm")
-    (True, True, False, False)
-    """
-    return (NAMED[name].system if name in NAMED else name) in LEXICAL
+def _spell_combined(kind: str) -> str:
+    return f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM"
 
 
 def expand_name(name: str) -> str:
@@ -75,21 +108,66 @@ def find_system(name: str, options: SystemOptions) -> System:
         IndexingError: the folder holds no model that can be used.
         InputError: an option cannot be what it is.
     """
-    _check("precision", options.precision, PRECISIONS)
-    _check("distance", options.distance or DISTANCES[0], DISTANCES)
+    require_name("precision", options.precision, PRECISION_CHOICES)
+    require_name("distance", options.distance or DISTANCES[0], DISTANCES)
     preset, name = find_preset(name), expand_name(name)
     kind, colon, _ = name.partition(":")
     if name in NAMED:
         kind, options = NAMED[name].system, NAMED[name].fix(name, options)
-    known = COMBINED if colon else {**LEXICAL, **TRAINED}
-    target = known.get(kind, DENSE)
+    target = (COMBINED if colon else SYSTEMS).get(kind, DENSE)
     if target == DENSE and preset is None and "/" not in name:
         raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
-    module, member = target.split(":")
-    make: Callable[[str, SystemOptions], System] = getattr(import_module(module), member)
+    make = cast(Callable[[str, SystemOptions], System], _import(target))
     return make(name, options)
 
 
-def _check(what: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise InputError(f"unknown {what} {given!r}; expected one of {', '.join(known)}.")
+def require_ability(system: System, ability: Ability) -> None:
+    """Raise `InputError` unless the system declares the ability; the message says what can be asked."""
+    if ability not in system.can:
+        able = ", ".join(name for name, kind in list_kinds() if ability in kind.can)
+        known = "; ".join(words for one, words in ABILITIES.items() if one in system.can)
+        raise InputError(
+            f"{system.name} cannot {ABILITIES[ability]}: it can {known}. "
+            + (f"Systems that can: {able}." if able else "No system can yet.")
+        )
+
+
+def list_kinds() -> Iterator[tuple[str, type[System]]]:
+    """Each kind of system as it is named in a command, with its class."""
+    for name, target in SYSTEMS.items():
+        yield name, _import(target)
+    yield "an encoder", _import(DENSE)
+    for kind, target in COMBINED.items():
+        yield _spell_combined(kind), _import(target)
+
+
+def describe_systems() -> list[dict[str, str]]:
+    """One row a kind of system: its name, what it can do, and its own options."""
+    return [
+        {
+            "system": name,
+            "can": ", ".join(one for one in ABILITIES if one in kind.can),
+            "options": ", ".join(one.name for one in list_options(kind.own_options)),
+        }
+        for name, kind in list_kinds()
+    ]
+
+
+def list_system_options(name: str) -> tuple[Option, ...]:
+    """The options that a user can set of a system, by any name that `find_system` knows.
+
+    >>> [one.name for one in list_system_options("fabs_bm25")]
+    ['trained_on']
+    """
+    kind, colon, _ = expand_name(name).partition(":")
+    baseline = NAMED.get(name, NamedBaseline(kind))
+    target = (COMBINED if colon else SYSTEMS).get(baseline.system, DENSE)
+    if target == DENSE and find_preset(name) is None and "/" not in name:
+        raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
+    known = list_options(_import(target).own_options)
+    return tuple(one for one in known if one.name not in baseline.options)
+
+
+def _import(target: str) -> type[System]:
+    module, member = target.split(":")
+    return getattr(import_module(module), member)  # type: ignore[no-any-return]

@@ -1,37 +1,58 @@
 """BM25 by our sparse scorer: k1 and b are options of a run, and all queries share one pass over the index.
 
-N, df and the mean length are of the corpus; where pools are grouped, of the pool (`sparse_pools`); with the
-option `trained_on`, of another corpus. The formula is Lucene's unless the option says `okapi`. Without
-options a run takes the pair that `pinakes tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
+N, df and the mean length are of the corpus; where pools are grouped, of the pool, which the corpus's index is
+cut to; with the option `trained_on`, of another corpus. Without k1 and b a run takes the pair that `pinakes
+tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pinakes.database import Database
-from pinakes.errors import InputError, UnknownNameError
-from pinakes.indexers.analysis import named_analysis
-from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.analysis import ANALYSES, named_analysis
+from pinakes.indexers.lexical import BuiltIndex, Documents, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
 from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.options import option, read_options
 from pinakes.progress import Progress
-from pinakes.systems.base import Ranking, SystemDescription, SystemOptions, take_options
-from pinakes.systems.lexical import Kind, LexicalSystem
-from pinakes.systems.sparse_pools import open_pools
+from pinakes.systems.base import (
+    Ability,
+    Found,
+    Ranking,
+    SystemDescription,
+    SystemOptions,
+    choose_k,
+    make_rankings,
+    make_tie_order,
+)
+from pinakes.systems.lexical import LexicalSystem, trained_on_option
 from pinakes.systems.tuned import describe_settings, find_choice
 from pinakes.workload.workload import Workload
 
 NAME: Final = "sparse_bm25"
-DEFAULTS: Final = {"k1": "", "b": "", "analysis": "lucene", "formula": "lucene", "trained_on": ""}
 K1: Final = 1.2
 B: Final = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class SparseBm25Options:
+    """The options of `sparse_bm25`."""
+
+    k1: float | None = option(
+        None, "k1; default: as tuned on the benchmark, else 1.2.", minimum=0, maximum=LARGEST_K1
+    )
+    b: float | None = option(None, "b; default: as tuned on the benchmark, else 0.75.", minimum=0, maximum=1)
+    analysis: str = option("lucene", "How a text becomes terms.", choices=tuple(ANALYSES))
+    formula: str = option("lucene", "Whose idf.", choices=tuple(FORMULAS))
+    trained_on: str = trained_on_option()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +64,18 @@ class Pair:
     origin: str
 
 
-def make_sparse_bm25(name: str, options: SystemOptions) -> "SparseBm25System":
-    """Sparse BM25; its options are k1, b, analysis, formula (`lucene` or `okapi`) and trained_on."""
-    return SparseBm25System(name, options)
-
-
 class SparseBm25System(LexicalSystem):
     """A lexical system whose k1 and b are chosen when it ranks."""
 
+    can: ClassVar[frozenset[Ability]] = LexicalSystem.can | {"rank_groups"}
+    own_options: ClassVar[type[SparseBm25Options]] = SparseBm25Options
+
     def __init__(self, name: str, options: SystemOptions) -> None:
-        chosen = take_options(name, options, DEFAULTS)
-        self._formula = chosen["formula"]
-        if self._formula not in FORMULAS:
-            raise UnknownNameError("formula of BM25", self._formula, list(FORMULAS))
-        self._given = _read_pair(chosen)
-        kind = Kind(self._build_files, self._open, analysis=named_analysis(chosen["analysis"]))
-        super().__init__(name, kind, options, chosen["trained_on"])
+        own = read_options(SparseBm25Options, name, options.parameters, options.fixed)
+        super().__init__(name, options, named_analysis(own.analysis), own.trained_on)
+        self._formula = own.formula
+        pair = Pair(K1 if own.k1 is None else own.k1, B if own.b is None else own.b, "given")
+        self._given = None if own.k1 is None and own.b is None else pair
 
     def describe(self, database: Database, workload: Workload) -> SystemDescription:
         """The index's parameters, the formula, k1, b and where they are from, and whose statistics."""
@@ -87,7 +104,7 @@ class SparseBm25System(LexicalSystem):
         formula = {} if self._formula == "lucene" else {"formula": self._formula}
         other = self._other_corpus(workload.scope)
         counted = {"trained_on": other} if other else {}
-        return describe_settings(workload, {**self._kind.analysis.parameters(), **formula, **counted})
+        return describe_settings(workload, {**self._analysis.parameters(), **formula, **counted})
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """All queries in one pass; in a pool of its own, a candidate that shares no term is last, with 0."""
@@ -129,12 +146,12 @@ class SparseBm25System(LexicalSystem):
     def _build_files(
         self,
         folder: Path,
-        documents: Iterable[tuple[int, Mapping[str, str | None]]],
-        _fields: Sequence[str],
-        statistics: TermStatistics | None = None,
+        documents: Documents,
+        weights: Mapping[str, float],
+        statistics: TermStatistics | None,
     ) -> BuiltIndex:
         texts = ((paper_id, fields["text"]) for paper_id, fields in documents)
-        return build_sparse_bm25(folder, texts, analysis=self._kind.analysis, statistics=statistics)
+        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=statistics)
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))
@@ -150,11 +167,7 @@ def rank_texts(
 ) -> list[Ranked]:
     """Each text's ranking of the workload's candidates; `query_ids` say whose pool where each has its own."""
     depth = workload.benchmark.depth or len(workload.paper_ids)
-
-    def tie_order(paper_ids: Ids) -> Ids:
-        ranks: Ids = workload.tie_order[np.searchsorted(workload.paper_ids, paper_ids)]
-        return ranks
-
+    tie_order = make_tie_order(workload)
     if workload.pools is not None:
         pools = [workload.paper_ids[workload.pools[query_id]] for query_id in query_ids]
         scored = index.score_pools(texts, pools, k1, b)
@@ -189,15 +202,46 @@ class _FixedIndex:
         return self._index.score_pool(query_text, paper_ids, self._pair.k1, self._pair.b)
 
 
-def _read_pair(chosen: Mapping[str, str]) -> Pair | None:
-    if not chosen["k1"] and not chosen["b"]:
-        return None
-    try:
-        k1, b = float(chosen["k1"] or K1), float(chosen["b"] or B)
-    except ValueError as problem:
-        raise InputError(
-            f"k1 {chosen['k1']!r} and b {chosen['b']!r}; expected numbers, as k1=0.9 and b=0.4."
-        ) from problem
-    if not (0 <= k1 <= LARGEST_K1 and 0 <= b <= 1):
-        raise InputError(f"k1 is {k1} and b is {b}; expected k1 from 0 to {LARGEST_K1:,}, and b from 0 to 1.")
-    return Pair(k1, b, "given")
+class PoolSearch:
+    """The queries of one pool, and an index of the pool alone; one serves any number of k1 and b."""
+
+    def __init__(
+        self, index: SparseBm25Index, workload: Workload, queries: list[int], terms: list[NDArray[np.int32]]
+    ) -> None:
+        self._index, self._workload, self._queries, self._terms = index, workload, queries, terms
+        self._tie_order = make_tie_order(workload)
+
+    def rank(self, k1: float, b: float) -> Iterator[Ranking]:
+        """The ranking of each query by one pair: papers that share a term with it, its own left out."""
+        ranked = self._index.search_terms(
+            self._terms,
+            choose_k(self._workload, self._index.row_count),
+            k1,
+            b,
+            tie_order=self._tie_order,
+            threads=os.cpu_count() or 1,
+        )
+        yield from make_rankings(self._workload, self._queries, self._find_rows(ranked))
+
+    def _find_rows(self, ranked: list[Ranked]) -> Iterator[Found]:
+        # One look-up for all queries: one for each would cost more than its search.
+        ids = np.concatenate([np.empty(0, np.int64), *(one.paper_ids for one in ranked)])
+        rows = np.searchsorted(self._workload.paper_ids, ids)
+        start = 0
+        for one in ranked:
+            yield rows[start : start + len(one.scores)], one.scores
+            start += len(one.scores)
+
+
+def open_pools(index: SparseBm25Index, workload: Workload) -> Iterator[PoolSearch]:
+    """A search of each pool of a grouped workload, by name; each distinct text is analysed once.
+
+    Trap: one holds its pool's postings in memory; let go of it before the next is asked for.
+    """
+    texts = sorted({text for text in workload.query_texts if text})
+    terms = dict(zip(texts, index.read_queries(texts), strict=True))
+    for part in workload.parts():
+        queries = [query for query in part.queries.tolist() if workload.query_texts[query]]
+        requested = [terms[workload.query_texts[query]] for query in queries]
+        pool = workload.paper_ids[part.rows]
+        yield PoolSearch(index.restrict(pool, threads=os.cpu_count() or 1), workload, queries, requested)

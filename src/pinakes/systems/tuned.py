@@ -1,6 +1,6 @@
 """The stored result of a tuning: written whole, and found again while its data are as they were.
 
-What a choice was made on is told by a digest: that of the workload. Where folds are kept for tuning alone, a
+What a choice was made on is known by a digest: that of the workload. Where folds are kept for tuning alone, a
 run does not read them, and the digest is over the benchmark's definition, these folds' queries with their
 texts and pools, and the number of their candidates: it is cheap, and does not see a candidate's new text.
 """
@@ -119,13 +119,13 @@ def _digest_data(database: Database, workload: Workload) -> str:
     candidates = sa.select(sa.func.count()).select_from(requested_candidates(benchmark))
     with database.read() as session:
         queries = session.fetch_arrow(select_queries(benchmark, workload.query_template)).drop(["paper_id"])
-        told = {
+        decisive = {
             "benchmark": benchmark.digest,
             "corpus": benchmark.corpus,
             "candidates": int(session.scalar(candidates)),
             "queries": sorted(zip(*(column.to_pylist() for column in queries.columns), strict=True)),
         }
-    return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _whole(benchmark: Benchmark) -> Benchmark:

@@ -110,9 +110,8 @@ def list_tasks() -> list[Task]:
 
 def require_capability(task: Task, system: System) -> None:
     """Raise `RunError` where a system cannot do what a task needs."""
-    can = getattr(system, "can", None)
-    if can is not None and task.needs not in can:
+    if task.needs not in system.can:
         raise RunError(
             f"{system.name} cannot {task.needs}, which the task {task.name} needs; "
-            f"it can: {', '.join(sorted(can)) or 'nothing'}."
+            f"it can: {', '.join(sorted(system.can)) or 'nothing'}."
         )

@@ -18,8 +18,7 @@ from pinakes.evaluators.registry import parse_measure
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.progress import Progress, Silent
 from pinakes.systems.base import Ranking, SystemOptions
-from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, rank_texts
-from pinakes.systems.sparse_pools import open_pools
+from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, open_pools, rank_texts
 from pinakes.systems.tuned import GridPoint, TuneSummary, store_choice
 from pinakes.tune.scores import ValidationScores
 from pinakes.tune.validation import ValidationQueries, find_validation

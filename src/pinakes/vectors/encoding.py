@@ -1,4 +1,4 @@
-"""One encoder at work in a database: its texts encoded where they lack a vector, its table, its staleness.
+"""One encoder in a database: its texts encoded where they lack a vector, its table, its staleness.
 
 An encoder at another precision is another encoder, with a table of its own, so that no ranking mixes them.
 """
@@ -19,13 +19,12 @@ from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.precision import choose_device, choose_precision
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
-from pinakes.indexers.exact.scores import Distance
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, Distance, Precision, require_name
 from pinakes.progress import Progress
 from pinakes.schema import vectors_table
-from pinakes.systems.base import SystemOptions
 from pinakes.vectors.stored import (
     StoredEncoder,
-    Vectors,
     count_texts,
     find_encoder,
     read_sample,
@@ -40,15 +39,29 @@ Encode = Callable[[Iterable[tuple[uuid.UUID, str]]], Iterable[EncodedBatch[uuid.
 
 
 class EncoderSession:
-    """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision."""
+    """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision.
 
-    def __init__(self, requested_as: str, options: SystemOptions) -> None:
+    Attributes:
+        distance: as requested, else as the encoder's makers compare vectors, else the cosine.
+    """
+
+    def __init__(
+        self,
+        requested_as: str,
+        *,
+        precision: str = "auto",
+        device: str | None = None,
+        distance: str | None = None,
+    ) -> None:
+        chosen = require_name("precision", precision, PRECISION_CHOICES)
         self.source = resolve_model(requested_as)
         self.requested_as = requested_as
-        self.devices = (options.device or choose_device()).split(",")
+        self.devices = (device or choose_device()).split(",")
         self.device = self.devices[0]
-        wanted = options.precision
-        self.precision = choose_precision(self.device) if wanted == "auto" else wanted
+        self.precision: Precision = choose_precision(self.device) if chosen == "auto" else chosen
+        preset = self.source.preset
+        requested = distance or (preset and preset.distance) or "cosine"
+        self.distance: Distance = require_name("distance", requested, DISTANCES)
 
     @property
     def table_name(self) -> str:
@@ -79,8 +92,8 @@ class EncoderSession:
                 progress.finish()
         return added, expected - total
 
-    def _load(self, precision: str) -> Encoder:
-        return load_encoder(self.source, precision=precision, device=self.device)  # type: ignore[arg-type]
+    def _load(self, precision: Precision) -> Encoder:
+        return load_encoder(self.source, precision=precision, device=self.device)
 
     @contextmanager
     def _start(self, encoder: Encoder) -> Iterator[Encode]:
@@ -102,11 +115,6 @@ class EncoderSession:
         """The vector (1, d) of a text that need not be in the database."""
         encoder = self._load(self.precision)
         return encoder.embed(encoder.tokenize([text]))
-
-    def choose_distance(self, options: SystemOptions) -> Distance:
-        """As asked, else as the encoder's makers compare vectors, else the cosine."""
-        preset = self.source.preset
-        return options.distance or (preset and preset.distance) or "cosine"  # type: ignore[return-value]
 
     def find(self, database: Database, command: str) -> StoredEncoder:
         """The stored encoder.

@@ -1,4 +1,4 @@
-"""Vector indexes by the names that commands give: building them, and a search through one of them."""
+"""Vector indexes by the names that commands give, their options, and a search through one of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,93 +6,67 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.errors import InputError, UnknownNameError
-from pinakes.indexers.exact.scores import Distance, Vectors
-from pinakes.indexers.faiss.kinds import KINDS
+from pinakes.errors import UnknownNameError
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.faiss.kinds import KINDS, find_kind
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder
-from pinakes.progress import Progress, Silent
-from pinakes.systems.base import SystemOptions
-from pinakes.vectors.encoding import EncoderSession
-from pinakes.vectors.indexes import (
-    VectorIndexSummary,
-    build_faiss_index,
-    build_pgvector,
-    search_by_sql,
-    search_faiss,
-)
+from pinakes.indexers.names import EXACT, Distance
+from pinakes.options import Option, describe_options, parse_options
+from pinakes.vectors.indexes import search_by_sql, search_faiss
+from pinakes.vectors.indexes.pgvector import EF_SEARCH
 from pinakes.vectors.stored import StoredEncoder
-from pinakes.workload.scope import CorpusScope, open_corpus
-from pinakes.workload.templates import find_own_templates
+from pinakes.workload.scope import CorpusScope
 
-EXACT: Final = "exact"
 PGVECTOR: Final = "pgvector"
 FAISS: Final = "faiss:"
-EF_SEARCH: Final = "ef_search"
+
+HELP: Final = {
+    "nlist": "Cells; default: by the number of vectors.",
+    "pq_bytes": "Bytes of a vector; default: by its dimensions.",
+    "m": "Links of a vector.",
+    "ef_construction": "Candidates while building.",
+    "nprobe": "Cells that a search looks into.",
+    "ef_search": "Candidates while searching.",
+}
+"""what each option of an index is, whichever kind has it; the defaults are the kind's"""
 
 
-@dataclass(frozen=True, slots=True)
-class FaissRequest:
-    """Which Faiss index to build: of a corpus's vectors by an encoder, of a kind, with the kind's options."""
-
-    corpus: str
-    system: str
-    kind: str
-    options: SystemOptions
-    paper_template: str | None = None
-    threads: int = 1
-
-
-def index_faiss(
-    database: Database, request: FaissRequest, progress: Progress | None = None
-) -> VectorIndexSummary:
-    """The Faiss index that was asked for; what is there already is not built again.
+def list_build_options(kind: str) -> tuple[Option, ...]:
+    """The options that build a Faiss index of a kind.
 
     Raises:
-        UnknownNameError: no such corpus, encoder, kind or option.
-        RunError: the corpus was not encoded; the message has the command.
+        UnknownNameError: there is no such kind.
     """
-    template = request.paper_template or find_own_templates(request.system)[1]
-    scope = open_corpus(database, request.corpus, template)
-    encoder = EncoderSession(request.system, request.options)
-    return build_faiss_index(
-        database,
-        request.options.index_folder,
-        scope,
-        encoder.find(database, f"pinakes index {scope.requested_as}"),
-        request.kind,
-        distance=encoder.choose_distance(request.options),
-        options=read_numbers(request.options.parameters),
-        threads=request.threads,
-        graph_threads=request.threads,
-        progress=progress or Silent(),
-    )
+    return _declare(find_kind(kind).build)
 
 
-def index_pgvector(
-    database: Database,
-    system: str,
-    options: SystemOptions,
-    *,
-    m: int = 16,
-    ef_construction: int = 64,
-    kind: str = "vector",
-    progress: Progress | None = None,
-) -> VectorIndexSummary:
-    """The HNSW index over all vectors of an encoder in Postgres; one of the same settings is not built again.
+def list_search_options(through: str) -> tuple[Option, ...]:
+    """The options of a search through an index, by the name that `through` has.
 
     Raises:
-        IndexingError: the database is DuckDB, or the settings do not fit.
-        RunError: the encoder has made no vector yet.
+        UnknownNameError: there is no such way to search.
     """
-    encoder = EncoderSession(system, options)
-    return build_pgvector(
-        database,
-        encoder.find(database, "pinakes index --corpus NAME"),
-        m=m,
-        ef_construction=ef_construction,
-        distance=encoder.choose_distance(options),
-        kind=kind,
-        progress=progress or Silent(),
+    ways = {PGVECTOR: {"ef_search": EF_SEARCH}} | {FAISS + name: kind.search for name, kind in KINDS.items()}
+    if through not in ways:
+        raise UnknownNameError("way to search", through, [EXACT, *ways])
+    return _declare(ways[through])
+
+
+def describe_index_options(through: str) -> list[dict[str, str]]:
+    """One row an option of an index, by the name that `through` has: when it is given, and what it is.
+
+    Raises:
+        UnknownNameError: there is no such index.
+    """
+    at_search = describe_options(list_search_options(through))
+    kind = through.removeprefix(FAISS)
+    at_build = describe_options(list_build_options(kind)) if kind != through else []
+    return [{"at": at, **row} for at, rows in (("build", at_build), ("search", at_search)) for row in rows]
+
+
+def _declare(defaults: Mapping[str, int]) -> tuple[Option, ...]:
+    return tuple(
+        Option(name, int, default or None, HELP[name], minimum=1) for name, default in defaults.items()
     )
 
 
@@ -110,62 +84,42 @@ class NearestRequest:
 
 
 def search_through(
-    database: Database, folder: Path, through: str, request: NearestRequest, options: Mapping[str, str]
+    database: Database, folder: Path, through: str, request: NearestRequest, given: Mapping[str, str]
 ) -> Ranked:
-    """The nearest papers by `pgvector` or `faiss:KIND`, scored exactly; `options` as the index takes them.
+    """The nearest papers by `pgvector` or `faiss:KIND`, scored exactly; `given` are options as typed.
 
     Raises:
-        UnknownNameError: there is no such way to search.
-        RunError: no such index is there, or it is stale; the message has the command.
+        UnknownNameError: there is no such way to search, or no such option of it.
+        InputError: a value is not one that its option can have.
+        RunError: no such index exists, or it is stale; the message has the command.
     """
-    numbers = read_numbers(options)
+    options = parse_options(list_search_options(through), f"a search through {through}", given)
+    scope, encoder, query, k = request.scope, request.encoder, request.query, request.k
     if through == PGVECTOR:
-        return _search_pgvector(database, request, numbers)
-    kinds = {f"{FAISS}{kind}": kind for kind in KINDS}
-    if through not in kinds:
-        raise UnknownNameError("way to search", through, [EXACT, PGVECTOR, *kinds])
-    found = search_faiss(
-        database,
-        folder,
-        request.scope,
-        request.encoder,
-        request.query,
-        request.k,
-        kind=kinds[through],
-        distance=request.distance,
-        pool=request.pool,
-        tie_order=request.tie_order,
-        options=numbers,
-    )
+        found = search_by_sql(
+            database,
+            scope,
+            encoder,
+            query,
+            k,
+            mode="hnsw",
+            distance=request.distance,
+            pool=request.pool,
+            tie_order=request.tie_order,
+            **options,
+        )
+    else:
+        found = search_faiss(
+            database,
+            folder,
+            scope,
+            encoder,
+            query,
+            k,
+            kind=through.removeprefix(FAISS),
+            distance=request.distance,
+            pool=request.pool,
+            tie_order=request.tie_order,
+            options=options,
+        )
     return found.rankings[0]
-
-
-def _search_pgvector(database: Database, request: NearestRequest, options: Mapping[str, int]) -> Ranked:
-    unknown = sorted(options.keys() - {EF_SEARCH})
-    if unknown:
-        raise UnknownNameError("option of a search through pgvector", unknown[0], [EF_SEARCH])
-    found = search_by_sql(
-        database,
-        request.scope,
-        request.encoder,
-        request.query,
-        request.k,
-        mode="hnsw",
-        distance=request.distance,
-        pool=request.pool,
-        tie_order=request.tie_order,
-        **options,
-    )
-    return found.rankings[0]
-
-
-def read_numbers(options: Mapping[str, str]) -> dict[str, int]:
-    """Options whose values are whole numbers.
-
-    >>> read_numbers({"ef_search": "64"})
-    {'ef_search': 64}
-    """
-    wrong = sorted(name for name, value in options.items() if not value.isdigit())
-    if wrong:
-        raise InputError(f"option {wrong[0]}={options[wrong[0]]!r}: expected a whole number.")
-    return {name: int(value) for name, value in options.items()}

@@ -1,26 +1,22 @@
-"""The rows of `encoders` and the tables of vectors: which texts still need one, writing, reading."""
+"""The rows of `encoders` and the tables of vectors: which texts still need a vector, and writing them."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encoder import Encoder
+from pinakes.matrices import to_lists
 from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.schema import encoders, next_id, vectors_table
 from pinakes.workload.workload import Workload
 
-Vectors = NDArray[np.float32]
-
-BLOCK_ROWS: Final = 16_384
 SAMPLE_TEXTS: Final = 64
 
 # What a model was found by, and the revision that names the same weights, may differ: a package, a hub.
@@ -92,10 +88,11 @@ def select_distinct_texts(*selects: sa.Select[Any]) -> sa.Select[Any]:
     sides = [select.order_by(None).subquery() for select in selects]
     texts = sa.union_all(*(sa.select(side.c.text).where(side.c.text != "") for side in sides))
     distinct = sa.select(texts.subquery("all_texts").c.text).distinct().subquery("texts")
-    return sa.select(_digest(distinct.c.text), distinct.c.text)
+    return sa.select(digest_of(distinct.c.text), distinct.c.text)
 
 
-def _digest(text: sa.ColumnElement[Any]) -> sa.Label[Any]:
+def digest_of(text: sa.ColumnElement[Any]) -> sa.Label[Any]:
+    """The digest that a text is known by in the tables of vectors, as `text_digest`."""
     return sa.cast(sa.func.md5(text), sa.Uuid).label("text_digest")
 
 
@@ -135,86 +132,7 @@ def store_precision(database: Database, name: str, error: float) -> None:
 
 def write_vectors(database: Database, vectors: sa.Table, batch: EncodedBatch[uuid.UUID]) -> None:
     """Store one batch: one transaction."""
-    dimensions = batch.vectors.shape[1]
-    embedding = pa.FixedSizeListArray.from_arrays(pa.array(batch.vectors.ravel()), dimensions)
-    rows = pa.table({"text_digest": pa.array([str(key) for key in batch.keys]), "embedding": embedding})
+    digests = pa.array([str(key) for key in batch.keys])
+    rows = pa.table({"text_digest": digests, "embedding": to_lists(batch.vectors)})
     with database.begin() as session:
         session.insert(vectors, rows)
-
-
-def stream_documents(
-    session: Session, texts: sa.Select[Any], tables: Sequence[sa.Table]
-) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
-    """Blocks of paper ids (n,) and vectors (n, d) of the papers of `texts` (paper_id, text) that have one.
-
-    With several tables a paper's vector is the mean of its vectors in each. In no order: sorting millions of
-    vectors would cost more than comparing them. Until it is exhausted the session serves nothing else.
-    """
-    of_text = texts.order_by(None).subquery("texts")
-    query = _join_vectors(of_text, of_text.c.paper_id, tables)
-    for part in session.stream(query, rows=BLOCK_ROWS):
-        yield part["paper_id"].to_numpy().astype(np.int64), _mean_vectors(part, len(tables))
-
-
-def fetch_queries(
-    session: Session, workload: Workload, tables: Sequence[sa.Table]
-) -> tuple[list[int], Vectors]:
-    """Positions in `workload.query_ids` of the queries that have a vector, ascending, and the vectors."""
-    texts = select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("texts")
-    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
-    position = {query_id: number for number, query_id in enumerate(workload.query_ids)}
-    positions = np.array([position[query_id] for query_id in found["query_id"].to_pylist()], dtype=np.int64)
-    order = np.argsort(positions)
-    return positions[order].tolist(), _mean_vectors(found, len(tables))[order]
-
-
-def fetch_distinct_queries(
-    session: Session, workload: Workload, tables: Sequence[sa.Table]
-) -> tuple[dict[str, int], Vectors]:
-    """The vectors of the distinct, non-empty texts of the queries, and which row each text's is."""
-    requested = (
-        select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("requested")
-    )
-    first = sa.func.min(requested.c.query_id).label("query_id")
-    texts = sa.select(first, requested.c.text).group_by(requested.c.text).subquery("texts")
-    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
-    said = dict(zip(workload.query_ids, workload.query_texts, strict=True))
-    rows = {said[query_id]: row for row, query_id in enumerate(found["query_id"].to_pylist())}
-    return rows, _mean_vectors(found, len(tables))
-
-
-def _join_vectors(
-    texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[sa.Table]
-) -> sa.Select[Any]:
-    aliases = [table.alias(f"vectors_{number}") for number, table in enumerate(tables)]
-    source: Any = texts
-    for alias in aliases:
-        source = source.join(alias, alias.c.text_digest == _digest(texts.c.text).element)
-    columns = [alias.c.embedding.label(f"embedding_{number}") for number, alias in enumerate(aliases)]
-    return sa.select(key, *columns).select_from(source).where(texts.c.text != "")
-
-
-def _mean_vectors(part: pa.Table, count: int) -> Vectors:
-    matrices = [_to_matrix(part[f"embedding_{number}"]) for number in range(count)]
-    return matrices[0] if count == 1 else mean_vectors(matrices)
-
-
-def mean_vectors(matrices: Sequence[Vectors]) -> Vectors:
-    """The mean of vectors of several encoders, row by row, added in float64 in the order given.
-
-    >>> mean_vectors([np.float32([[1, 2]]), np.float32([[3, 6]])])
-    array([[2., 4.]], dtype=float32)
-    """
-    total = np.zeros(matrices[0].shape, dtype=np.float64)
-    for matrix in matrices:
-        total += matrix
-    mean: Vectors = (total / len(matrices)).astype(np.float32)
-    return mean
-
-
-def _to_matrix(column: pa.ChunkedArray) -> Vectors:
-    lists = column.combine_chunks()
-    width = column.type.list_size
-    values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    matrix: Vectors = values.reshape(len(lists), width)
-    return matrix

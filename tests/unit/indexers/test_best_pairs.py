@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import Distance, Vectors
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.names import Distance
 from pinakes.indexers.transport.best_pairs import (
     VectorGroups,
     group_vectors,

@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact.scores import Distance, score_pairs
+from pinakes.indexers.exact.scores import score_pairs
 from pinakes.indexers.exact.search import Block, score_pool, search_exact
+from pinakes.indexers.names import Distance
 
 Vectors = NDArray[np.float32]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]

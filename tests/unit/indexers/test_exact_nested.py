@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.kernel import has_kernel
-from pinakes.indexers.exact.scores import Distance
 from pinakes.indexers.exact.search import search_exact, search_nested
+from pinakes.indexers.names import Distance
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]

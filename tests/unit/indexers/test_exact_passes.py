@@ -14,8 +14,9 @@ from pinakes.indexers.exact.amx import has_amx
 from pinakes.indexers.exact.filter import filter_pairs
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
-from pinakes.indexers.exact.scores import Distance, check_vectors, score_pairs
+from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import Pass, score_pool, score_pools, search_exact
+from pinakes.indexers.names import Distance
 
 Vectors = NDArray[np.float32]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pinakes.database import Database
 from pinakes.errors import RunError
 from pinakes.progress import Progress
-from pinakes.systems.base import GroupRanker, Ranking, System
+from pinakes.systems.base import Ranking, System
 from pinakes.workload.workload import Workload, WorkloadPart
 
 HITS_AT_ONCE: Final = 200_000
@@ -31,7 +31,7 @@ def rank_workload(
     """Each query's ranking; rows are those of `workload.paper_ids`."""
     if workload.groups is None:
         yield from system.rank(database, workload, progress)
-    elif isinstance(system, GroupRanker):
+    elif "rank_groups" in system.can:
         yield from system.rank_groups(database, workload, progress)
     else:
         for part in workload.parts():

@@ -14,10 +14,17 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import RunError
+from pinakes.indexers.names import PRECISIONS
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import encoders, vectors_table
-from pinakes.vectors.stored import StoredEncoder, count_texts, select_distinct_texts, select_missing
+from pinakes.vectors.stored import (
+    StoredEncoder,
+    count_texts,
+    digest_of,
+    select_distinct_texts,
+    select_missing,
+)
 from pinakes.workload.scope import CorpusScope
 
 
@@ -61,8 +68,11 @@ class PhaseProgress:
 def select_text_digests(scope: CorpusScope) -> sa.Select[Any]:
     """paper_id and text_digest of every paper of the corpus that has a text, by paper_id."""
     texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None).subquery("texts")
-    digest = sa.cast(sa.func.md5(texts.c.text), sa.Uuid).label("text_digest")
-    return sa.select(texts.c.paper_id, digest).where(texts.c.text != "").order_by(texts.c.paper_id)
+    return (
+        sa.select(texts.c.paper_id, digest_of(texts.c.text))
+        .where(texts.c.text != "")
+        .order_by(texts.c.paper_id)
+    )
 
 
 def digest_corpus(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> tuple[str, int]:
@@ -115,7 +125,7 @@ def spoken_options(options: Mapping[str, Any]) -> str:
 def _spoken(encoder: StoredEncoder) -> str:
     """The encoder as a command names it: its table's name is the system's with its precision."""
     name, _, precision = encoder.name.rpartition("_")
-    return f"{name} --precision {precision}" if precision in ("fp32", "bf16", "fp16") else encoder.name
+    return f"{name} --precision {precision}" if precision in PRECISIONS else encoder.name
 
 
 def encoder_in_words(encoder: StoredEncoder) -> str:

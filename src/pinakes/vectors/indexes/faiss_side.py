@@ -11,12 +11,13 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, RunError
-from pinakes.indexers.exact.scores import Distance, Vectors
+from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.build import build_faiss
 from pinakes.indexers.faiss.index import FaissIndex, Found
 from pinakes.indexers.faiss.kinds import find_kind, settle_options
 from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
-from pinakes.indexers.side_folder import folder_name, is_whole
+from pinakes.indexers.names import Distance
+from pinakes.matrices import to_matrix
 from pinakes.progress import Progress, Silent
 from pinakes.schema import vectors_table
 from pinakes.vectors.indexes.base import (
@@ -29,7 +30,7 @@ from pinakes.vectors.indexes.base import (
     spoken_options,
     summarise,
 )
-from pinakes.vectors.side_rows import find_row, remove_replaced, store_row
+from pinakes.vectors.side_index import SideIndex
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
 
@@ -50,10 +51,10 @@ def build_faiss_index(
     graph_threads: int = 1,
     progress: Progress | None = None,
 ) -> VectorIndexSummary:
-    """The Faiss index of the corpus's vectors under `folder`; what is there already is not built again.
+    """The Faiss index of the corpus's vectors under `folder`; one that exists is not built again.
 
-    It is there when its files are whole, its texts and encoder are those of today, and its settings those
-    asked for. Options: nlist, pq_bytes, m, ef_construction, as the kind has them.
+    One exists when its files are whole, its texts and encoder are those of today, and its settings those
+    requested. Options: nlist, pq_bytes, m, ef_construction, as the kind has them.
 
     Raises:
         RunError: a text of the corpus has no vector; the message has the command.
@@ -62,44 +63,37 @@ def build_faiss_index(
     find_kind(kind)
     started = time.monotonic()
     require_vectors(database, scope, encoder)
-    identity = _identity(scope, encoder, kind)
     with database.read() as session:
         digest, rows = digest_corpus(session, scope, encoder)
-        known = find_row(session, identity)
     settled = settle_options(kind, options or {}, rows, encoder.dimensions)
-    requested = {"distance": distance, "seed": seed, "options": settled}
-    if known and known["content_digest"] == digest and _is_whole(folder / known["path"], known, requested):
-        return summarise(known, built=False, elapsed_s=time.monotonic() - started)
-    path = Path("faiss") / folder_name(scope.corpus, scope.paper_template, encoder.name, kind, digest[:16])
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
     report = PhaseProgress(progress or Silent(), f"index {scope.corpus} for {kind}")
-    with database.read() as session:
-        try:
-            built = build_faiss(
-                folder / path,
-                _stream(session, scope, encoder),
-                kind,
-                distance=distance,
-                options=options,
-                seed=seed,
-                threads=threads,
-                graph_threads=graph_threads,
-                progress=lambda phase, done, total: report(phase, done, total or rows),
-            )
-        finally:
-            report.finish()
-    values = {
-        "parameters": {**built.parameters, "index_bytes": built.index_bytes},
-        "row_count": built.row_count,
-        "content_digest": digest,
-        "path": str(path),
-        "recall": built.recall[10],
-        "recall_100": built.recall[100],
-    }
-    with database.begin() as session:
-        row = store_row(session, identity, values)
-    remove_replaced(folder, known, path)
-    return summarise(row, built=True, elapsed_s=time.monotonic() - started)
+
+    def build(path: Path) -> dict[str, Any]:
+        with database.read() as session:
+            try:
+                built = build_faiss(
+                    path,
+                    _stream(session, scope, encoder),
+                    kind,
+                    distance=distance,
+                    options=options,
+                    seed=seed,
+                    threads=threads,
+                    graph_threads=graph_threads,
+                    progress=lambda phase, done, total: report(phase, done, total or rows),
+                )
+            finally:
+                report.finish()
+        return {
+            "parameters": {**built.parameters, "index_bytes": built.index_bytes},
+            "row_count": built.row_count,
+            "recall": built.recall[10],
+            "recall_100": built.recall[100],
+        }
+
+    requested = {"distance": distance, "seed": seed, "options": settled}
+    row, is_new = _side_index(folder, scope, encoder, kind).ensure(database, digest, build, requested)
+    return summarise(row, built=is_new, elapsed_s=time.monotonic() - started)
 
 
 def open_faiss_index(
@@ -112,26 +106,28 @@ def open_faiss_index(
         IndexingError: its files are damaged.
     """
     find_kind(kind)
-    command = f"`pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} --kind {kind}"
-    with database.read() as session:
-        known = find_row(session, _identity(scope, encoder, kind))
-        if known is None or not (folder / known["path"]).is_dir():
-            raise RunError(
-                f"there is no faiss:{kind} index of the corpus {scope.corpus} by {encoder.name} under "
-                f"{folder}; build it with {command}`."
-            )
-        parameters = orjson.loads(known["parameters"])
-        command += f" --distance {parameters['distance']}{spoken_options(parameters['options'])}`"
-        digest, _ = digest_corpus(session, scope, encoder)
-    if known["content_digest"] != digest:
-        raise RunError(
-            f"the faiss:{kind} index of the corpus {scope.corpus} was built from other texts or vectors than "
-            f"those of today; build it again with {command}."
-        )
+    side_index = _side_index(folder, scope, encoder, kind)
+    command = f"pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} --kind {kind}"
+    existing = side_index.find(database)
+    if existing:
+        parameters = orjson.loads(existing["parameters"])
+        command += f" --distance {parameters['distance']}{spoken_options(parameters['options'])}"
+
+    def digest() -> str:
+        with database.read() as session:
+            return digest_corpus(session, scope, encoder)[0]
+
+    row = side_index.require(
+        database,
+        digest,
+        what=f"faiss:{kind} index of the corpus {scope.corpus} by {encoder.name}",
+        command=f"`{command}`",
+        built_from="texts or vectors",
+    )
     try:
-        return FaissIndex.open(folder / known["path"])
+        return FaissIndex.open(side_index.path(row))
     except IndexingError as problem:
-        raise IndexingError(f"{problem} with {command}.") from problem
+        raise IndexingError(f"{problem} with `{command}`.") from problem
 
 
 def search_faiss(
@@ -167,20 +163,12 @@ def search_faiss(
     return index.search(queries, k, tie_order=tie_order, pool=held, options=options, threads=threads)
 
 
-def _identity(scope: CorpusScope, encoder: StoredEncoder, kind: str) -> dict[str, str]:
-    return {
-        "kind": f"faiss_{kind}",
-        "scope": f"corpus:{scope.corpus}",
-        "paper_template": scope.paper_template,
-        "encoder": encoder.name,
-    }
-
-
-def _is_whole(folder: Path, known: Mapping[str, Any], requested: Mapping[str, Any]) -> bool:
-    parameters = orjson.loads(known["parameters"])
-    if any(parameters.get(name) != value for name, value in requested.items()):
-        return False
-    return is_whole(folder)
+def _side_index(folder: Path, scope: CorpusScope, encoder: StoredEncoder, kind: str) -> SideIndex:
+    template = scope.paper_template
+    named = (scope.corpus, template, encoder.name, kind)
+    return SideIndex(
+        folder, f"faiss_{kind}", f"corpus:{scope.corpus}", template, "faiss", named, encoder.name
+    )
 
 
 def _stream(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> Iterator[tuple[Ids, Vectors]]:
@@ -193,6 +181,4 @@ def _stream(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> Ite
         .order_by(texts.c.paper_id)
     )
     for part in session.stream(query, rows=BLOCK_ROWS):
-        flat = part["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        ids = part["paper_id"].to_numpy().astype(np.int64)
-        yield ids, flat.astype(np.float32, copy=False).reshape(len(ids), encoder.dimensions)
+        yield part["paper_id"].to_numpy().astype(np.int64), to_matrix(part["embedding"])

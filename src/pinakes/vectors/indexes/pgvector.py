@@ -15,17 +15,14 @@ from pinakes.database import Database, Session
 from pinakes.database.pgvector_index import HnswSpec, create_hnsw, find_hnsw, index_bytes, index_name
 from pinakes.database.vector_sql import nearest_hnsw_of_all, stream_table, use_hnsw
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import Distance, Vectors, score_pairs
+from pinakes.indexers.exact.scores import Vectors, score_pairs
 from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.names import Distance
 from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall
 from pinakes.progress import Progress, Silent
 from pinakes.schema import vectors_table
-from pinakes.vectors.indexes.base import (
-    PhaseProgress,
-    VectorIndexSummary,
-    summarise,
-)
-from pinakes.vectors.side_rows import find_row, store_row
+from pinakes.vectors.indexes.base import PhaseProgress, VectorIndexSummary, summarise
+from pinakes.vectors.side_index import find_row, identify, store_row
 from pinakes.vectors.stored import StoredEncoder
 
 EF_SEARCH: Final = 128
@@ -113,12 +110,7 @@ def require_postgres(database: Database) -> None:
 
 
 def _identity(encoder: StoredEncoder) -> dict[str, str]:
-    return {
-        "kind": "pgvector_hnsw",
-        "scope": f"vectors:{encoder.name}",
-        "paper_template": "",
-        "encoder": encoder.name,
-    }
+    return identify("pgvector_hnsw", f"vectors:{encoder.name}", encoder=encoder.name)
 
 
 def _measure(

@@ -25,9 +25,10 @@ from pinakes.database.vector_sql import (
     use_hnsw,
 )
 from pinakes.errors import RunError
-from pinakes.indexers.exact.scores import Distance, Vectors, check_vectors, require_distance, score_rows
+from pinakes.indexers.exact.scores import Vectors, check_vectors, require_distance, score_rows
 from pinakes.indexers.faiss.index import Found
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder, by_paper_id, check_k
+from pinakes.indexers.names import Distance
 from pinakes.schema import vectors_table
 from pinakes.vectors.indexes.base import encoder_in_words, require_vectors, select_text_digests
 from pinakes.vectors.indexes.pgvector import EF_SEARCH, require_postgres

@@ -1,18 +1,23 @@
-"""Sentences of one facet: a candidate's sentences of the facet that a query asks with, and no others.
+"""Which sentences are compared: those that a benchmark has, and of these the ones of a query's facet.
 
-That is the task by facets as it is defined (CSFCube, section 2, definition 1), where the published systems
-read all sentences of a candidate.
+A candidate's sentences of the facet that a query asks with, and no others, are the task by facets as it is
+defined (CSFCube, section 2, definition 1); the published systems read all sentences of a candidate.
 """
 
 import hashlib
 from typing import Any, Final
 
+import numpy as np
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import InputError
+from pinakes.errors import InputError, RunError
 from pinakes.queries.relations import requested_candidates, requested_queries
-from pinakes.queries.sentence_relations import ABSTRACT
+from pinakes.queries.sentence_relations import (
+    ABSTRACT,
+    select_candidate_sentences,
+    select_query_sentences,
+)
 from pinakes.schema import distinct_sentences as sentences
 from pinakes.schema import papers
 from pinakes.workload.workload import Workload
@@ -87,3 +92,46 @@ def _digest_facets(database: Database, workload: Workload) -> str:
         for row in session.rows(labelled):
             digest.update(f"{row['source_id']}\0{row['position']}\0{row['facet']}\n".encode())
     return digest.hexdigest()
+
+
+def digest_sentences(database: Database, workload: Workload) -> str:
+    """sha256 over the sentences of queries and candidates, the same whatever ids of ours papers have."""
+    digest = hashlib.sha256()
+    with database.read() as session:
+        for select, key in (
+            (select_query_sentences(workload.benchmark), "query_id"),
+            (select_candidate_sentences(workload.benchmark), "paper_id"),
+        ):
+            of = select.subquery("sentences_of")
+            rows = session.fetch_arrow(
+                sa.select(of.c[key], of.c.position, sa.func.md5(of.c.text).label("text_digest"))
+            ).to_pydict()
+            names = rows[key] if key == "query_id" else _name_papers(workload, rows[key])
+            for row in sorted(zip(names, rows["position"], rows["text_digest"], strict=True)):
+                digest.update(("\0".join(map(str, row)) + "\n").encode())
+    return digest.hexdigest()
+
+
+def _name_papers(workload: Workload, paper_ids: list[int]) -> list[str]:
+    return [workload.source_ids[row] for row in np.searchsorted(workload.paper_ids, paper_ids)]
+
+
+def require_sentences(database: Database, workload: Workload, *, of_papers: bool = False) -> None:
+    """Raise `RunError` unless candidates and queries have sentences; `of_papers`: the queries of papers."""
+    name = workload.benchmark.name
+    requested = select_query_sentences(workload.benchmark).subquery("requested")
+    queries = (
+        sa.select(requested).where(requested.c.paper_id.is_not(None)) if of_papers else sa.select(requested)
+    )
+    with database.read() as session:
+        if session.first(select_candidate_sentences(workload.benchmark).limit(1)) is None:
+            raise RunError(
+                f"no candidate of {name} has a sentence in the table sentences: its corpus "
+                f"{workload.benchmark.corpus} was loaded without splitting abstracts. Rank whole texts, with "
+                "the encoder's name alone."
+            )
+        if session.first(queries.limit(1)) is None:
+            raise RunError(
+                f"no query of {name} has a sentence{' of a paper' if of_papers else ''} to ask with. Rank "
+                "whole texts, with the encoder's name alone."
+            )

@@ -1,0 +1,32 @@
+"""The command that lists what `--system` and `--option` take: `systems`."""
+
+from typing import Annotated
+
+import typer
+
+from pinakes.cli.options import Json
+
+app = typer.Typer()
+
+
+@app.command()
+def systems(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the systems with what each can do; of one, its options: values, default and help."""
+    from pinakes.options import describe_options
+    from pinakes.report.terminal import print_records
+    from pinakes.systems.registry import describe_systems, list_system_options
+
+    if name is None:
+        print_records(describe_systems(), as_json=json)
+    elif name == "pgvector" or name.startswith("faiss:"):
+        from pinakes.vectors.nearest import describe_index_options
+
+        print_records(describe_index_options(name), as_json=json)
+    else:
+        print_records(describe_options(list_system_options(name)), as_json=json)

@@ -1,0 +1,86 @@
+"""Approximate indexes over an encoder's stored vectors: Faiss beside the database, HNSW in Postgres."""
+
+from dataclasses import dataclass
+
+from pinakes.database import Database
+from pinakes.options import parse_options
+from pinakes.progress import Progress, Silent
+from pinakes.systems.base import SystemOptions
+from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.indexes import VectorIndexSummary, build_faiss_index, build_pgvector
+from pinakes.vectors.nearest import list_build_options
+from pinakes.workload.scope import open_corpus
+from pinakes.workload.templates import find_own_templates
+
+
+@dataclass(frozen=True, slots=True)
+class FaissRequest:
+    """Which Faiss index to build: of a corpus's vectors by an encoder, of a kind, with the kind's options."""
+
+    corpus: str
+    system: str
+    kind: str
+    options: SystemOptions
+    paper_template: str | None = None
+    threads: int = 1
+
+
+def index_faiss(
+    database: Database, request: FaissRequest, progress: Progress | None = None
+) -> VectorIndexSummary:
+    """The Faiss index that was requested; one that exists already is not built again.
+
+    Raises:
+        UnknownNameError: no such corpus, encoder, kind or option.
+        InputError: a value is not one that its option can have.
+        RunError: the corpus was not encoded; the message has the command.
+    """
+    template = request.paper_template or find_own_templates(request.system)[1]
+    scope = open_corpus(database, request.corpus, template)
+    encoder = _start(request.system, request.options)
+    stored = encoder.find(database, f"pinakes index {scope.requested_as}")
+    known = list_build_options(request.kind)
+    return build_faiss_index(
+        database,
+        request.options.index_folder,
+        scope,
+        stored,
+        request.kind,
+        distance=encoder.distance,
+        options=parse_options(known, f"the {request.kind} index", request.options.parameters),
+        threads=request.threads,
+        graph_threads=request.threads,
+        progress=progress or Silent(),
+    )
+
+
+def index_pgvector(
+    database: Database,
+    system: str,
+    options: SystemOptions,
+    *,
+    m: int = 16,
+    ef_construction: int = 64,
+    kind: str = "vector",
+    progress: Progress | None = None,
+) -> VectorIndexSummary:
+    """The HNSW index over all vectors of an encoder in Postgres; one of the same settings is not built again.
+
+    Raises:
+        IndexingError: the database is DuckDB, or the settings do not fit.
+        RunError: the encoder has made no vector yet.
+    """
+    encoder = _start(system, options)
+    return build_pgvector(
+        database,
+        encoder.find(database, "pinakes index --corpus NAME"),
+        m=m,
+        ef_construction=ef_construction,
+        distance=encoder.distance,
+        kind=kind,
+        progress=progress or Silent(),
+    )
+
+
+def _start(system: str, options: SystemOptions) -> EncoderSession:
+    return EncoderSession(system, precision=options.precision, distance=options.distance)

@@ -1,0 +1,41 @@
+"""BM25 over tantivy; where the paper template is title and abstract, the title counts once more."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Final
+
+from pinakes.indexers.analysis import english_analysis
+from pinakes.indexers.bm25 import Bm25Index, build_bm25
+from pinakes.indexers.lexical import BuiltIndex, Documents
+from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.options import NoOptions, read_options
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.lexical import TEXT_ALONE, LexicalSystem
+
+WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {"title_abstract": {"text": 1.0, "title": 0.25}}
+"""of the fields of a document, by template"""
+
+
+class Bm25System(LexicalSystem):
+    """Lucene's formula with k1 1.2 and b 0.75, by the statistics of the corpus."""
+
+    own_options: ClassVar[type[NoOptions]] = NoOptions
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        read_options(NoOptions, name, options.parameters, options.fixed)
+        super().__init__(name, options, english_analysis())
+
+    def _weights(self, template: str) -> Mapping[str, float]:
+        return WEIGHTS.get(template, TEXT_ALONE)
+
+    def _build_files(
+        self,
+        folder: Path,
+        documents: Documents,
+        weights: Mapping[str, float],
+        statistics: TermStatistics | None,
+    ) -> BuiltIndex:
+        return build_bm25(folder, documents, list(weights), weights=weights)
+
+    def _open(self, folder: Path) -> Bm25Index:
+        return Bm25Index.open(folder)

@@ -1,0 +1,54 @@
+"""Cosine of TF-IDF vectors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pinakes.indexers.analysis import ANALYSES, named_analysis
+from pinakes.indexers.lexical import BuiltIndex, Documents
+from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
+from pinakes.options import option, read_options
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.lexical import LexicalSystem, trained_on_option
+
+
+@dataclass(frozen=True, slots=True)
+class TfidfOptions:
+    """The options of `tfidf`."""
+
+    analysis: str = option("english", "How a text becomes terms.", choices=tuple(ANALYSES))
+    sublinear_tf: bool = option(True, "Whether a term counts 1 + ln(tf), not tf.")
+    trained_on: str = trained_on_option()
+
+
+class TfidfSystem(LexicalSystem):
+    """A system that compares TF-IDF vectors."""
+
+    own_options: ClassVar[type[TfidfOptions]] = TfidfOptions
+
+    def __init__(self, name: str, options: SystemOptions) -> None:
+        own = read_options(TfidfOptions, name, options.parameters, options.fixed)
+        settings = {} if own.sublinear_tf else {"sublinear_tf": False}
+        super().__init__(name, options, named_analysis(own.analysis), own.trained_on, settings)
+        self._sublinear_tf = own.sublinear_tf
+
+    def _build_files(
+        self,
+        folder: Path,
+        documents: Documents,
+        weights: Mapping[str, float],
+        statistics: TermStatistics | None,
+    ) -> BuiltIndex:
+        return build_tfidf(
+            folder,
+            documents,
+            list(weights),
+            sublinear_tf=self._sublinear_tf,
+            analysis=self._analysis,
+            statistics=statistics,
+        )
+
+    def _open(self, folder: Path) -> TfidfIndex:
+        return TfidfIndex.open(folder)

@@ -1,0 +1,149 @@
+"""Stored vectors out of the database: of queries at once, of papers in blocks for an exact search.
+
+The database hands vectors out in no order, since sorting millions of them would cost more than comparing
+them; with several tables a text's vector is the mean of its vectors in each.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+
+from pinakes.database import Session
+from pinakes.errors import RunError
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.exact.search import Block
+from pinakes.indexers.lexical import positions_of
+from pinakes.matrices import to_matrix
+from pinakes.queries.relations import select_candidate_texts, select_corpus_texts, select_queries
+from pinakes.schema import papers
+from pinakes.vectors.stored import digest_of
+from pinakes.workload.scope import CorpusScope
+from pinakes.workload.workload import Ids, Workload
+
+BLOCK_ROWS: Final = 16_384
+
+
+class CandidateBlocks:
+    """The vectors of a workload's candidates that have a text.
+
+    Attributes:
+        rows: the rows of `workload.paper_ids` that are searched, ascending.
+        ties: the rank of each among equal scores.
+    """
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self.rows = np.flatnonzero(workload.has_text)
+        self.ties = workload.tie_order[self.rows]
+
+    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+        """Read each candidate's vector once."""
+        texts = select_candidate_texts(self._workload.benchmark, self._workload.paper_template)
+        return _read_blocks(session, texts, tables, self._workload.paper_ids[self.rows], whole=True)
+
+
+class CorpusBlocks:
+    """The vectors of a corpus's papers that have a text, or of those of a pool (ascending ids).
+
+    Attributes:
+        paper_ids: the papers that are searched, ascending.
+        ties: the rank of each among equal scores: source ids byte-wise descending.
+    """
+
+    def __init__(self, session: Session, scope: CorpusScope, pool: Ids | None) -> None:
+        self._texts = select_corpus_texts(scope.corpus, scope.paper_template)
+        ranked = session.fetch_arrow(_select_ranks(self._texts))
+        ids, ranks = (ranked[name].to_numpy().astype(np.int64) for name in ("paper_id", "tie_rank"))
+        chosen = slice(None) if pool is None else np.isin(ids, pool)
+        self.paper_ids, self.ties = ids[chosen], ranks[chosen]
+
+    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+        """Read each vector once."""
+        return _read_blocks(session, self._texts, tables, self.paper_ids, whole=False)
+
+
+def _read_blocks(
+    session: Session, texts: sa.Select[Any], tables: list[sa.Table], paper_ids: Ids, *, whole: bool
+) -> Iterator[Block]:
+    """The vectors of `paper_ids` (ascending), each once; `whole`: the texts are of no other papers.
+
+    Until it is exhausted the session serves nothing else.
+    """
+    of_text = texts.order_by(None).subquery("texts")
+    count = 0
+    for part in session.stream(_join_vectors(of_text, of_text.c.paper_id, tables), rows=BLOCK_ROWS):
+        ids, vectors = part["paper_id"].to_numpy().astype(np.int64), _mean_columns(part, len(tables))
+        if not whole:
+            requested = np.isin(ids, paper_ids)
+            ids, vectors = ids[requested], vectors[requested]
+        count += len(ids)
+        yield Block(positions_of(ids, paper_ids, "the papers as they were read before"), vectors)
+    if count != len(paper_ids):
+        raise RunError("the database changed while its vectors were read; start again.")
+
+
+def _select_ranks(texts: sa.Select[Any]) -> sa.Select[Any]:
+    """paper_id and the rank of its source id, for the papers with a text, by paper_id."""
+    rank = sa.func.row_number().over(order_by=papers.c.source_id.desc()).label("tie_rank")
+    inner = texts.add_columns(rank).order_by(None).subquery("texts")
+    chosen = inner.c.text != ""
+    return sa.select(inner.c.paper_id, inner.c.tie_rank).where(chosen).order_by(inner.c.paper_id)
+
+
+def fetch_queries(
+    session: Session, workload: Workload, tables: Sequence[sa.Table]
+) -> tuple[list[int], Vectors]:
+    """Positions in `workload.query_ids` of the queries that have a vector, ascending, and the vectors."""
+    texts = select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("texts")
+    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
+    position = {query_id: number for number, query_id in enumerate(workload.query_ids)}
+    positions = np.array([position[query_id] for query_id in found["query_id"].to_pylist()], dtype=np.int64)
+    order = np.argsort(positions)
+    return positions[order].tolist(), _mean_columns(found, len(tables))[order]
+
+
+def fetch_distinct_queries(
+    session: Session, workload: Workload, tables: Sequence[sa.Table]
+) -> tuple[dict[str, int], Vectors]:
+    """The vectors of the distinct, non-empty texts of the queries, and which row each text's is."""
+    requested = (
+        select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("requested")
+    )
+    first = sa.func.min(requested.c.query_id).label("query_id")
+    texts = sa.select(first, requested.c.text).group_by(requested.c.text).subquery("texts")
+    found = session.fetch_arrow(_join_vectors(texts, texts.c.query_id, tables))
+    said = dict(zip(workload.query_ids, workload.query_texts, strict=True))
+    rows = {said[query_id]: row for row, query_id in enumerate(found["query_id"].to_pylist())}
+    return rows, _mean_columns(found, len(tables))
+
+
+def _join_vectors(
+    texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[sa.Table]
+) -> sa.Select[Any]:
+    aliases = [table.alias(f"vectors_{number}") for number, table in enumerate(tables)]
+    source: Any = texts
+    for alias in aliases:
+        source = source.join(alias, alias.c.text_digest == digest_of(texts.c.text).element)
+    columns = [alias.c.embedding.label(f"embedding_{number}") for number, alias in enumerate(aliases)]
+    return sa.select(key, *columns).select_from(source).where(texts.c.text != "")
+
+
+def _mean_columns(part: pa.Table, count: int) -> Vectors:
+    matrices = [to_matrix(part[f"embedding_{number}"]) for number in range(count)]
+    return matrices[0] if count == 1 else mean_vectors(matrices)
+
+
+def mean_vectors(matrices: Sequence[Vectors]) -> Vectors:
+    """The mean of vectors of several encoders, row by row, added in float64 in the order given.
+
+    >>> mean_vectors([np.float32([[1, 2]]), np.float32([[3, 6]])])
+    array([[2., 4.]], dtype=float32)
+    """
+    total = np.zeros(matrices[0].shape, dtype=np.float64)
+    for matrix in matrices:
+        total += matrix
+    mean: Vectors = (total / len(matrices)).astype(np.float32)
+    return mean

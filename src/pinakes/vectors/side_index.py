@@ -1,0 +1,139 @@
+"""The one life cycle of a stored index: a folder beside the database, and its row in `side_indexes`.
+
+It is built under a temporary name and sealed (`indexers.side_folder`), entered in its row, found again, and
+compared with the texts and settings of today; a newer one takes its row, and the replaced folder goes.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.errors import RunError
+from pinakes.indexers.side_folder import folder_name, is_whole
+from pinakes.schema import next_id, side_indexes
+
+Row = dict[str, Any]
+"""a row of `side_indexes`"""
+
+
+@dataclass(frozen=True, slots=True)
+class SideIndex:
+    """One stored index.
+
+    Attributes:
+        folder: where all side indexes lie.
+        kind, scope, paper_template, encoder: what it is known by in `side_indexes`.
+        room: the folder of its kind.
+        named: what its own folder's name says, before the digest.
+    """
+
+    folder: Path
+    kind: str
+    scope: str
+    paper_template: str
+    room: str
+    named: tuple[str, ...]
+    encoder: str = ""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What the row is known by."""
+        return identify(self.kind, self.scope, self.paper_template, self.encoder)
+
+    def find(self, database: Database) -> Row | None:
+        """Its row; None where it was never built."""
+        with database.read() as session:
+            return find_row(session, self.identity)
+
+    def path(self, row: Row) -> Path:
+        """The folder that a row names."""
+        return self.folder / str(row["path"])
+
+    def ensure(
+        self,
+        database: Database,
+        digest: str,
+        build: Callable[[Path], Mapping[str, Any]],
+        parameters: Mapping[str, Any] | None = None,
+    ) -> tuple[Row, bool]:
+        """The row of an index of that digest and those parameters, and whether it was built now.
+
+        `build` fills a folder and gives the columns `parameters`, `row_count` and, where measured, recall.
+        """
+        existing = self.find(database)
+        if existing and self._is_current(existing, digest, parameters or {}):
+            return existing, False
+        path = Path(self.room) / folder_name(*self.named, digest[:16])
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        values = {**build(self.folder / path), "content_digest": digest, "path": str(path)}
+        with database.begin() as session:
+            row = store_row(session, self.identity, values)
+        if existing and existing["path"] != str(path):
+            shutil.rmtree(self.path(existing), ignore_errors=True)
+        return row, True
+
+    def _is_current(self, row: Row, digest: str, parameters: Mapping[str, Any]) -> bool:
+        stored = orjson.loads(row["parameters"])
+        same = all(stored.get(name) == value for name, value in parameters.items())
+        return same and row["content_digest"] == digest and is_whole(self.path(row))
+
+    def require(
+        self,
+        database: Database,
+        digest: Callable[[], str],
+        *,
+        what: str,
+        command: str,
+        built_from: str = "texts or settings",
+    ) -> Row:
+        """The row of an index that exists and is of today's digest.
+
+        Raises:
+            RunError: it does not exist, or is stale; the message says `what` it is and has the `command`.
+        """
+        row = self.find(database)
+        if row is None or not self.path(row).is_dir():
+            raise RunError(f"there is no {what} under {self.folder}; build it with {command}.")
+        if row["content_digest"] != digest():
+            raise RunError(
+                f"the {what} was built from other {built_from} than those of today; build it again with "
+                f"{command}."
+            )
+        return row
+
+
+def identify(kind: str, scope: str, paper_template: str = "", encoder: str = "") -> dict[str, str]:
+    """What a row of `side_indexes` is known by.
+
+    >>> identify("bm25", "corpus:c", "title")["scope"]
+    'corpus:c'
+    """
+    return {"kind": kind, "scope": scope, "paper_template": paper_template, "encoder": encoder}
+
+
+def find_row(session: Session, identity: Mapping[str, str]) -> Row | None:
+    """The row of `side_indexes` of that kind, scope, template and encoder."""
+    same = [side_indexes.c[name] == value for name, value in identity.items()]
+    return session.first(sa.select(side_indexes).where(*same))
+
+
+def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str, Any]) -> Row:
+    """Insert the row of an index, or bring it up to date; the row as stored."""
+    existing = find_row(session, identity)
+    row = {**identity, **values, "built_at": datetime.now(UTC)}
+    row["parameters"] = orjson.dumps(row["parameters"], option=orjson.OPT_SORT_KEYS).decode()
+    if existing is None:
+        row["side_index_id"] = next_id(session, side_indexes.c.side_index_id)
+        session.execute(sa.insert(side_indexes).values(**row))
+    else:
+        row["side_index_id"] = existing["side_index_id"]
+        chosen = side_indexes.c.side_index_id == existing["side_index_id"]
+        session.execute(sa.update(side_indexes).where(chosen).values(**row))
+    return row
