@@ -23,7 +23,7 @@ Documents = Iterable[tuple[int, Mapping[str, str | None]]]
 """(paper_id, field -> text); a field that is absent or None is an empty text"""
 
 TieOrder = Callable[[Ids], Ids]
-"""paper ids -> a number for each, the lower first among equal scores; distinct ids owe distinct numbers"""
+"""paper ids -> a number for each, the lower first among equal scores; distinct ids have distinct numbers"""
 
 Progress = Callable[[int], None]
 """called with the number of documents read so far, now and then and once at the end"""
@@ -40,7 +40,7 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BuiltIndex:
-    """What a build owes its caller: how many documents went in, and all settings, fit for JSON."""
+    """What a build gives: how many documents went in, and all settings, fit for JSON."""
 
     row_count: int
     parameters: dict[str, Any]

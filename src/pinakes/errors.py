@@ -42,7 +42,7 @@ class IndexingError(PinakesError):
 
 
 class BenchmarkError(PinakesError):
-    """A benchmark folder is incomplete, or its views do not give what they owe."""
+    """A benchmark folder is incomplete, or its views do not give what is expected."""
 
 
 class RunError(PinakesError):

@@ -27,7 +27,7 @@ class Score:
 
     @property
     def queries_missing(self) -> int:
-        """How many owed queries the ranking does not hold."""
+        """How many expected queries the ranking lacks."""
         return self.queries_expected - self.queries_answered
 
 
