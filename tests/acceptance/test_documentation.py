@@ -43,6 +43,7 @@ from tests.documents import (
     read_blocks,
     read_prose,
 )
+from tests.loading import DATA
 from tests.real_data import REAL_DATA, needs_real_data
 
 Pair = tuple[Database, Database]
@@ -53,7 +54,17 @@ SHELL = ("sh", "console", "cron")
 
 def list_queries() -> list[Block]:
     blocks = [block for path in (README, MANUAL, COOKBOOK) for block in read_blocks(path, "sql")]
-    return [block for block in blocks if not EXAMPLE.match(block.text)]
+    return [block for block in blocks if not EXAMPLE.match(block.text) and block not in list_mappings()]
+
+
+def list_mappings() -> list[Block]:
+    """The files of SELECTs over `input` that the manual writes down."""
+    return [block for block in read_blocks(MANUAL, "sql") if block.text.startswith("-- name: ")]
+
+
+def test_the_manuals_mapping_is_the_one_that_is_tested() -> None:
+    tested = DATA / "mapped" / "library.sql"
+    assert [block.text for block in list_mappings()] == [tested.read_text(encoding="utf-8")]
 
 
 def name_place(block: Block) -> str:
