@@ -1,10 +1,11 @@
 """Which measures exist: name -> where its family stands, imported when asked for."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, Final
 
-from pinakes.errors import UnknownNameError
+from pinakes.errors import EvaluationError, UnknownNameError
 from pinakes.evaluators.base import Family, Measure
 from pinakes.evaluators.naming import build_measure, split_name
 
@@ -80,10 +81,14 @@ def parse_measures(names: Iterable[str]) -> list[Measure]:
     return list({measure.name: measure for measure in map(parse_measure, names)}.values())
 
 
+@lru_cache(maxsize=512)
 def is_count(name: str) -> bool:
-    """Whether the queries of a measure add up instead of being averaged.
+    """Whether the queries of a measure add up instead of being averaged; another task's measure does not.
 
-    >>> is_count("NumRet"), is_count("AP")
-    (True, False)
+    >>> is_count("NumRet"), is_count("AP"), is_count("Accuracy")
+    (True, False, False)
     """
-    return parse_measure(name).family.is_count
+    try:
+        return parse_measure(name).family.is_count
+    except (EvaluationError, UnknownNameError):
+        return False

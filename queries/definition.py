@@ -94,6 +94,12 @@ class Benchmark:
     task: str = RANKING
 
 
+def require_task(benchmark: Benchmark, task: str) -> None:
+    """Raise `BenchmarkError` unless the benchmark asks that: for commands that serve one task alone."""
+    if benchmark.task != task:
+        raise BenchmarkError(f"{benchmark.name} has the task {benchmark.task}; expected {task}.")
+
+
 def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
     """The names of all benchmarks: the bundled ones and those in the given folders."""
     return sorted(_find_folders(folders))

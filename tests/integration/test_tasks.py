@@ -8,16 +8,24 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, RunError, UnknownNameError
+from pinakes.evaluate.agreement import measure_agreement
 from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.index import index as index_module
 from pinakes.index.index import index
+from pinakes.progress import Progress
 from pinakes.queries.tasks import TASKS
 from pinakes.records import Score
+from pinakes.report.errors.gather import ErrorRequest, gather_errors
+from pinakes.report.gather import gather_report
+from pinakes.report.present.report import write_report
 from pinakes.run import run as run_module
+from pinakes.run.export_run import export_qrels, export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import delete_run, find_runs
-from pinakes.systems.base import SystemDescription
+from pinakes.systems.base import IndexSummary, SystemDescription
+from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_view
 from tests.toy_task import ANSWERS, Examples
 
@@ -51,9 +59,14 @@ class ToySystem:
     def __init__(self, name: str, can: frozenset[str] = frozenset({"label"}), unlabelled: str = "") -> None:
         self.name, self.can, self.unlabelled = name, can, unlabelled
         self.asked: list[str] = []
+        self.learnt = 0
 
     def describe(self, database: Database, examples: Examples) -> SystemDescription:
         return SystemDescription({"unlabelled": self.unlabelled}, "cpu")
+
+    def index(self, database: Database, examples: Examples, progress: Progress) -> IndexSummary:
+        added, self.learnt = len(examples.titles) - self.learnt, len(examples.titles)
+        return IndexSummary(self.name, added, self.learnt - added, 0.0)
 
     def label(self, title: str) -> str | None:
         self.asked.append(title)
@@ -77,7 +90,8 @@ def systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Systems:
         "most": ToySystem("most", unlabelled="Title 1"),
         "ranker": ToySystem("ranker", frozenset({"rank"})),
     }
-    monkeypatch.setattr(run_module, "find_system", lambda name, _options: known[name])
+    for module in (run_module, index_module):
+        monkeypatch.setattr(module, "find_system", lambda name, _options: known[name])
     return known
 
 
@@ -166,8 +180,44 @@ def test_commands_for_rankings_refuse_a_benchmark_of_another_task(
     path.write_text("1 Q0 2 1 1 t\n")
     with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
         import_run(labelled, ImportRequest("labelled", "theirs", [path]))
-    with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
-        index(labelled, "labelled", "bm25")
+    commands: list[Callable[[], object]] = [
+        lambda: export_run(labelled, "labelled", 1, path),
+        lambda: export_qrels(labelled, "labelled", path),
+        lambda: gather_errors(labelled, ErrorRequest("labelled")),
+        lambda: measure_agreement(labelled, "labelled"),
+        lambda: tune_bm25(labelled, TuneRequest("labelled")),
+    ]
+    run(labelled, RunRequest("labelled", "low"))
+    for command in commands:
+        with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
+            command()
+    assert path.read_text() == "1 Q0 2 1 1 t\n"
+
+
+def test_what_a_system_learns_before_it_answers_is_made_by_index(
+    labelled: Database, systems: Systems
+) -> None:
+    assert index(labelled, "labelled", "low") == IndexSummary("low", 9, 0, 0.0)
+    assert index(labelled, "labelled", "low") == IndexSummary("low", 0, 9, 0.0)
+    with pytest.raises(RunError, match="ranker cannot label, which the task toy needs; it can: rank"):
+        index(labelled, "labelled", "ranker")
+
+
+def test_a_report_names_the_measures_of_the_task(
+    labelled: Database, systems: Systems, tmp_path: Path
+) -> None:
+    for name in ("low", "most"):
+        run(labelled, RunRequest("labelled", name))
+    evaluate(labelled, "labelled")
+    report = gather_report(labelled, "labelled")
+    assert (report.headline_measure, report.measures) == ("Accuracy", ("Accuracy", "Errors"))
+    found = {(one.run_id, one.subset, one.measure): one.value for one in report.scores}
+    assert (found[1, "all", "Accuracy"], found[2, "all", "Accuracy"]) == (4 / 9, 3 / 9)
+    assert {pair.subset for pair in report.comparisons} == {"all", "parity=even", "parity=odd"}
+    pages = [path.read_text() for path in write_report(report, tmp_path / "report")]
+    assert all("Accuracy" in page and "0.4444" in page for page in pages)
+    with pytest.raises(UnknownNameError, match="unknown measure 'nDCG@10'; known: Accuracy, Errors"):
+        gather_report(labelled, "labelled", measure="nDCG@10")
 
 
 Broken = Callable[[str], str]

@@ -13,6 +13,7 @@ from pinakes.loaders.staging import REASONS
 from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.schema.batches import REJECTION_REASONS
+from pinakes.systems.base import ABILITIES
 from pinakes.systems.registry import COMBINED, DENSE, SYSTEMS
 from pinakes.tasks.base import Task
 
@@ -52,6 +53,7 @@ def test_every_registered_task_is_whole_under_its_name(name: str) -> None:
     assert {"run_id", "query_id"} <= set(task.answers.c.keys())
     assert task.scored_view in task.views
     assert "query_id" in task.list_columns(read_benchmark("scifact"), task.scored_view)
+    assert task.needs in ABILITIES
 
 
 @pytest.mark.parametrize("target", [*FAMILIES.values(), *SYSTEMS.values(), *COMBINED.values(), DENSE])
@@ -68,6 +70,8 @@ def test_the_database_knows_every_reason_for_a_rejection() -> None:
 def test_every_bundled_benchmark_is_whole(name: str) -> None:
     benchmark = read_benchmark(name)
     assert benchmark.headline_measure in benchmark.measures
-    assert benchmark.grades
+    task: Task = resolve_task(benchmark.task)
+    assert "grades" not in task.settings or benchmark.grades
+    assert [task.name_measure(measure) for measure in benchmark.measures]
     for statement in benchmark.sql.values():
         assert statement.startswith("-- ")

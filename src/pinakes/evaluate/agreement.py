@@ -17,8 +17,9 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.query_groups import read_groups
 from pinakes.evaluators.agreement import cohen_kappa, krippendorff_alpha, percent_agreement, spearman
-from pinakes.queries.definition import Benchmark
+from pinakes.queries.definition import Benchmark, require_task
 from pinakes.queries.relations import relation
+from pinakes.queries.tasks import RANKING
 from pinakes.schema import corpora, judgments
 from pinakes.workload.benchmark import open_benchmark
 
@@ -131,6 +132,7 @@ def measure_query_agreement(
         known = " or ".join(NEGATIVE)
         raise InputError(f"a negative grade cannot stand for {negative!r}; expected {known}.")
     benchmark = open_benchmark(database, benchmark_name)
+    require_task(benchmark, RANKING)
     groups = read_groups(database, benchmark, column) if column is not None else {}
     graded = _read_grades(database, benchmark, negative)
     is_adjudicated = any(ADJUDICATED in of_query for of_query in graded.values())

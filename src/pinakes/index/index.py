@@ -4,10 +4,10 @@ from pinakes.database import Database
 from pinakes.progress import Progress, Silent
 from pinakes.systems.base import IndexSummary, SystemOptions
 from pinakes.systems.registry import find_system, require_ability
+from pinakes.tasks.base import find_task, require_capability
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
-from pinakes.workload.workload import read_workload
 
 
 def index(
@@ -20,19 +20,21 @@ def index(
     paper_template: str | None = None,
     progress: Progress | None = None,
 ) -> IndexSummary:
-    """Make what a system needs to rank a benchmark; what exists already is not made again.
+    """Make what a system needs to answer a benchmark's questions; what exists already is not made again.
 
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
+        RunError: the system cannot do what the benchmark's task needs.
         IndexingError: a model or a text cannot be used.
     """
     benchmark = open_benchmark(database, benchmark_name)
     options = options or SystemOptions(find_index_folder(database))
-    system = find_system(system_name, options)
+    task, system = find_task(benchmark), find_system(system_name, options)
+    require_capability(task, system)
     templates = choose_templates(benchmark, system_name, query_template, paper_template)
-    workload = read_workload(database, benchmark, *templates)
-    return system.index(database, workload, progress or Silent())
+    questions = task.read(database, benchmark, *templates)
+    return system.index(database, questions, progress or Silent())
 
 
 def index_corpus(

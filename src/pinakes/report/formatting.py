@@ -2,10 +2,8 @@
 
 import math
 from datetime import UTC, datetime
-from functools import lru_cache
 
-from pinakes.errors import EvaluationError, UnknownNameError
-from pinakes.evaluators.registry import parse_measure
+from pinakes.evaluators.registry import is_count
 from pinakes.report.data import Scale
 
 ABSENT = "–"
@@ -146,16 +144,3 @@ def format_group(subset: str) -> str:
     """
     group = subset.partition("/")[0]
     return group.partition("=")[2] or format_subset(group)
-
-
-@lru_cache(maxsize=512)
-def is_count(measure: str) -> bool:
-    """Whether the values of a measure are counts, which have no per cent.
-
-    >>> is_count("NumRet"), is_count("nDCG@10"), is_count("somebody's own")
-    (True, False, False)
-    """
-    try:
-        return bool(parse_measure(measure).family.is_count)
-    except (EvaluationError, UnknownNameError):
-        return False

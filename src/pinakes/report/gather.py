@@ -9,7 +9,6 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import PairComparison, compare_subsets
 from pinakes.evaluate.query_groups import average_pools, read_requested_queries
-from pinakes.evaluators.registry import parse_measure
 from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (
     BenchmarkReport,
@@ -24,6 +23,7 @@ from pinakes.report.exhibits.gather import gather_exhibits
 from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.schema import published_scores, scores
+from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import open_benchmark
 
 MOST_COMPARED_GROUPS: Final = 6
@@ -52,9 +52,10 @@ def gather_report(
     """
     benchmark = open_benchmark(database, benchmark_name)
     runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs)
-    headline = parse_measure(measure or benchmark.headline_measure).name
+    name_measure = find_task(benchmark).name_measure
+    headline = name_measure(measure or benchmark.headline_measure)
     values = _read_values(database, benchmark_name, headline, runs)
-    stored, published = _read_scores(database, runs), _read_published(database, benchmark_name)
+    stored, published = _read_scores(database, runs), _read_published(database, benchmark)
     found = [score for score in stored if is_shown(score.subset)]
     names = {one.subset for one in found} | {one.subset for one in published}
     subsets = order_groups(names, _order_splits(benchmark, published))
@@ -114,20 +115,21 @@ def _read_values(
     return {run_id: average_pools(found, requested) for run_id, found in values.items()}
 
 
-def _read_published(database: Database, benchmark: str) -> list[PublishedFigure]:
+def _read_published(database: Database, benchmark: Benchmark) -> list[PublishedFigure]:
+    name_measure = find_task(benchmark).name_measure
     names = ("system", "subset", "measure", "source", "value", "printed")
     query = sa.select(*(published_scores.c[name] for name in names))
-    query = query.where(published_scores.c.benchmark == benchmark)
+    query = query.where(published_scores.c.benchmark == benchmark.name)
     with database.read() as session:
         rows = session.rows(query.order_by(*(published_scores.c[name] for name in names[:4])))
-    figures = [PublishedFigure(**{**row, "measure": parse_measure(row["measure"]).name}) for row in rows]
+    figures = [PublishedFigure(**{**row, "measure": name_measure(row["measure"])}) for row in rows]
     return sorted(figures, key=lambda one: (one.system, one.subset, one.measure, one.source))
 
 
 def _order_measures(
     benchmark: Benchmark, found: Iterable[SubsetScore], published: Iterable[PublishedFigure]
 ) -> tuple[str, ...]:
-    order = [parse_measure(name).name for name in benchmark.measures]
+    order = list(map(find_task(benchmark).name_measure, benchmark.measures))
     return tuple(in_order(order, {one.measure for one in found} | {one.measure for one in published}))
 
 
@@ -153,7 +155,8 @@ def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale
 
 def _order_published(benchmark: Benchmark) -> tuple[str, ...]:
     """The published measures in the order in which the benchmark's folder has them, which is the papers'."""
-    return tuple(dict.fromkeys(parse_measure(score.measure).name for score in benchmark.published))
+    name_measure = find_task(benchmark).name_measure
+    return tuple(dict.fromkeys(name_measure(score.measure) for score in benchmark.published))
 
 
 def _compare(

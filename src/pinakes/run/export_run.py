@@ -10,7 +10,9 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import InputError
+from pinakes.queries.definition import require_task
 from pinakes.queries.relations import select_judgments
+from pinakes.queries.tasks import RANKING
 from pinakes.run.files import write_lines
 from pinakes.run.stored_runs import find_runs
 from pinakes.schema import hits, papers
@@ -48,9 +50,10 @@ def export_run(
         with_provenance: whether lines that begin with `#` say first what made the run.
 
     Raises:
+        BenchmarkError: the benchmark does not ask for rankings.
         EvaluationError: the benchmark has no such run.
     """
-    open_benchmark(database, benchmark_name)
+    require_task(open_benchmark(database, benchmark_name), RANKING)
     row = find_runs(database, benchmark_name, [run_id])[0]
     header = (
         [f"# {name}: {row[name]}" for name in PROVENANCE if row[name] is not None] if with_provenance else []
@@ -82,6 +85,7 @@ def _word(identifier: str) -> str:
 def export_qrels(database: Database, benchmark_name: str, path: Path) -> int:
     """Write a benchmark's judgments as TREC qrels; the number of judgments written."""
     benchmark = open_benchmark(database, benchmark_name)
+    require_task(benchmark, RANKING)
     with database.read() as session:
         rows = session.stream_rows(select_judgments(benchmark))
         return write_lines(path, (f"{_word(query)} 0 {_word(paper)} {grade}" for query, paper, grade in rows))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from pinakes.progress import Progress
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
 
-Ability = Literal["rank", "rank_groups", "index_corpus", "search", "search_through", "sentences", "embed"]
+Ability = str
+"""one of `ABILITIES`"""
 
 ABILITIES: Final[Mapping[Ability, str]] = {
     "rank": "rank a benchmark",
@@ -110,9 +111,10 @@ class CorpusQuery:
 
 
 class System(Protocol):
-    """One way to rank candidates.
+    """One way to answer the questions of a task.
 
-    A system is made from its name and `SystemOptions`, and implements what it declares.
+    A system is made from its name and `SystemOptions`, says what decides its answers, and implements what it
+    declares. What it is asked is of the form that `Task.read` gives: of rankings, a `Workload`.
 
     Attributes:
         name: what it is called in its runs.
@@ -124,17 +126,17 @@ class System(Protocol):
     can: ClassVar[frozenset[Ability]]
     own_options: ClassVar[type[Any]]
 
-    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
-        """Make what ranking the workload needs; what exists already is not made again."""
-        ...
+    def index(self, database: Database, workload: Any, progress: Progress) -> IndexSummary:
+        """Make what answering needs, a trained model too; what exists already is not made again."""
+        return IndexSummary(self.name, 0, 0, 0.0)
 
-    def describe(self, database: Database, workload: Workload) -> SystemDescription:
-        """What decides the scores. Raises `RunError` with the command to run when an index is missing."""
+    def describe(self, database: Database, workload: Any) -> SystemDescription:
+        """What decides the answers. Raises `RunError` with the command to run when an index is missing."""
         ...
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query that has a text; `workload.benchmark.depth` papers at most."""
-        ...
+        raise NotImplementedError(f"{self.name} does not declare rank")
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query of a grouped workload, in its pool without its own paper.

@@ -17,6 +17,8 @@ from pinakes.errors import InputError
 from pinakes.evaluators.registry import parse_measure
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.progress import Progress, Silent
+from pinakes.queries.definition import require_task
+from pinakes.queries.tasks import RANKING
 from pinakes.systems.base import Ranking, SystemOptions
 from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, open_pools, rank_texts
 from pinakes.systems.tuned import GridPoint, TuneSummary, store_choice
@@ -61,6 +63,7 @@ def tune_bm25(
     started = time.monotonic()
     pairs = _check_grid(request.k1_grid, request.b_grid)
     benchmark = open_benchmark(database, request.benchmark)
+    require_task(benchmark, RANKING)
     measure = parse_measure(request.measure or benchmark.headline_measure).name
     system = SparseBm25System(NAME, request.options or SystemOptions(find_index_folder(database)))
     templates = (request.query_template, request.paper_template)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
 from pinakes.errors import BenchmarkError
-from pinakes.queries.definition import Benchmark
+from pinakes.queries.definition import Benchmark, require_task
 from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.queries.tasks import RANKING
 from pinakes.schema import papers
@@ -157,8 +157,7 @@ def read_workload(
         BenchmarkError: the benchmark does not ask for rankings, the corpus is not loaded, it is not sampled
             yet, or a view gives what it must not.
     """
-    if benchmark.task != RANKING:
-        raise BenchmarkError(f"{benchmark.name} has the task {benchmark.task}; expected {RANKING}.")
+    require_task(benchmark, RANKING)
     benchmark = replace(benchmark, tuning=tuning)
     _require_sampled(benchmark)
     with database.read() as session:

@@ -7,6 +7,7 @@ import pytest
 
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import list_benchmarks, read_benchmark
+from pinakes.queries.tasks import resolve_task
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
@@ -23,7 +24,7 @@ def test_the_bundled_benchmarks_are_read() -> None:
         assert benchmark.corpus == ("" if name in SAMPLED else OF_ANOTHER.get(name, name))
         assert (benchmark.sampling is not None) == (name in SAMPLED)
         assert benchmark.headline_measure in benchmark.measures
-        assert set(benchmark.sql) == {"queries", "candidates", "judgments"}
+        assert set(benchmark.sql) == set(resolve_task(benchmark.task).views)
 
 
 def test_csfcube_says_how_its_test_split_is_averaged() -> None:

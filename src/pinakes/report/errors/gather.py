@@ -11,7 +11,8 @@ from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluators.registry import parse_measure
-from pinakes.queries.definition import Benchmark
+from pinakes.queries.definition import Benchmark, require_task
+from pinakes.queries.tasks import RANKING
 from pinakes.report.errors.data import (
     ErrorCandidate,
     ErrorQuery,
@@ -65,6 +66,7 @@ def gather_errors(database: Database, request: ErrorRequest) -> ErrorReport:
     if request.top < 1:
         raise InputError(f"--top is {request.top}; expected 1 or more.")
     benchmark = open_benchmark(database, request.benchmark)
+    require_task(benchmark, RANKING)
     measure = parse_measure(benchmark.headline_measure).name
     chosen = _choose_runs(database, benchmark, request.run_ids, measure)
     values = {run.run_id: read_query_values(database, run.run_id, measure) for run in chosen}
