@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
@@ -141,11 +141,7 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
 
 
 def _project(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
-    """The staged tables of records that are plain.
-
-    Raises:
-        NotPlainError: one is not.
-    """
+    """The staged tables of records that are plain."""
     ids = clean_ids(columns["id"])
     categories = _split(columns["categories"])
     _refuse_repeated(categories)
@@ -256,12 +252,10 @@ LOADER: Final = Loader(
     name="arxiv",
     summary="arXiv's metadata snapshot: JSON lines, plain, compressed or in its archive",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="arxiv",
-            title="arXiv metadata snapshot",
-            licence="CC0 1.0",
-            source="https://www.kaggle.com/datasets/Cornell-University/arxiv",
-        )
+        name="arxiv",
+        title="arXiv metadata snapshot",
+        licence="CC0 1.0",
+        source="https://www.kaggle.com/datasets/Cornell-University/arxiv",
     ),
     find_files=find_files,
     read_chunks=read_chunks,

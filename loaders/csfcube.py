@@ -19,7 +19,7 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
@@ -217,13 +217,11 @@ LOADER: Final = Loader(
     name="csfcube",
     summary="the files of the CSFCube release",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="csfcube",
-            title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
-            version="1.1",
-            licence="CC BY-NC 4.0",
-            source="https://github.com/iesl/CSFCube",
-        )
+        name="csfcube",
+        title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
+        version="1.1",
+        licence="CC BY-NC 4.0",
+        source="https://github.com/iesl/CSFCube",
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

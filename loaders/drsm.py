@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_label
@@ -110,12 +110,10 @@ LOADER: Final = Loader(
     name="drsm",
     summary="DRSM corpus: categories of research on rare diseases, gold and raw",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="drsm",
-            title="DRSM corpus",
-            licence="CC0 1.0",
-            source="https://github.com/chanzuckerberg/DRSM-corpus",
-        )
+        name="drsm",
+        title="DRSM corpus",
+        licence="CC0 1.0",
+        source="https://github.com/chanzuckerberg/DRSM-corpus",
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

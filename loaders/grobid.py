@@ -13,10 +13,10 @@ are affiliations alone; affiliations, e-mails, coordinates, figures and tables.
 import re
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.base import Loader, describe_by_name
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
@@ -60,12 +60,6 @@ _SCHEMES: Final = {
 _ARXIV: Final = re.compile(r"(?:abs/|arxiv:)((?:[a-z.-]+/)?\d{4}\.?\d{3,5}(?:v\d+)?)", re.IGNORECASE)
 _ARXIV_CLASS: Final = re.compile(r"\s*\[[\w.-]+\]$")  # as in arXiv:1412.6980v9[cs.LG]
 _SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml)+$", re.IGNORECASE)
-
-
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus that a folder, an archive or a document makes, named after it."""
-    name = name_corpus(source, "grobid")
-    return CorpusDescription(name=name, title=name, source="GROBID TEI")
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
@@ -198,7 +192,7 @@ def _is_mention(element: Element) -> bool:
 LOADER: Final = Loader(
     name="grobid",
     summary="TEI documents as GROBID prints them",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("GROBID TEI", partial(name_corpus, default="grobid")),
     find_files=lambda source, _options: find_documents(source, suffixes=(".tei.xml", ".xml", ".tei")),
     read_chunks=gather_by_role(partial(read_documents, parse=parse_document)),
 )

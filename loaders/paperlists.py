@@ -20,7 +20,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
@@ -175,11 +175,9 @@ LOADER: Final = Loader(
     name="paperlists",
     summary="Paper Copilot's lists of papers, ratings and citation counts of venues",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="paperlists",
-            title="Paper Copilot's paper lists",
-            source="https://github.com/papercopilot/paperlists",
-        )
+        name="paperlists",
+        title="Paper Copilot's paper lists",
+        source="https://github.com/papercopilot/paperlists",
     ),
     find_files=find_by_name("lists such as acl2022.json", papers=r"\.(?:jsonl|ndjson|json)$"),
     read_chunks=gather_by_role(_read_papers),

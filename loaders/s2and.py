@@ -21,7 +21,7 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
@@ -108,11 +108,7 @@ def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _read_clusters(file: InputFile | None) -> dict[str, str]:
-    """Signature -> cluster.
-
-    Raises:
-        InputError: an entry is no cluster.
-    """
+    """Signature -> cluster."""
     clusters: dict[str, str] = {}
 
     def collect(key: str, value: Any) -> Rows:
@@ -191,9 +187,7 @@ LOADER: Final = Loader(
     name="s2and",
     summary="S2AND: signatures, clusters and papers of author disambiguation",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
-        )
+        name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

@@ -18,10 +18,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.base import Loader, describe_by_name
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -67,12 +66,6 @@ _SCHEMES: Final = {
 }
 """Name of an identifier, in small letters -> scheme; names of another kind are passed over."""
 _DATE: Final = re.compile(r"(\d{4})(?:-\d{1,2}){1,2}(?:T.*)?")
-
-
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """A corpus named after the file or folder."""
-    name = "" if source is None else source.resolve().name.split(".")[0]
-    return CorpusDescription(name=name, title=name, source="s2orc-doc2json")
 
 
 def _parse_document(raw: bytes, _name: str) -> Rows:
@@ -173,7 +166,7 @@ def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
 LOADER: Final = Loader(
     name="s2orc-json",
     summary="S2ORC's JSON documents as s2orc-doc2json writes them, in four schema variants",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("s2orc-doc2json"),
     find_files=lambda source, _options: find_documents(source, suffixes=(".json",)),
     read_chunks=gather_by_role(partial(read_documents, parse=_parse_document)),
     describes=lambda _role: _COLUMNS,

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
@@ -159,9 +159,7 @@ def _parse_click(query_id: str, split: str, row: dict[str, str]) -> Rows:
 LOADER: Final = Loader(
     name="scidocs",
     summary="SciDocs: metadata, MAG and MeSH labels, cite, co-cite, co-view, co-read, recommendations",
-    describe_corpus=describe_as(
-        CorpusDescription(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs")
-    ),
+    describe_corpus=describe_as(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs"),
     find_files=find_files,
     read_chunks=gather_by_role(
         papers=partial(read_json_members, parse=parse_paper),

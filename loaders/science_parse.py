@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import InputFile, Loader, Options, describe_by_name
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
@@ -80,12 +80,6 @@ class Place:
     source_id: str
     venue: str | None = None
     split: str = "all"
-
-
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """A corpus named after the file or folder."""
-    name = "" if source is None else source.resolve().name.split(".")[0]
-    return CorpusDescription(name=name, title=name, source="science-parse")
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -293,7 +287,7 @@ def _parse_annotation(row: dict[str, str]) -> Rows:
 LOADER: Final = Loader(
     name="science-parse",
     summary="science-parse's JSON, one document a file or a line, alone or in PeerRead's layout with reviews",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("science-parse"),
     find_files=find_files,
     read_chunks=gather_by_role(_read_records),
     describes=lambda role: _COLUMNS[role],

@@ -21,7 +21,7 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders import trec
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers
@@ -148,9 +148,7 @@ LOADER: Final = Loader(
     name="trec-covid",
     summary="TREC-COVID: CORD-19's metadata.csv, topics and qrels",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="trec-covid", title="TREC-COVID on CORD-19", source="https://ir.nist.gov/trec-covid/"
-        )
+        name="trec-covid", title="TREC-COVID on CORD-19", source="https://ir.nist.gov/trec-covid/"
     ),
     find_files=find_files,
     read_chunks=read_chunks,

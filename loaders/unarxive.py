@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
-from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.base import Loader, describe_as
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -108,12 +108,10 @@ LOADER: Final = Loader(
     name="unarxive",
     summary="unarXive 2022 and 2024: JSON lines, plain, compressed or in the release's archive",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="unarxive",
-            title="unarXive",
-            licence="CC BY-SA 4.0",
-            source="https://github.com/IllDepence/unarXive",
-        )
+        name="unarxive",
+        title="unarXive",
+        licence="CC BY-SA 4.0",
+        source="https://github.com/IllDepence/unarXive",
     ),
     find_files=lambda source, _options: find_line_files(source, suffixes=_SUFFIXES),
     read_chunks=gather_by_role(partial(read_json_line_files, parse=parse_paper, suffixes=_SUFFIXES)),
