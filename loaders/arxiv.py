@@ -36,7 +36,7 @@ from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, normalise_identifier
-from pinakes.loaders.reading.values import take_list, take_objects, take_text
+from pinakes.loaders.reading.values import take_id, take_list, take_objects, take_text
 from pinakes.loaders.staging import Chunk, RecordError
 
 ARXIV_COLUMNS: Final = frozenset(
@@ -85,9 +85,7 @@ def parse_metadata(
 ) -> dict[str, list[dict[str, Any]]]:
     """What a record of the snapshot says of its paper, under `source_id` or the record's own id."""
     arxiv_id = take_text(record, "id")
-    source_id = source_id or arxiv_id
-    if source_id is None:
-        raise RecordError("missing_field", "no id")
+    source_id = source_id or take_id(record, "id")
     # Authors enter several DOIs, of a paper and its erratum, with a blank between them.
     dois = [("doi", doi) for doi in (take_text(record, "doi") or "").split()]
     paper = {

@@ -25,7 +25,7 @@ from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
 from pinakes.loaders.reading.rows import make_judgment
 from pinakes.loaders.reading.streams import digest_files, find_file, read_text
-from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {
@@ -59,9 +59,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
-    source_id = clean_text(record.get("paper_id"))
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     texts, labels = _take_texts(record, "abstract"), _take_texts(record, "pred_labels")
     if len(texts) != len(labels):
         raise RecordError("invalid_value", f"{len(texts)} sentences, but {len(labels)} facet labels")

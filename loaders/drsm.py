@@ -20,7 +20,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_label
+from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, list_labels, make_label
 from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import take_id, take_text
@@ -70,7 +70,7 @@ def _parse_gold(row: dict[str, str]) -> Rows:
 def _list_labels(source_id: str, row: dict[str, str], suffix: str) -> list[Row]:
     named = {f"{task}{suffix}": take_text(row, column) for column, task in _CATEGORIES.items()}
     named["disease"] = take_text(row, "DISEASE_NAME")
-    return [make_label(task, source_id, "all", label) for task, label in named.items() if label]
+    return list_labels(source_id, named)
 
 
 def _parse_raw(row: dict[str, str]) -> Rows:

@@ -23,7 +23,7 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.arxiv import find_arxiv_id
-from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import PAPER_COLUMNS, InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.finding import LINES, find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
@@ -41,19 +41,7 @@ from pinakes.loaders.reading.values import (
 )
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_COLUMNS: Final = frozenset(
-    {
-        "title",
-        "abstract",
-        "year",
-        "venue",
-        "citation_count",
-        "identifiers",
-        "fields",
-        "authorships",
-        "citations",
-    }
-)
+_COLUMNS: Final = frozenset({*PAPER_COLUMNS, "identifiers", "fields", "authorships", "citations"})
 _ID: Final = re.compile(r"(?:https?://openalex\.org/)?([A-Za-z])([0-9]{1,18})/?")
 _LEVELS: Final = {
     "field": "openalex",

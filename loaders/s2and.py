@@ -77,12 +77,10 @@ def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
 def _parse_paper(key: str, value: Any) -> Rows:
     record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
-    paper = describe_paper(source_id, record)
-    paper["venue"] = paper["venue"] or take_text(record, "journal_name")
     fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
     _list_authors(record)
     return {
-        "papers": [paper],
+        "papers": [describe_paper(source_id, record, "journal_name")],
         "fields": list_fields(source_id, fields, "mag"),
         "citations": list_links(source_id, cited),
     }

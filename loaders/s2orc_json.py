@@ -36,34 +36,24 @@ from pinakes.loaders.reading.rows import list_authorships, list_identifiers, nor
 from pinakes.loaders.reading.values import (
     clean_text,
     take_entries,
+    take_id,
     take_list,
     take_object,
     take_objects,
     take_text,
     take_year,
 )
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.staging import Rows
 
 _COLUMNS: Final = frozenset(
     {"title", "abstract", "year", "venue", "identifiers", "authorships", "sections", "citations"}
 )
 _PARSES: Final = ("latex_parse", "jats_parse", "pdf_parse", "grobid_parse")
 _SCHEMES: Final = {
-    "doi": "doi",
-    "arxiv": "arxiv",
-    "arxiv_id": "arxiv",
-    "arxivid": "arxiv",
-    "acl": "acl",
-    "acl_id": "acl",
-    "pubmed_id": "pubmed",
-    "pubmed": "pubmed",
-    "pmid": "pubmed",
-    "pmc_id": "pmc",
-    "pmcid": "pmc",
-    "pmc": "pmc",
-    "mag_id": "mag",
-    "mag": "mag",
-}
+    "doi": "doi", "arxiv": "arxiv", "arxiv_id": "arxiv", "arxivid": "arxiv", "acl": "acl",
+    "acl_id": "acl", "pubmed_id": "pubmed", "pubmed": "pubmed", "pmid": "pubmed", "pmc_id": "pmc",
+    "pmcid": "pmc", "pmc": "pmc", "mag_id": "mag", "mag": "mag",
+}  # fmt: skip
 """Name of an identifier, in small letters -> scheme; names of another kind are passed over."""
 _DATE: Final = re.compile(r"(\d{4})(?:-\d{1,2}){1,2}(?:T.*)?")
 
@@ -74,9 +64,7 @@ def _parse_document(raw: bytes, _name: str) -> Rows:
 
 def parse_paper(record: Mapping[str, Any]) -> Rows:
     """What a document says: the paper, its sections, its bibliography and every mention of it."""
-    source_id = take_text(record, "paper_id")
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     parse = next(filter(None, (take_object(record, name) for name in _PARSES)), record)
     metadata = take_object(record, "metadata") or record
     parts = {

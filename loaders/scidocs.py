@@ -28,6 +28,7 @@ from pinakes.loaders.reading.rows import (
     describe_paper,
     list_authorships,
     list_links,
+    list_pool_sources,
     make_judgment,
     make_label,
 )
@@ -149,10 +150,9 @@ def _parse_click(query_id: str, split: str, row: dict[str, str]) -> Rows:
     return {
         "queries": [query],
         "judgments": [make_judgment(query_id, other, int(other == clicked), split) for other in shown],
-        "pool_sources": [
-            {"query_id": query_id, "source_id": other, "source": f"position_{position}"}
-            for position, other in enumerate(shown, start=1)
-        ],
+        "pool_sources": list_pool_sources(
+            query_id, ((other, f"position_{position}") for position, other in enumerate(shown, start=1))
+        ),
     }
 
 

@@ -12,19 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Reason = Literal[
-    "invalid_utf8",
-    "not_json",
-    "not_an_object",
-    "not_xml",
-    "malformed_line",
-    "too_large",
-    "missing_field",
-    "invalid_value",
-    "duplicate_id",
-    "unknown_paper",
-    "unknown_query",
+    "invalid_utf8", "not_json", "not_an_object", "not_xml", "malformed_line", "too_large",
+    "missing_field", "invalid_value", "duplicate_id", "unknown_paper", "unknown_query",
     "unknown_sentence",
-]
+]  # fmt: skip
 
 REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",

@@ -28,8 +28,15 @@ from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.reading.rows import normalise_identifiers
-from pinakes.loaders.reading.values import take_entries, take_int, take_object, take_objects, take_text
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.reading.values import (
+    take_entries,
+    take_id,
+    take_int,
+    take_object,
+    take_objects,
+    take_text,
+)
+from pinakes.loaders.staging import Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}
 _SUFFIXES: Final = (".jsonl",)
@@ -45,9 +52,7 @@ _SCHEMES: Final = {
 
 def parse_paper(record: Mapping[str, Any]) -> Rows:
     """What a record says: the paper, its sections, its bibliography and every mention of it."""
-    source_id = take_text(record, "paper_id")
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     metadata = take_object(record, "metadata") or {}
     rows = parse_metadata(metadata, source_id)
     paper = rows["papers"][0]

@@ -55,18 +55,10 @@ SCHEMES: Final = {
 }
 """The `pub-id-type` of an article's or a cited work's id -> the scheme; others are a publisher's own."""
 
-_NOT_PUBLISHED: Final = frozenset(
-    {
-        "pmc-release",
-        "nihms-submitted",
-        "received",
-        "accepted",
-        "corrected",
-        "retracted",
-        "ecorrected",
-        "eretracted",
-    }
-)
+_NOT_PUBLISHED: Final = frozenset({
+    "pmc-release", "nihms-submitted", "received", "accepted", "corrected", "retracted", "ecorrected",
+    "eretracted",
+})  # fmt: skip
 """Types of `pub-date` that are no date of publication."""
 
 
