@@ -75,9 +75,6 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 def decode_mixed(raw: bytes) -> str:
     """The line as text: UTF-8 where it is UTF-8, any other byte as Windows-1252.
 
-    Raises:
-        RecordError: the line is too large.
-
     >>> decode_mixed(b"ELRA\\x92s caf\\xc3\\xa9, G\\xfcnter")
     'ELRA’s café, Günter'
     """

@@ -54,11 +54,7 @@ _NO_RECORDS: Final = frozenset({"string", "comment", "preamble"})
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The collections of a folder or an archive in bundles, or the BibTeX file with the most in it.
-
-    Raises:
-        InputError: there is none, or an option has a value that it cannot have.
-    """
+    """The collections of a folder or an archive in bundles, or the BibTeX file with the most in it."""
     _wants_front_matter(options)
     wanted = options.get("format")
     if wanted is not None and wanted not in _FINDERS:

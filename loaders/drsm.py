@@ -33,11 +33,7 @@ _find_tables: Final = find_by_name("the .tsv files of the DRSM corpus", table=r"
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The tab-separated files below the source, gold before raw.
-
-    Raises:
-        InputError: there is none, or one has the columns of no file of the corpus.
-    """
+    """The tab-separated files below the source, gold before raw."""
     files = [replace(file, role=_find_role(file)) for file in _find_tables(source, options)]
     return sorted(files, key=lambda file: (list(_LAYOUTS).index(file.role), file.name))
 

@@ -63,11 +63,7 @@ _SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml)+$", re.IGNORECASE)
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
-    """The rows of one document.
-
-    Raises:
-        RecordError: it is not XML, or no TEI.
-    """
+    """The rows of one document."""
     root = parse_xml(raw)
     name_entities(root)
     if name_element(root) != "TEI":

@@ -57,9 +57,6 @@ def _take_context(value: object) -> str:
 def find_mentions(marked: str) -> tuple[str, list[tuple[int, int]]]:
     """The text without its `<cite>` marks, and the [start, end) of each marked mention in it.
 
-    Raises:
-        RecordError: a mark is not closed, or closes nothing.
-
     >>> find_mentions("As in <cite>(Lee, 2019)</cite> .")
     ('As in (Lee, 2019) .', [(6, 17)])
     """

@@ -74,11 +74,7 @@ def _find_root(file: InputFile) -> bytes:
 
 
 def parse_element(element: Element) -> Rows:
-    """The rows of one record.
-
-    Raises:
-        RecordError: a citation has no PMID, or a year that is none.
-    """
+    """The rows of one record."""
     if element.tag in ("DeleteCitation", "DeleteDocument"):
         keys = [element_text(deleted) for deleted in element.iter("PMID")]
         return {"deletions": [{"kind": "papers", "key": key} for key in keys if key]}

@@ -32,12 +32,11 @@ from pinakes.loaders.reading.bibliography import (
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_names, normalise_identifiers
 from pinakes.loaders.reading.values import (
     clean_text,
     take_entries,
     take_id,
-    take_list,
     take_object,
     take_objects,
     take_text,
@@ -71,12 +70,13 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
         part: [parse_paragraph(paragraph) for paragraph in _take_part(parse, part)]
         for part in ("abstract", "body_text", "back_matter")
     }
+    authors = [author for author in list_names(metadata) if any(author)]
     entries = take_entries(parse, "bib_entries")
     bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     return {
         "papers": [_parse_paper_row(source_id, metadata, parts["abstract"])],
         "identifiers": _list_identifiers(source_id, record, metadata),
-        "authorships": list_authorships(source_id, _list_authors(metadata)),
+        "authorships": list_authorships(source_id, authors),
         "sections": group_sections(source_id, parts["body_text"] + parts["back_matter"]),
         **cite_paragraphs(bibliography, chain.from_iterable(parts.values())),
     }
@@ -129,19 +129,6 @@ def _take_identifiers(named: Mapping[str, Any]) -> Iterator[tuple[str, str | Non
         if scheme is not None:
             for value in values if isinstance(values, list) else [values]:
                 yield scheme, clean_text(value)
-
-
-def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
-    for author in take_objects(metadata, "authors"):
-        name = _join_name(author)
-        if name:
-            yield None, name
-
-
-def _join_name(author: Mapping[str, Any]) -> str:
-    middle = [clean_text(part) for part in take_list(author, "middle")]
-    parts = (take_text(author, "first"), *middle, take_text(author, "last"), take_text(author, "suffix"))
-    return " ".join(filter(None, parts))
 
 
 def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:

@@ -42,11 +42,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
-    """The rows of one article.
-
-    Raises:
-        RecordError: the document is not XML, or not one article with its metadata.
-    """
+    """The rows of one article."""
     root = parse_xml(raw)
     name_entities(root)
     article = _find_article(root)

@@ -77,11 +77,7 @@ def list_article_ids(meta: Element) -> list[tuple[str, str]]:
 
 
 def parse_front(article: Element, meta: Element, source_id: str) -> Rows:
-    """The rows of the paper, its identifiers, fields and authors.
-
-    Raises:
-        RecordError: a date of publication has a year that is none.
-    """
+    """The rows of the paper, its identifiers, fields and authors."""
     journal = find_descendant(next(iter(list_children(article, "front")), None), "journal-meta")
     paper = {
         "source_id": source_id,

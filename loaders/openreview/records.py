@@ -32,11 +32,7 @@ _LONGEST: Final = 400  # characters; a caption is a sentence, a review that begi
 
 
 def read_records(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
-    """The file's records, each parsed or rejected.
-
-    Raises:
-        InputError: a file that is one JSON document is none, or neither an array nor an answer of the API.
-    """
+    """The file's records, each parsed or rejected."""
     if ".jsonl" in file.name or ".ndjson" in file.name:
         return read_json_lines(file, parse)
     first = read_first_line(file).lstrip()

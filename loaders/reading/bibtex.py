@@ -88,9 +88,6 @@ def parse_entry(text: str, strings: Mapping[str, str] | None = None) -> Entry:
         text: from the `@` on.
         strings: the values of `@string` names, in small letters; unknown names stand for themselves.
 
-    Raises:
-        RecordError: it is damaged or cut short.
-
     >>> parse_entry('@Article{k1, title = {A {B}}, year=1999, month = "5~" # jan}').fields
     {'title': 'A {B}', 'year': '1999', 'month': '5~jan'}
     """

@@ -65,12 +65,7 @@ class Layout:
 def read_columnar(
     file: InputFile, first_row: int, layout: Layout, *, block_bytes: int | None = None
 ) -> Iterator[Chunk]:
-    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream ends too early or is damaged; the whole lines before come first.
-    """
+    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines."""
     seen = SeenIds()
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:

@@ -5,10 +5,10 @@ Identifiers and titles are brought into one spelling, so that the same work has 
 
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pinakes.loaders.reading.values import take_text, take_year
+from pinakes.loaders.reading.values import take_objects, take_text, take_texts, take_year
 
 Row = dict[str, Any]
 
@@ -137,6 +137,13 @@ def list_authorships(source_id: str, authors: Iterable[tuple[str | None, str | N
         for position, (author_id, name) in enumerate(authors, start=1)
         if name
     ]
+
+
+def list_names(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
+    """The authors whose names are given in parts (first, middle, last, suffix); a name may be empty."""
+    for author in take_objects(record, "authors"):
+        first, last, suffix = (take_text(author, part) for part in ("first", "last", "suffix"))
+        yield None, " ".join(filter(None, (first, *take_texts(author, "middle"), last, suffix)))
 
 
 def list_fields(source_id: str, fields: Iterable[str | None], assigned_by: str) -> list[Row]:

@@ -10,7 +10,12 @@ from typing import IO, Final
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, open_member
-from pinakes.loaders.reading.compression import COMPRESSIONS, BrokenStreamError, decompress
+from pinakes.loaders.reading.compression import (
+    COMPRESSIONS,
+    BrokenStreamError,
+    decompress,
+    explain_unreadable,
+)
 from pinakes.loaders.staging import RecordError
 
 MAX_LINE_BYTES: Final = 64 << 20
@@ -23,11 +28,7 @@ class CutLine(bytes):
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """The file of that name in the folder, plain or compressed.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The file of that name in the folder, plain or compressed."""
     found = find_packed(folder / name)
     if found is None:
         raise InputError(
@@ -49,16 +50,12 @@ def digest_files(*paths: Path) -> str:
 
 
 def digest_file(path: Path) -> str:
-    """The sha256 of a file's bytes, in hex.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
+    """The sha256 of a file's bytes, in hex."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise _explain_unreadable(path, error) from error
+        raise explain_unreadable(path, error) from error
 
 
 def open_stream(file: InputFile) -> IO[bytes]:
@@ -83,13 +80,7 @@ def open_stream(file: InputFile) -> IO[bytes]:
             )
         return decompress(file.path.open("rb"), file.path.name)
     except OSError as error:
-        raise _explain_unreadable(file.path, error) from error
-
-
-def _explain_unreadable(path: Path, error: OSError) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"there is no file {path}.")
-    return InputError(f"{path} cannot be read: {error.strerror or error}.")
+        raise explain_unreadable(file.path, error) from error
 
 
 def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
@@ -155,11 +146,7 @@ def read_lines_at(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
 
 
 def decode_utf8(raw: bytes) -> str:
-    """The bytes as text.
-
-    Raises:
-        RecordError: they are not UTF-8, or are a line cut because it is too large.
-    """
+    """The bytes as text."""
     if isinstance(raw, CutLine):
         raise RecordError("too_large", f"the line has more than {MAX_LINE_BYTES} bytes")
     try:
@@ -172,22 +159,13 @@ def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers from 1, without line ends and byte order mark.
 
     Empty lines are left out. A line that is too large comes cut, and `decode_utf8` rejects it.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream ends too early or is damaged.
     """
     for number, _, line in read_lines_at(file):
         yield number, line
 
 
 def read_text(file: InputFile) -> str:
-    """The whole file as text, for formats that are one small document.
-
-    Raises:
-        InputError: the bytes are not UTF-8, or a line is too large.
-        LoadError: the compressed stream ends too early.
-    """
+    """The whole file as text, for formats that are one small document."""
     lines = []
     for number, line in read_lines(file):
         if isinstance(line, CutLine):

@@ -115,6 +115,11 @@ def take_list(record: Mapping[str, Any], key: str) -> list[Any]:
     return _take(record, key, list, "a list") or []
 
 
+def take_texts(record: Mapping[str, Any], key: str) -> list[str]:
+    """The texts of a list, cleaned, without those that are empty."""
+    return [text for text in map(clean_text, take_list(record, key)) if text is not None]
+
+
 def take_flag(record: Mapping[str, Any], key: str) -> bool | None:
     """True, false, or None when absent or null."""
     return _take(record, key, bool, "true or false")

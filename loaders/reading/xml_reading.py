@@ -18,11 +18,7 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_
 
 
 def parse_xml(raw: bytes) -> etree._Element:
-    """The root element of a document, without comments and processing instructions.
-
-    Raises:
-        RecordError: it is not well-formed XML, or declares entities.
-    """
+    """The root element of a document, without comments and processing instructions."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -68,10 +64,6 @@ def read_elements(
 
     `{*}tag` is the tag in any namespace. Where the document is damaged, the elements before that are kept and
     the rest is one rejected record.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream is damaged or cut short.
     """
     with open_stream(file) as stream:
         yield from iterate_elements(stream, tag, parse)

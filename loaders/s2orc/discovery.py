@@ -64,11 +64,7 @@ class Found:
 
 
 def find_release(source: Path) -> list[Found]:
-    """The files of a release that are read, in their order.
-
-    Raises:
-        InputError: there is no such source, or nothing in it is a file of S2ORC.
-    """
+    """The files of a release that are read, in their order."""
     found = [file for file in map(_identify, _list_files(source)) if file.kind in _ORDER]
     if not found:
         raise InputError(

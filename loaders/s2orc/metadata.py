@@ -7,7 +7,7 @@ has no id, so the name is one. In the table, lists stand in cells as Python prin
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -30,8 +30,8 @@ from pinakes.loaders.reading.columns import (
     join_texts,
     sort_records,
 )
-from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers
-from pinakes.loaders.reading.values import clean_text, take_id, take_list, take_objects, take_text, take_year
+from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers, list_names
+from pinakes.loaders.reading.values import take_id, take_text, take_texts, take_year
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
 SCHEMES: Final = {
@@ -91,12 +91,12 @@ def parse_metadata(directions: tuple[str, ...], record: dict[str, Any]) -> Rows:
     return {
         "papers": [describe_paper(source_id, record, "journal")],
         "identifiers": list_identifiers(source_id, identifiers.items()),
-        "fields": _list_fields(source_id, _take_texts(record, "mag_field_of_study")),
-        "authorships": list_authorships(source_id, list_authors(record)),
+        "fields": _list_fields(source_id, take_texts(record, "mag_field_of_study")),
+        "authorships": list_authorships(source_id, list_names(record)),
         "citations": [
             _link(source_id, other, direction)
             for direction in directions
-            for other in _take_texts(record, f"{direction}_citations")
+            for other in take_texts(record, f"{direction}_citations")
         ],
     }
 
@@ -108,18 +108,6 @@ def _list_fields(source_id: str, fields: list[str]) -> list[Row]:
 def _link(source_id: str, other: str, direction: str) -> Row:
     ends = (source_id, other) if direction == "outbound" else (other, source_id)
     return dict(zip(("citing_source_id", "reference_key"), ends, strict=True))
-
-
-def list_authors(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
-    """The authors of a paper whose names are given in parts; an empty name has its position, too."""
-    for author in take_objects(record, "authors"):
-        first, last, suffix = (take_text(author, part) for part in ("first", "last", "suffix"))
-        yield None, " ".join(filter(None, (first, *_take_texts(author, "middle"), last, suffix)))
-
-
-def _take_texts(record: Mapping[str, Any], key: str) -> list[str]:
-    texts = (clean_text(value) for value in take_list(record, key))
-    return [text for text in texts if text is not None]
 
 
 def _project(

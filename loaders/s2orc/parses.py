@@ -21,6 +21,7 @@ from pinakes.loaders.reading.rows import (
     describe_paper,
     list_authorships,
     list_identifiers,
+    list_names,
     normalise_identifier,
 )
 from pinakes.loaders.reading.values import (
@@ -31,7 +32,7 @@ from pinakes.loaders.reading.values import (
     take_text,
     take_year,
 )
-from pinakes.loaders.s2orc.metadata import SCHEMES, list_authors
+from pinakes.loaders.s2orc.metadata import SCHEMES
 from pinakes.loaders.staging import RecordError, Rows
 
 _OTHER_IDS: Final = {
@@ -60,7 +61,7 @@ def parse_2019(record: dict[str, Any]) -> Rows:
     return {
         "papers": [describe_paper(source_id, metadata, "journal")],
         "identifiers": list_identifiers(source_id, identifiers),
-        "authorships": list_authorships(source_id, list_authors(metadata)),
+        "authorships": list_authorships(source_id, list_names(metadata)),
         **_list_text(source_id, parse),
     }
 

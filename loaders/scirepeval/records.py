@@ -80,11 +80,7 @@ class TaskFile:
         self._grades: dict[tuple[str, str], int] = {}
 
     def parse(self, record: Mapping[str, Any]) -> Rows:
-        """The rows of one record.
-
-        Raises:
-            RecordError: its fields are those of no layout, or hold what they must not.
-        """
+        """The rows of one record."""
         layouts = (
             (("query", "candidates"), self._parse_ranked),
             (("query", "pos", "neg"), self._parse_triplet),
