@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from pinakes import schema
+from pinakes.errors import InputError
 from pinakes.loaders.staging import Chunk
 
 Options = Mapping[str, str]
@@ -45,6 +46,12 @@ class InputFile:
     member: str | None = None
     documents: tuple[str, ...] = ()
     digest: str | None = None
+
+    def expect_path(self) -> Path:
+        """The path; raises `InputError` for a generated stream."""
+        if self.path is None:
+            raise InputError(f"{self.name} is not a file on disk.")
+        return self.path
 
 
 class FindFiles(Protocol):

@@ -138,9 +138,7 @@ def _read_folds(file: InputFile) -> dict[str, str]:
 
 
 def _find_sibling(file: InputFile, name: str) -> InputFile:
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
-    path = find_file(file.path.parent, name)
+    path = find_file(file.expect_path().parent, name)
     return InputFile(path, path.name, "")
 
 

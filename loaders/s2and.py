@@ -63,12 +63,10 @@ def _digest_with_siblings(file: InputFile) -> InputFile:
 
 def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
     """The dataset's file of another kind; None where it is not published."""
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
-    own = file.path.name
-    start = own.lower().rindex("signatures")
+    own = file.expect_path()
+    start = own.name.lower().rindex("signatures")
     try:
-        path = find_file(file.path.parent, f"{own[:start]}{kind}.json")
+        path = find_file(own.parent, f"{own.name[:start]}{kind}.json")
     except InputError:
         return None
     return InputFile(path, path.name, kind)

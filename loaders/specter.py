@@ -44,10 +44,8 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
 
 
 def _list_folds(file: InputFile) -> Iterator[tuple[InputFile, str]]:
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
     for name, fold in _LISTS.items():
-        path = find_packed(file.path.parent / name)
+        path = find_packed(file.expect_path().parent / name)
         if path is not None:
             yield InputFile(path, path.name, ""), fold
 

@@ -9,10 +9,10 @@ from typing import IO, Any, Final, cast
 
 import numpy as np
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.compression import BrokenStreamError
-from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, open_stream
+from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, explain_break, open_stream
 from pinakes.loaders.staging import Origin
 
 BLOCK_BYTES: Final = 64 << 20
@@ -125,10 +125,7 @@ def read_blocks(file: InputFile, block_bytes: int | None = None) -> Iterator[Blo
         with open_stream(file) as stream:
             yield from cutter.read(stream)
     except BrokenStreamError as error:
-        raise LoadError(
-            f"{file.name} is damaged or cut short: it breaks off after line {cutter.count_lines()} "
-            f"({error.fault}). Fetch the file again and start the same load; what is in already stays."
-        ) from error
+        raise explain_break(file, error, cutter.count_lines()) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
 

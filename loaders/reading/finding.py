@@ -39,12 +39,7 @@ def name_corpus(source: Path | None, default: str) -> str:
 
 
 def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
-    """The source, or the files below it in the order of their names; hidden ones are passed over.
-
-    Args:
-        source: a file or a folder.
-        expected: what messages say the source should be.
-    """
+    """The source, or the files below it in the order of their names; hidden ones are passed over."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected {expected}.")
     if source.is_file():
@@ -68,11 +63,7 @@ def find_roles(
 ) -> list[InputFile]:
     """The source's files, each with its role, roles in the given order.
 
-    Args:
-        source: a file or a folder.
-        find_role: a file's role by its name, lowered and without a compression's suffix; None passes it over.
-        expected: what messages say the source should be.
-        order: the roles, first what others name.
+    `find_role` gets a file's name, lowered and without a compression's suffix; None passes the file over.
     """
     found = [
         InputFile(path, name, role)

@@ -67,20 +67,19 @@ def open_stream(file: InputFile) -> IO[bytes]:
         InputError: there is no such file, or it cannot be read; while reading: it is a decompression bomb.
         LoadError: while reading: the stream is damaged or cut short.
     """
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
+    path = file.expect_path()
     if file.member is not None:
-        stream = open_member(file.path, file.member)
+        stream = open_member(path, file.member)
         return stream if is_archive(Path(file.member)) else decompress(stream, file.member)
     try:
         # An empty file is cut short too, but a decompressor could not say more than that it ends too early.
-        if file.path.suffix in COMPRESSIONS and file.path.stat().st_size == 0:
+        if path.suffix in COMPRESSIONS and path.stat().st_size == 0:
             raise LoadError(
                 f"{file.name} is cut short: it is empty, and should be compressed. Fetch it again."
             )
-        return decompress(file.path.open("rb"), file.path.name)
+        return decompress(path.open("rb"), path.name)
     except OSError as error:
-        raise explain_unreadable(file.path, error) from error
+        raise explain_unreadable(path, error) from error
 
 
 def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
@@ -99,12 +98,17 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
             for number, offset, line in split_stream(stream):
                 yield number, offset, line
     except BrokenStreamError as error:
-        raise LoadError(
-            f"{file.name} is damaged or cut short: {error.fault}; it breaks off after line {number}. "
-            "Fetch the file again and start the same load; what is in already stays."
-        ) from error
+        raise explain_break(file, error, number) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
+
+
+def explain_break(file: InputFile, error: BrokenStreamError, line: int) -> LoadError:
+    """What is said where a file breaks off behind a line."""
+    return LoadError(
+        f"{file.name} is damaged or cut short: it breaks off after line {line}. Fetch the file again and "
+        f"start the same load; what is in already stays ({error.fault})."
+    )
 
 
 def split_stream(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:

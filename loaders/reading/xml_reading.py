@@ -12,9 +12,9 @@ from typing import IO, Any
 from lxml import etree
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.documents import REJECTED_BYTES
-from pinakes.loaders.reading.streams import RAW_BYTES, open_stream
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.reading.documents import take_large_record
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 
 def parse_xml(raw: bytes) -> etree._Element:
@@ -107,10 +107,7 @@ def _take_element(
     raw = etree.tostring(element, encoding="utf-8", with_tail=False)
     names = [ancestor.tag for ancestor in element.iterancestors()]
     location = "/".join([*map(_local_name, reversed(names)), f"{_local_name(element.tag)}[{number}]"])
-    record = take_record(number, location, raw[:REJECTED_BYTES], partial(parse, element))
-    if isinstance(record, Accepted):
-        return Accepted(number, record.rows, location, raw[:RAW_BYTES], size=len(raw))
-    return record
+    return take_large_record(number, location, raw, partial(parse, element))
 
 
 def _local_name(tag: object) -> str:
