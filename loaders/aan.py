@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links
 from pinakes.loaders.reading.streams import CutLine, decode_utf8, find_packed, read_lines
@@ -74,9 +74,6 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def decode_mixed(raw: bytes) -> str:
     """The line as text: UTF-8 where it is UTF-8, any other byte as Windows-1252.
-
-    Raises:
-        RecordError: the line is too large.
 
     >>> decode_mixed(b"ELRA\\x92s caf\\xc3\\xa9, G\\xfcnter")
     'ELRA’s café, Günter'
@@ -180,9 +177,7 @@ LOADER: Final = Loader(
     name="aan",
     summary="the ACL Anthology Network: acl-metadata.txt and its paper citation network",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="aan", title="ACL Anthology Network", source="https://clair.eecs.umich.edu/aan/"
-        )
+        name="aan", title="ACL Anthology Network", source="https://clair.eecs.umich.edu/aan/"
     ),
     find_files=find_files,
     read_chunks=gather_by_role(papers=_read_papers, citations=_read_citations),

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.bibtex import Entry, decode_latex, parse_entry, split_entries, split_names
 from pinakes.loaders.reading.documents import check_whole, find_documents, load_documents, reject_document
 from pinakes.loaders.reading.finding import find_line_files, list_entries
@@ -54,11 +54,7 @@ _NO_RECORDS: Final = frozenset({"string", "comment", "preamble"})
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The collections of a folder or an archive in bundles, or the BibTeX file with the most in it.
-
-    Raises:
-        InputError: there is none, or an option has a value that it cannot have.
-    """
+    """The collections of a folder or an archive in bundles, or the BibTeX file with the most in it."""
     _wants_front_matter(options)
     wanted = options.get("format")
     if wanted is not None and wanted not in _FINDERS:
@@ -267,12 +263,10 @@ LOADER: Final = Loader(
     name="acl-anthology",
     summary="the ACL Anthology: its XML, or anthology.bib and anthology+abstracts.bib",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="acl-anthology",
-            title="ACL Anthology",
-            licence="CC BY 4.0 (papers from 2016), CC BY-NC-SA 3.0 (papers before)",
-            source="https://aclanthology.org/",
-        )
+        name="acl-anthology",
+        title="ACL Anthology",
+        licence="CC BY 4.0 (papers from 2016), CC BY-NC-SA 3.0 (papers before)",
+        source="https://aclanthology.org/",
     ),
     find_files=find_files,
     read_chunks=read_chunks,

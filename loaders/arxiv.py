@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
@@ -36,7 +36,7 @@ from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, normalise_identifier
-from pinakes.loaders.reading.values import take_list, take_objects, take_text
+from pinakes.loaders.reading.values import take_id, take_list, take_objects, take_text
 from pinakes.loaders.staging import Chunk, RecordError
 
 ARXIV_COLUMNS: Final = frozenset(
@@ -85,9 +85,7 @@ def parse_metadata(
 ) -> dict[str, list[dict[str, Any]]]:
     """What a record of the snapshot says of its paper, under `source_id` or the record's own id."""
     arxiv_id = take_text(record, "id")
-    source_id = source_id or arxiv_id
-    if source_id is None:
-        raise RecordError("missing_field", "no id")
+    source_id = source_id or take_id(record, "id")
     # Authors enter several DOIs, of a paper and its erratum, with a blank between them.
     dois = [("doi", doi) for doi in (take_text(record, "doi") or "").split()]
     paper = {
@@ -141,11 +139,7 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
 
 
 def _project(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
-    """The staged tables of records that are plain.
-
-    Raises:
-        NotPlainError: one is not.
-    """
+    """The staged tables of records that are plain."""
     ids = clean_ids(columns["id"])
     categories = _split(columns["categories"])
     _refuse_repeated(categories)
@@ -256,12 +250,10 @@ LOADER: Final = Loader(
     name="arxiv",
     summary="arXiv's metadata snapshot: JSON lines, plain, compressed or in its archive",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="arxiv",
-            title="arXiv metadata snapshot",
-            licence="CC0 1.0",
-            source="https://www.kaggle.com/datasets/Cornell-University/arxiv",
-        )
+        name="arxiv",
+        title="arXiv metadata snapshot",
+        licence="CC0 1.0",
+        source="https://www.kaggle.com/datasets/Cornell-University/arxiv",
     ),
     find_files=find_files,
     read_chunks=read_chunks,

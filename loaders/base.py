@@ -8,6 +8,7 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from pinakes import schema
+from pinakes.errors import InputError
 from pinakes.loaders.staging import Chunk
 
 Options = Mapping[str, str]
@@ -45,6 +46,12 @@ class InputFile:
     member: str | None = None
     documents: tuple[str, ...] = ()
     digest: str | None = None
+
+    def expect_path(self) -> Path:
+        """The path; raises `InputError` for a generated stream."""
+        if self.path is None:
+            raise InputError(f"{self.name} is not a file on disk.")
+        return self.path
 
 
 class FindFiles(Protocol):
@@ -92,9 +99,29 @@ WHOLE_PAPER: Final = frozenset({*PAPER_COLUMNS, *PAPER_CHILDREN})
 """all that a record with a row of `papers` says of it, unless its loader tells otherwise"""
 
 
-def describe_as(corpus: CorpusDescription) -> Callable[[Path | None, Options], CorpusDescription]:
+def describe_as(
+    name: str, title: str = "", version: str = "", licence: str = "", source: str = ""
+) -> Callable[[Path | None, Options], CorpusDescription]:
     """A loader's `describe_corpus`: every source makes the same corpus."""
+    corpus = CorpusDescription(name, title, version, licence, source)
     return lambda _source, _options: corpus
+
+
+def name_by_stem(source: Path | None) -> str:
+    """The name of a file or folder, up to the first dot."""
+    return "" if source is None else source.resolve().name.split(".")[0]
+
+
+def describe_by_name(
+    kind: str, name_corpus: Callable[[Path | None], str] = name_by_stem
+) -> Callable[[Path | None, Options], CorpusDescription]:
+    """A loader's `describe_corpus`: a corpus called after its file or folder."""
+
+    def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
+        name = name_corpus(source)
+        return CorpusDescription(name=name, title=name, source=kind)
+
+    return describe_corpus
 
 
 @dataclass(frozen=True, slots=True)

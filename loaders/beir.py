@@ -22,7 +22,7 @@ from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.reading.streams import digest_file, find_file
 from pinakes.loaders.reading.tables import read_qrels
-from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 
@@ -72,11 +72,8 @@ def _find_members(source: Path) -> list[InputFile]:
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
-    source_id = clean_text(record.get("_id"))
-    if source_id is None:
-        raise RecordError("missing_field", "no _id")
     paper = {
-        "source_id": source_id,
+        "source_id": take_id(record, "_id"),
         "title": clean_text(record.get("title")),
         "abstract": clean_text(record.get("text")),
         "year": _parse_year(record.get("metadata")),

@@ -19,13 +19,13 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
 from pinakes.loaders.reading.rows import make_judgment
 from pinakes.loaders.reading.streams import digest_files, find_file, read_text
-from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 FACETS: Final = {
@@ -59,9 +59,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
-    source_id = clean_text(record.get("paper_id"))
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     texts, labels = _take_texts(record, "abstract"), _take_texts(record, "pred_labels")
     if len(texts) != len(labels):
         raise RecordError("invalid_value", f"{len(texts)} sentences, but {len(labels)} facet labels")
@@ -140,9 +138,7 @@ def _read_folds(file: InputFile) -> dict[str, str]:
 
 
 def _find_sibling(file: InputFile, name: str) -> InputFile:
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
-    path = find_file(file.path.parent, name)
+    path = find_file(file.expect_path().parent, name)
     return InputFile(path, path.name, "")
 
 
@@ -217,13 +213,11 @@ LOADER: Final = Loader(
     name="csfcube",
     summary="the files of the CSFCube release",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="csfcube",
-            title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
-            version="1.1",
-            licence="CC BY-NC 4.0",
-            source="https://github.com/iesl/CSFCube",
-        )
+        name="csfcube",
+        title="CSFCube: Computer Science Research Articles for Faceted Query by Example",
+        version="1.1",
+        licence="CC BY-NC 4.0",
+        source="https://github.com/iesl/CSFCube",
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, make_label
+from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, list_labels, make_label
 from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import take_id, take_text
@@ -33,11 +33,7 @@ _find_tables: Final = find_by_name("the .tsv files of the DRSM corpus", table=r"
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The tab-separated files below the source, gold before raw.
-
-    Raises:
-        InputError: there is none, or one has the columns of no file of the corpus.
-    """
+    """The tab-separated files below the source, gold before raw."""
     files = [replace(file, role=_find_role(file)) for file in _find_tables(source, options)]
     return sorted(files, key=lambda file: (list(_LAYOUTS).index(file.role), file.name))
 
@@ -70,7 +66,7 @@ def _parse_gold(row: dict[str, str]) -> Rows:
 def _list_labels(source_id: str, row: dict[str, str], suffix: str) -> list[Row]:
     named = {f"{task}{suffix}": take_text(row, column) for column, task in _CATEGORIES.items()}
     named["disease"] = take_text(row, "DISEASE_NAME")
-    return [make_label(task, source_id, "all", label) for task, label in named.items() if label]
+    return list_labels(source_id, named)
 
 
 def _parse_raw(row: dict[str, str]) -> Rows:
@@ -110,12 +106,10 @@ LOADER: Final = Loader(
     name="drsm",
     summary="DRSM corpus: categories of research on rare diseases, gold and raw",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="drsm",
-            title="DRSM corpus",
-            licence="CC0 1.0",
-            source="https://github.com/chanzuckerberg/DRSM-corpus",
-        )
+        name="drsm",
+        title="DRSM corpus",
+        licence="CC0 1.0",
+        source="https://github.com/chanzuckerberg/DRSM-corpus",
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

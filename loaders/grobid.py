@@ -13,10 +13,10 @@ are affiliations alone; affiliations, e-mails, coordinates, figures and tables.
 import re
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.base import Loader, describe_by_name
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
@@ -62,18 +62,8 @@ _ARXIV_CLASS: Final = re.compile(r"\s*\[[\w.-]+\]$")  # as in arXiv:1412.6980v9[
 _SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml)+$", re.IGNORECASE)
 
 
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus that a folder, an archive or a document makes, named after it."""
-    name = name_corpus(source, "grobid")
-    return CorpusDescription(name=name, title=name, source="GROBID TEI")
-
-
 def parse_document(raw: bytes, name: str) -> Rows:
-    """The rows of one document.
-
-    Raises:
-        RecordError: it is not XML, or no TEI.
-    """
+    """The rows of one document."""
     root = parse_xml(raw)
     name_entities(root)
     if name_element(root) != "TEI":
@@ -198,7 +188,7 @@ def _is_mention(element: Element) -> bool:
 LOADER: Final = Loader(
     name="grobid",
     summary="TEI documents as GROBID prints them",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("GROBID TEI", partial(name_corpus, default="grobid")),
     find_files=lambda source, _options: find_documents(source, suffixes=(".tei.xml", ".xml", ".tei")),
     read_chunks=gather_by_role(partial(read_documents, parse=parse_document)),
 )

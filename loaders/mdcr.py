@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.reading.finding import find_by_name, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
@@ -72,11 +72,9 @@ LOADER: Final = Loader(
     name="mdcr",
     summary="MDCR: candidate pools by field of study, and the papers' texts",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="mdcr",
-            title="MDCR: multi-domain citation recommendation",
-            source="https://github.com/zoranmedic/mdcr",
-        )
+        name="mdcr",
+        title="MDCR: multi-domain citation recommendation",
+        source="https://github.com/zoranmedic/mdcr",
     ),
     find_files=find_by_name(
         "mdcr_test_data.jsonl and mdcr_test.json", papers=r"\.jsonl$", queries=r"^(?!.*scores).*\.json$"

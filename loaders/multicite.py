@@ -12,7 +12,7 @@ import re
 from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.base import Loader, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -57,9 +57,6 @@ def _take_context(value: object) -> str:
 def find_mentions(marked: str) -> tuple[str, list[tuple[int, int]]]:
     """The text without its `<cite>` marks, and the [start, end) of each marked mention in it.
 
-    Raises:
-        RecordError: a mark is not closed, or closes nothing.
-
     >>> find_mentions("As in <cite>(Lee, 2019)</cite> .")
     ('As in (Lee, 2019) .', [(6, 17)])
     """
@@ -85,7 +82,7 @@ LOADER: Final = Loader(
     name="multicite",
     summary="MultiCite: citation contexts with their intents",
     describe_corpus=describe_as(
-        CorpusDescription(name="multicite", title="MultiCite", source="https://github.com/allenai/multicite")
+        name="multicite", title="MultiCite", source="https://github.com/allenai/multicite"
     ),
     find_files=find_by_name("gold_context_dev.json and the like", citations=r"\.json$"),
     read_chunks=gather_by_role(partial(read_json_array, parse=_parse_context)),

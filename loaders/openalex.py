@@ -23,7 +23,7 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.arxiv import find_arxiv_id
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import PAPER_COLUMNS, InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.finding import LINES, find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
@@ -41,19 +41,7 @@ from pinakes.loaders.reading.values import (
 )
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_COLUMNS: Final = frozenset(
-    {
-        "title",
-        "abstract",
-        "year",
-        "venue",
-        "citation_count",
-        "identifiers",
-        "fields",
-        "authorships",
-        "citations",
-    }
-)
+_COLUMNS: Final = frozenset({*PAPER_COLUMNS, "identifiers", "fields", "authorships", "citations"})
 _ID: Final = re.compile(r"(?:https?://openalex\.org/)?([A-Za-z])([0-9]{1,18})/?")
 _LEVELS: Final = {
     "field": "openalex",
@@ -121,9 +109,6 @@ def parse_work(record: Mapping[str, Any]) -> Rows:
 
 def _shorten(identifier: str | None, letter: str) -> str:
     """An id without the address before it.
-
-    Raises:
-        RecordError: there is none, or it is not that of such an entity.
 
     >>> _shorten("https://openalex.org/W2741809807", "W")
     'W2741809807'
@@ -233,9 +218,7 @@ LOADER: Final = Loader(
     name="openalex",
     summary="OpenAlex's works: gzipped JSON lines of a snapshot, and its lists of merged works",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="openalex", title="OpenAlex works", licence="CC0 1.0", source="https://openalex.org"
-        )
+        name="openalex", title="OpenAlex works", licence="CC0 1.0", source="https://openalex.org"
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

@@ -20,12 +20,18 @@ from functools import partial
 from itertools import repeat
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
-from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, make_label
+from pinakes.loaders.reading.rows import (
+    list_authorships,
+    list_fields,
+    list_identifiers,
+    list_labels,
+    list_scores,
+)
 from pinakes.loaders.reading.values import take_int, take_text, take_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
@@ -37,22 +43,10 @@ _ARXIV: Final = re.compile(r"arxiv\.org/(?:abs|pdf)/([\w./-]+)")
 _BIBTEX_DOI: Final = re.compile(r'\bdoi\s*=\s*["{]\s*([^"}\s]+)\s*["}]')
 
 _ASPECTS: Final = (
-    "rating",
-    "recommendation",
-    "overall_recommendation",
-    "confidence",
-    "soundness",
-    "contribution",
-    "presentation",
-    "correctness",
-    "novelty",
-    "technical_novelty",
-    "empirical_novelty",
-    "quality",
-    "clarity",
-    "significance",
-    "originality",
-)
+    "rating", "recommendation", "overall_recommendation", "confidence", "soundness", "contribution",
+    "presentation", "correctness", "novelty", "technical_novelty", "empirical_novelty", "quality",
+    "clarity", "significance", "originality",
+)  # fmt: skip
 """Fields that hold a score a review, joined by semicolons."""
 
 _SCORE: Final = re.compile(r"[+-]?\d{1,6}(?:\.\d+)?")
@@ -137,18 +131,14 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]
 
 
 def _list_scores(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "source_id": source_id,
-            "review_id": str(number),
-            "aspect": aspect,
-            "score": _take_score(aspect, text),
-        }
+    scores = (
+        (str(number), aspect, _take_score(aspect, text))
         for aspect in _ASPECTS
         if aspect in record
         for number, text in enumerate((take_text(record, aspect) or "").split(";"), start=1)
         if text.strip()
-    ]
+    )
+    return list_scores(source_id, scores)
 
 
 def _take_score(aspect: str, text: str) -> float:
@@ -168,18 +158,16 @@ def _list_labels(source_id: str, record: Mapping[str, Any]) -> list[dict[str, An
         "track": take_text(record, "track"),
         "award": "yes" if award is True else take_text({"award": award or None}, "award"),
     }
-    return [make_label(task, source_id, "all", label) for task, label in labels.items() if label is not None]
+    return list_labels(source_id, labels)
 
 
 LOADER: Final = Loader(
     name="paperlists",
     summary="Paper Copilot's lists of papers, ratings and citation counts of venues",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="paperlists",
-            title="Paper Copilot's paper lists",
-            source="https://github.com/papercopilot/paperlists",
-        )
+        name="paperlists",
+        title="Paper Copilot's paper lists",
+        source="https://github.com/papercopilot/paperlists",
     ),
     find_files=find_by_name("lists such as acl2022.json", papers=r"\.(?:jsonl|ndjson|json)$"),
     read_chunks=gather_by_role(_read_papers),

@@ -10,7 +10,7 @@ the first that the record lists. Leaves out: addresses, open access.
 from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.base import Loader, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -72,12 +72,10 @@ LOADER: Final = Loader(
     name="petal",
     summary="PeTaL: papers with three levels of biomimicry labels (golden.json)",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="petal",
-            title="PeTaL biomimicry labels",
-            licence="Unlicense",
-            source="https://github.com/nasa-petal/data-collection-and-prep",
-        )
+        name="petal",
+        title="PeTaL biomimicry labels",
+        licence="Unlicense",
+        source="https://github.com/nasa-petal/data-collection-and-prep",
     ),
     find_files=find_by_name("golden.json", papers=r"\.json$"),
     read_chunks=gather_by_role(partial(read_json_array, parse=_parse_paper)),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.finding import find_line_files, list_entries
 from pinakes.loaders.reading.gathering import gather_chunks
@@ -74,11 +74,7 @@ def _find_root(file: InputFile) -> bytes:
 
 
 def parse_element(element: Element) -> Rows:
-    """The rows of one record.
-
-    Raises:
-        RecordError: a citation has no PMID, or a year that is none.
-    """
+    """The rows of one record."""
     if element.tag in ("DeleteCitation", "DeleteDocument"):
         keys = [element_text(deleted) for deleted in element.iter("PMID")]
         return {"deletions": [{"kind": "papers", "key": key} for key in keys if key]}
@@ -127,11 +123,7 @@ def _read_abstract(abstract: Element | None) -> str | None:
 
 
 def _find_year(described: Element) -> int | None:
-    """The year of the issue, else of the electronic date.
-
-    Raises:
-        RecordError: what stands there is no year.
-    """
+    """The year of the issue, else of the electronic date."""
     dated = ("Journal/JournalIssue/PubDate", "Book/PubDate")
     for date in [found for path in dated for found in described.findall(path)]:
         year = take_year(element_text(date.find("Year"))) or find_year(element_text(date.find("MedlineDate")))
@@ -226,12 +218,10 @@ LOADER: Final = Loader(
     name="pubmed",
     summary="PubMed's XML: baseline and update files, search exports",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="pubmed",
-            title="PubMed",
-            licence="NLM's terms and conditions",
-            source="https://ftp.ncbi.nlm.nih.gov/pubmed/",
-        )
+        name="pubmed",
+        title="PubMed",
+        licence="NLM's terms and conditions",
+        source="https://ftp.ncbi.nlm.nih.gov/pubmed/",
     ),
     find_files=find_files,
     read_chunks=read_chunks,

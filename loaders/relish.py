@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, describe_as
+from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -58,9 +58,7 @@ def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
 LOADER: Final = Loader(
     name="relish",
     summary="RELISH: judgments by PMID and assessor, and texts",
-    describe_corpus=describe_as(
-        CorpusDescription(name="relish", title="RELISH", source="https://relishdb.ict.griffith.edu.au")
-    ),
+    describe_corpus=describe_as(name="relish", title="RELISH", source="https://relishdb.ict.griffith.edu.au"),
     find_files=find_by_name(
         "RELISH_v1.json and a table of PMID, title and abstract", papers=r"\.tsv$", judgments=r"\.json$"
     ),

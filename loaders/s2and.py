@@ -21,7 +21,7 @@ from typing import Any, Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
@@ -63,12 +63,10 @@ def _digest_with_siblings(file: InputFile) -> InputFile:
 
 def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
     """The dataset's file of another kind; None where it is not published."""
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
-    own = file.path.name
-    start = own.lower().rindex("signatures")
+    own = file.expect_path()
+    start = own.name.lower().rindex("signatures")
     try:
-        path = find_file(file.path.parent, f"{own[:start]}{kind}.json")
+        path = find_file(own.parent, f"{own.name[:start]}{kind}.json")
     except InputError:
         return None
     return InputFile(path, path.name, kind)
@@ -77,12 +75,10 @@ def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
 def _parse_paper(key: str, value: Any) -> Rows:
     record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
-    paper = describe_paper(source_id, record)
-    paper["venue"] = paper["venue"] or take_text(record, "journal_name")
     fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
     _list_authors(record)
     return {
-        "papers": [paper],
+        "papers": [describe_paper(source_id, record, "journal_name")],
         "fields": list_fields(source_id, fields, "mag"),
         "citations": list_links(source_id, cited),
     }
@@ -108,11 +104,7 @@ def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _read_clusters(file: InputFile | None) -> dict[str, str]:
-    """Signature -> cluster.
-
-    Raises:
-        InputError: an entry is no cluster.
-    """
+    """Signature -> cluster."""
     clusters: dict[str, str] = {}
 
     def collect(key: str, value: Any) -> Rows:
@@ -191,9 +183,7 @@ LOADER: Final = Loader(
     name="s2and",
     summary="S2AND: signatures, clusters and papers of author disambiguation",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
-        )
+        name="s2and", title="S2AND", licence="CC BY 4.0", source="https://github.com/allenai/S2AND"
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

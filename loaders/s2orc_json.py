@@ -18,10 +18,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, Loader, Options
+from pinakes.loaders.base import Loader, describe_by_name
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -33,46 +32,29 @@ from pinakes.loaders.reading.bibliography import (
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifiers
+from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_names, normalise_identifiers
 from pinakes.loaders.reading.values import (
     clean_text,
     take_entries,
-    take_list,
+    take_id,
     take_object,
     take_objects,
     take_text,
     take_year,
 )
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.staging import Rows
 
 _COLUMNS: Final = frozenset(
     {"title", "abstract", "year", "venue", "identifiers", "authorships", "sections", "citations"}
 )
 _PARSES: Final = ("latex_parse", "jats_parse", "pdf_parse", "grobid_parse")
 _SCHEMES: Final = {
-    "doi": "doi",
-    "arxiv": "arxiv",
-    "arxiv_id": "arxiv",
-    "arxivid": "arxiv",
-    "acl": "acl",
-    "acl_id": "acl",
-    "pubmed_id": "pubmed",
-    "pubmed": "pubmed",
-    "pmid": "pubmed",
-    "pmc_id": "pmc",
-    "pmcid": "pmc",
-    "pmc": "pmc",
-    "mag_id": "mag",
-    "mag": "mag",
-}
+    "doi": "doi", "arxiv": "arxiv", "arxiv_id": "arxiv", "arxivid": "arxiv", "acl": "acl",
+    "acl_id": "acl", "pubmed_id": "pubmed", "pubmed": "pubmed", "pmid": "pubmed", "pmc_id": "pmc",
+    "pmcid": "pmc", "pmc": "pmc", "mag_id": "mag", "mag": "mag",
+}  # fmt: skip
 """Name of an identifier, in small letters -> scheme; names of another kind are passed over."""
 _DATE: Final = re.compile(r"(\d{4})(?:-\d{1,2}){1,2}(?:T.*)?")
-
-
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """A corpus named after the file or folder."""
-    name = "" if source is None else source.resolve().name.split(".")[0]
-    return CorpusDescription(name=name, title=name, source="s2orc-doc2json")
 
 
 def _parse_document(raw: bytes, _name: str) -> Rows:
@@ -81,21 +63,20 @@ def _parse_document(raw: bytes, _name: str) -> Rows:
 
 def parse_paper(record: Mapping[str, Any]) -> Rows:
     """What a document says: the paper, its sections, its bibliography and every mention of it."""
-    source_id = take_text(record, "paper_id")
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     parse = next(filter(None, (take_object(record, name) for name in _PARSES)), record)
     metadata = take_object(record, "metadata") or record
     parts = {
         part: [parse_paragraph(paragraph) for paragraph in _take_part(parse, part)]
         for part in ("abstract", "body_text", "back_matter")
     }
+    authors = [author for author in list_names(metadata) if any(author)]
     entries = take_entries(parse, "bib_entries")
     bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     return {
         "papers": [_parse_paper_row(source_id, metadata, parts["abstract"])],
         "identifiers": _list_identifiers(source_id, record, metadata),
-        "authorships": list_authorships(source_id, _list_authors(metadata)),
+        "authorships": list_authorships(source_id, authors),
         "sections": group_sections(source_id, parts["body_text"] + parts["back_matter"]),
         **cite_paragraphs(bibliography, chain.from_iterable(parts.values())),
     }
@@ -150,19 +131,6 @@ def _take_identifiers(named: Mapping[str, Any]) -> Iterator[tuple[str, str | Non
                 yield scheme, clean_text(value)
 
 
-def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
-    for author in take_objects(metadata, "authors"):
-        name = _join_name(author)
-        if name:
-            yield None, name
-
-
-def _join_name(author: Mapping[str, Any]) -> str:
-    middle = [clean_text(part) for part in take_list(author, "middle")]
-    parts = (take_text(author, "first"), *middle, take_text(author, "last"), take_text(author, "suffix"))
-    return " ".join(filter(None, parts))
-
-
 def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
     link = take_text(entry, "links") or take_text(entry, "link")
     found = normalise_identifiers(_take_identifiers(take_object(entry, "other_ids") or {}))
@@ -173,7 +141,7 @@ def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
 LOADER: Final = Loader(
     name="s2orc-json",
     summary="S2ORC's JSON documents as s2orc-doc2json writes them, in four schema variants",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("s2orc-doc2json"),
     find_files=lambda source, _options: find_documents(source, suffixes=(".json",)),
     read_chunks=gather_by_role(partial(read_documents, parse=_parse_document)),
     describes=lambda _role: _COLUMNS,

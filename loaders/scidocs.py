@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
@@ -28,6 +28,7 @@ from pinakes.loaders.reading.rows import (
     describe_paper,
     list_authorships,
     list_links,
+    list_pool_sources,
     make_judgment,
     make_label,
 )
@@ -149,19 +150,16 @@ def _parse_click(query_id: str, split: str, row: dict[str, str]) -> Rows:
     return {
         "queries": [query],
         "judgments": [make_judgment(query_id, other, int(other == clicked), split) for other in shown],
-        "pool_sources": [
-            {"query_id": query_id, "source_id": other, "source": f"position_{position}"}
-            for position, other in enumerate(shown, start=1)
-        ],
+        "pool_sources": list_pool_sources(
+            query_id, ((other, f"position_{position}") for position, other in enumerate(shown, start=1))
+        ),
     }
 
 
 LOADER: Final = Loader(
     name="scidocs",
     summary="SciDocs: metadata, MAG and MeSH labels, cite, co-cite, co-view, co-read, recommendations",
-    describe_corpus=describe_as(
-        CorpusDescription(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs")
-    ),
+    describe_corpus=describe_as(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs"),
     find_files=find_files,
     read_chunks=gather_by_role(
         papers=partial(read_json_members, parse=parse_paper),

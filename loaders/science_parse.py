@@ -28,7 +28,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import InputFile, Loader, Options, describe_by_name
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
@@ -38,6 +38,7 @@ from pinakes.loaders.reading.rows import (
     list_authorships,
     list_fields,
     list_identifiers,
+    list_scores,
     list_sections,
     make_label,
 )
@@ -80,12 +81,6 @@ class Place:
     source_id: str
     venue: str | None = None
     split: str = "all"
-
-
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """A corpus named after the file or folder."""
-    name = "" if source is None else source.resolve().name.split(".")[0]
-    return CorpusDescription(name=name, title=name, source="science-parse")
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -231,20 +226,17 @@ def parse_reviews(record: Mapping[str, Any], place: Place) -> Rows:
         "papers": [paper],
         "identifiers": list_identifiers(source_id, [("arxiv", number)] if is_arxiv else []),
         "fields": list_fields(source_id, subjects, "arxiv"),
-        "review_scores": [
-            {"source_id": source_id, "review_id": str(number), "aspect": aspect, "score": score}
-            for number, review in enumerate(take_objects(record, "reviews"), start=1)
-            for aspect, score in _list_scores(review)
-        ],
+        "review_scores": list_scores(source_id, _list_scores(take_objects(record, "reviews"))),
         "labels": _label_decision(take_flag(record, "accepted"), place, "silver" if is_arxiv else "gold"),
     }
 
 
-def _list_scores(review: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for name, value in review.items():
-        score = take_number(value, name) if _ASPECT.fullmatch(name) else None
-        if score is not None:
-            yield name.lower(), score
+def _list_scores(reviews: list[dict[str, Any]]) -> Iterator[tuple[str, str, float]]:
+    for number, review in enumerate(reviews, start=1):
+        for name, value in review.items():
+            score = take_number(value, name) if _ASPECT.fullmatch(name) else None
+            if score is not None:
+                yield str(number), name.lower(), score
 
 
 def _label_decision(accepted: bool | None, place: Place, quality: str) -> list[dict[str, Any]]:
@@ -283,17 +275,14 @@ def _parse_annotation(row: dict[str, str]) -> Rows:
     for name, value in row.items():
         aspect = re.sub(r"[ /]+", "_", name.strip())
         if _ASPECT.fullmatch(aspect) and value.strip() not in _NO_SCORE:
-            score = take_number(value, name)
-            scores.append(
-                {"source_id": source_id, "review_id": reviewer, "aspect": aspect.lower(), "score": score}
-            )
-    return {"papers": [{"source_id": source_id}], "review_scores": scores}
+            scores.append((reviewer, aspect.lower(), float(take_number(value, name) or 0)))
+    return {"papers": [{"source_id": source_id}], "review_scores": list_scores(source_id, scores)}
 
 
 LOADER: Final = Loader(
     name="science-parse",
     summary="science-parse's JSON, one document a file or a line, alone or in PeerRead's layout with reviews",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("science-parse"),
     find_files=find_files,
     read_chunks=gather_by_role(_read_records),
     describes=lambda role: _COLUMNS[role],

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import list_folder
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
@@ -83,7 +83,7 @@ def _select(record: dict[str, Any], positions: list[int]) -> Rows:
 LOADER: Final = Loader(
     name="sentence-selections",
     summary="which sentences queries ask with, for a loaded corpus (name it with --corpus)",
-    describe_corpus=describe_as(CorpusDescription(name="")),  # that of --corpus, which is loaded already
+    describe_corpus=describe_as(name=""),  # that of --corpus, which is loaded already
     find_files=find_files,
     read_chunks=gather_by_role(_read_records),
 )

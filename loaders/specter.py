@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_members
@@ -44,10 +44,8 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
 
 
 def _list_folds(file: InputFile) -> Iterator[tuple[InputFile, str]]:
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
     for name, fold in _LISTS.items():
-        path = find_packed(file.path.parent / name)
+        path = find_packed(file.expect_path().parent / name)
         if path is not None:
             yield InputFile(path, path.name, ""), fold
 
@@ -107,12 +105,10 @@ LOADER: Final = Loader(
     name="specter",
     summary="SPECTER's metadata and citation graph for training",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="specter",
-            title="SPECTER's training data",
-            licence="Apache 2.0",
-            source="https://github.com/allenai/specter",
-        )
+        name="specter",
+        title="SPECTER's training data",
+        licence="Apache 2.0",
+        source="https://github.com/allenai/specter",
     ),
     find_files=find_files,
     read_chunks=read_chunks,

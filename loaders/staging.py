@@ -12,19 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Reason = Literal[
-    "invalid_utf8",
-    "not_json",
-    "not_an_object",
-    "not_xml",
-    "malformed_line",
-    "too_large",
-    "missing_field",
-    "invalid_value",
-    "duplicate_id",
-    "unknown_paper",
-    "unknown_query",
+    "invalid_utf8", "not_json", "not_an_object", "not_xml", "malformed_line", "too_large",
+    "missing_field", "invalid_value", "duplicate_id", "unknown_paper", "unknown_query",
     "unknown_sentence",
-]
+]  # fmt: skip
 
 REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",
@@ -41,131 +32,48 @@ REASONS: Final[dict[str, str]] = {
     "unknown_sentence": "the row names a sentence that the abstract of its query's paper does not have",
 }
 
-_TEXT: Final = pa.string()
-_INTEGER: Final = pa.int32()
-_NUMBER: Final = pa.int64()
-_REAL: Final = pa.float64()
+_TYPES: Final = {
+    "row_number": pa.int64(),
+    **dict.fromkeys(("year", "citation_count", "section_number", "position"), pa.int32()),
+    **dict.fromkeys(("context_start", "context_end", "grade"), pa.int32()),
+    **dict.fromkeys(("score", "value"), pa.float64()),
+    "is_influential": pa.bool_(),
+}
+"""column that holds no text -> its type"""
 
-_PAPER_COLUMNS: Final = [
-    pa.field("source_id", _TEXT, nullable=False),
-    pa.field("title", _TEXT),
-    pa.field("abstract", _TEXT),
-    pa.field("year", _INTEGER),
-    pa.field("venue", _TEXT),
-    pa.field("citation_count", _INTEGER),
-]
+
+def _build_schema(columns: str) -> pa.Schema:
+    named = [(name.removesuffix("?"), name.endswith("?")) for name in ("row_number", *columns.split())]
+    return pa.schema(
+        [pa.field(name, _TYPES.get(name, pa.string()), nullable=nullable) for name, nullable in named]
+    )
+
 
 STAGED: Final[dict[str, pa.Schema]] = {
-    name: pa.schema([pa.field("row_number", _NUMBER, nullable=False), *columns])
+    name: _build_schema(columns)
     for name, columns in {
-        "papers": _PAPER_COLUMNS,
-        "mentioned_papers": _PAPER_COLUMNS,
-        "identifiers": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("scheme", _TEXT, nullable=False),
-            pa.field("identifier", _TEXT, nullable=False),
-        ],
-        "fields": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("field", _TEXT, nullable=False),
-            pa.field("assigned_by", _TEXT, nullable=False),
-        ],
-        "authorships": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-            pa.field("author_source_id", _TEXT, nullable=False),
-            pa.field("author_name", _TEXT, nullable=False),
-            pa.field("block", _TEXT),
-        ],
-        "sections": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("section_number", _INTEGER, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("text", _TEXT, nullable=False),
-        ],
-        "sentences": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("section_number", _INTEGER, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-            pa.field("text", _TEXT, nullable=False),
-            pa.field("facet", _TEXT),
-            pa.field("source_label", _TEXT),
-        ],
-        "variants": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("code", _TEXT, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("abstract", _TEXT),
-        ],
-        "review_scores": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("review_id", _TEXT, nullable=False),
-            pa.field("aspect", _TEXT, nullable=False),
-            pa.field("score", _REAL, nullable=False),
-        ],
-        "labels": [
-            pa.field("task", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("split", _TEXT, nullable=False),
-            pa.field("label", _TEXT, nullable=False),
-            pa.field("value", _REAL),
-            pa.field("quality", _TEXT, nullable=False),
-        ],
-        "references": [
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("abstract", _TEXT),
-            pa.field("year", _INTEGER),
-        ],
-        "reference_identifiers": [
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("scheme", _TEXT, nullable=False),
-            pa.field("identifier", _TEXT, nullable=False),
-        ],
-        "citations": [
-            pa.field("citing_source_id", _TEXT, nullable=False),
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("source_reference_id", _TEXT),
-            pa.field("context", _TEXT),
-            pa.field("context_start", _INTEGER),
-            pa.field("context_end", _INTEGER),
-            pa.field("intents", _TEXT),
-            pa.field("is_influential", pa.bool_()),
-        ],
-        "queries": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("paper_source_id", _TEXT),
-            pa.field("text", _TEXT),
-            pa.field("description", _TEXT),
-            pa.field("narrative", _TEXT),
-            pa.field("facet", _TEXT),
-            pa.field("field", _TEXT),
-            pa.field("fold", _TEXT),
-        ],
-        "judgments": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("assessor", _TEXT, nullable=False),
-            pa.field("split", _TEXT, nullable=False),
-            pa.field("grade", _INTEGER, nullable=False),
-        ],
-        "pool_sources": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("source", _TEXT, nullable=False),
-        ],
-        "sentence_selections": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("selection", _TEXT, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-        ],
-        "deletions": [
-            pa.field("kind", _TEXT, nullable=False),
-            pa.field("key", _TEXT, nullable=False),
-        ],
+        "papers": "source_id title? abstract? year? venue? citation_count?",
+        "mentioned_papers": "source_id title? abstract? year? venue? citation_count?",
+        "identifiers": "source_id scheme identifier",
+        "fields": "source_id field assigned_by",
+        "authorships": "source_id position author_source_id author_name block?",
+        "sections": "source_id section_number title? text",
+        "sentences": "source_id section_number position text facet? source_label?",
+        "variants": "source_id code title? abstract?",
+        "review_scores": "source_id review_id aspect score",
+        "labels": "task source_id split label value? quality",
+        "references": "reference_key title? abstract? year?",
+        "reference_identifiers": "reference_key scheme identifier",
+        "citations": "citing_source_id reference_key source_reference_id? context? "
+        "context_start? context_end? intents? is_influential?",
+        "queries": "query_id paper_source_id? text? description? narrative? facet? field? fold?",
+        "judgments": "query_id source_id assessor split grade",
+        "pool_sources": "query_id source_id source",
+        "sentence_selections": "query_id selection position",
+        "deletions": "kind key",
     }.items()
 }
-"""Staged table -> its columns; ids are the source's.
+"""Staged table -> its columns, `?` where they may be null; ids are the source's.
 
 `mentioned_papers` are papers that a record describes in passing: added where the corpus lacks them, and
 their gaps filled, but nothing of them replaced. `intents` are the source's words, sorted, joined by a comma.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import list_folder
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.streams import read_lines, read_text
@@ -119,7 +119,7 @@ def _find_sgml_part(topic: str, name: str, label: str) -> str | None:
 LOADER: Final = Loader(
     name="trec",
     summary="TREC topics and qrels, for a loaded corpus (name it with --corpus)",
-    describe_corpus=describe_as(CorpusDescription(name="", source="TREC")),  # --corpus names a loaded one
+    describe_corpus=describe_as(name="", source="TREC"),  # --corpus names a loaded one
     find_files=find_files,
     read_chunks=read_chunks,
     options={

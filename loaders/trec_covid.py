@@ -21,10 +21,16 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders import trec
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers
+from pinakes.loaders.reading.rows import (
+    Row,
+    describe_paper,
+    list_authorships,
+    list_identifiers,
+    list_pool_sources,
+)
 from pinakes.loaders.reading.tables import read_qrels, read_table
 from pinakes.loaders.reading.values import take_id, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
@@ -74,12 +80,8 @@ def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Re
         else:
             (judgment,) = record.rows["judgments"]
             judged_in = show_raw(record.raw).split()[1]
-            pooled = {
-                "query_id": judgment["query_id"],
-                "source_id": judgment["source_id"],
-                "source": f"round {judged_in}",
-            }
-            rows = {"judgments": [judgment], "pool_sources": [pooled]}
+            pooled = list_pool_sources(judgment["query_id"], [(judgment["source_id"], f"round {judged_in}")])
+            rows = {"judgments": [judgment], "pool_sources": pooled}
             yield replace(record, row_number=number, rows=rows)
 
 
@@ -148,9 +150,7 @@ LOADER: Final = Loader(
     name="trec-covid",
     summary="TREC-COVID: CORD-19's metadata.csv, topics and qrels",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="trec-covid", title="TREC-COVID on CORD-19", source="https://ir.nist.gov/trec-covid/"
-        )
+        name="trec-covid", title="TREC-COVID on CORD-19", source="https://ir.nist.gov/trec-covid/"
     ),
     find_files=find_files,
     read_chunks=read_chunks,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name, list_entries
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_identifiers, make_label
@@ -63,12 +63,7 @@ LOADER: Final = Loader(
     name="tweetpap",
     summary="TweetPap: retweets and favourites of arXiv papers (papers.csv)",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="tweetpap",
-            title="TweetPap",
-            licence="MIT",
-            source="https://github.com/lingo-iitgn/TweetPap",
-        )
+        name="tweetpap", title="TweetPap", licence="MIT", source="https://github.com/lingo-iitgn/TweetPap"
     ),
     find_files=find_files,
     read_chunks=gather_by_role(

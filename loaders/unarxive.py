@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
-from pinakes.loaders.base import CorpusDescription, Loader, describe_as
+from pinakes.loaders.base import Loader, describe_as
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -28,8 +28,15 @@ from pinakes.loaders.reading.finding import find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_line_files
 from pinakes.loaders.reading.rows import normalise_identifiers
-from pinakes.loaders.reading.values import take_entries, take_int, take_object, take_objects, take_text
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.reading.values import (
+    take_entries,
+    take_id,
+    take_int,
+    take_object,
+    take_objects,
+    take_text,
+)
+from pinakes.loaders.staging import Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}
 _SUFFIXES: Final = (".jsonl",)
@@ -45,9 +52,7 @@ _SCHEMES: Final = {
 
 def parse_paper(record: Mapping[str, Any]) -> Rows:
     """What a record says: the paper, its sections, its bibliography and every mention of it."""
-    source_id = take_text(record, "paper_id")
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
+    source_id = take_id(record, "paper_id")
     metadata = take_object(record, "metadata") or {}
     rows = parse_metadata(metadata, source_id)
     paper = rows["papers"][0]
@@ -108,12 +113,10 @@ LOADER: Final = Loader(
     name="unarxive",
     summary="unarXive 2022 and 2024: JSON lines, plain, compressed or in the release's archive",
     describe_corpus=describe_as(
-        CorpusDescription(
-            name="unarxive",
-            title="unarXive",
-            licence="CC BY-SA 4.0",
-            source="https://github.com/IllDepence/unarXive",
-        )
+        name="unarxive",
+        title="unarXive",
+        licence="CC BY-SA 4.0",
+        source="https://github.com/IllDepence/unarXive",
     ),
     find_files=lambda source, _options: find_line_files(source, suffixes=_SUFFIXES),
     read_chunks=gather_by_role(partial(read_json_line_files, parse=parse_paper, suffixes=_SUFFIXES)),

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.base import InputFile, Loader, Options, describe_by_name
 from pinakes.loaders.jats.body import parse_body
 from pinakes.loaders.jats.front import list_article_ids, parse_front
 from pinakes.loaders.reading.compression import strip_compression
@@ -33,12 +33,6 @@ _PREFIXES: Final = {"pmc": "PMC", "pubmed": "PMID:", "doi": "doi:"}
 """Scheme, the best first -> what stands before the identifier in a paper's id."""
 
 
-def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription:
-    """The corpus that a folder, an archive or a document makes, named after it."""
-    name = name_corpus(source, "jats")
-    return CorpusDescription(name=name, title=name, source="JATS articles")
-
-
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The articles of a folder or an archive, or the one article."""
     try:
@@ -48,11 +42,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def parse_document(raw: bytes, name: str) -> Rows:
-    """The rows of one article.
-
-    Raises:
-        RecordError: the document is not XML, or not one article with its metadata.
-    """
+    """The rows of one article."""
     root = parse_xml(raw)
     name_entities(root)
     article = _find_article(root)
@@ -90,7 +80,7 @@ def _name_paper(meta: Element, name: str) -> str:
 LOADER: Final = Loader(
     name="jats",
     summary="articles in JATS, as PubMed Central publishes them",
-    describe_corpus=describe_corpus,
+    describe_corpus=describe_by_name("JATS articles", partial(name_corpus, default="jats")),
     find_files=find_files,
     read_chunks=gather_by_role(partial(read_documents, parse=parse_document)),
 )

@@ -55,18 +55,10 @@ SCHEMES: Final = {
 }
 """The `pub-id-type` of an article's or a cited work's id -> the scheme; others are a publisher's own."""
 
-_NOT_PUBLISHED: Final = frozenset(
-    {
-        "pmc-release",
-        "nihms-submitted",
-        "received",
-        "accepted",
-        "corrected",
-        "retracted",
-        "ecorrected",
-        "eretracted",
-    }
-)
+_NOT_PUBLISHED: Final = frozenset({
+    "pmc-release", "nihms-submitted", "received", "accepted", "corrected", "retracted", "ecorrected",
+    "eretracted",
+})  # fmt: skip
 """Types of `pub-date` that are no date of publication."""
 
 
@@ -85,11 +77,7 @@ def list_article_ids(meta: Element) -> list[tuple[str, str]]:
 
 
 def parse_front(article: Element, meta: Element, source_id: str) -> Rows:
-    """The rows of the paper, its identifiers, fields and authors.
-
-    Raises:
-        RecordError: a date of publication has a year that is none.
-    """
+    """The rows of the paper, its identifiers, fields and authors."""
     journal = find_descendant(next(iter(list_children(article, "front")), None), "journal-meta")
     paper = {
         "source_id": source_id,

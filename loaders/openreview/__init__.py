@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.openreview import dumps, notes
 from pinakes.loaders.openreview.records import read_first_line
 from pinakes.loaders.reading.compression import strip_compression
@@ -69,9 +69,7 @@ def _identify_json(line: bytes) -> str:
 LOADER: Final = Loader(
     name="openreview",
     summary="OpenReview: notes of its API, paper lists, ratings and submissions with scores",
-    describe_corpus=describe_as(
-        CorpusDescription(name="openreview", title="OpenReview", source="https://openreview.net")
-    ),
+    describe_corpus=describe_as(name="openreview", title="OpenReview", source="https://openreview.net"),
     find_files=find_files,
     read_chunks=gather_by_role(
         paper_list=dumps.read_paper_list,

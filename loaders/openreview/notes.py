@@ -19,33 +19,19 @@ from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.openreview.records import build_rows, list_authors, parse_score, read_records
-from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 OWNED: Final = frozenset(
     {"title", "abstract", "year", "venue", "identifiers", "fields", "authorships", "review_scores"}
 )
 
-_SCORES: Final = frozenset(
-    {
-        "rating",
-        "recommendation",
-        "confidence",
-        "soundness",
-        "presentation",
-        "contribution",
-        "correctness",
-        "clarity",
-        "quality",
-        "originality",
-        "significance",
-        "technical_novelty_and_significance",
-        "empirical_novelty_and_significance",
-        "overall_recommendation",
-        "overall_assessment",
-        "reviewer_confidence",
-    }
-)
+_SCORES: Final = frozenset({
+    "rating", "recommendation", "confidence", "soundness", "presentation", "contribution", "correctness",
+    "clarity", "quality", "originality", "significance", "technical_novelty_and_significance",
+    "empirical_novelty_and_significance", "overall_recommendation", "overall_assessment",
+    "reviewer_confidence",
+})  # fmt: skip
 """Fields that hold a score in every form that has them."""
 
 _NO_SCORES: Final = frozenset({"title", "pdf", "comment", "decision"})
@@ -83,9 +69,7 @@ def _collect(papers: set[str], replies: dict[str, Reviews], note: dict[str, Any]
 
 def _name_note(note: Mapping[str, Any]) -> tuple[str, str]:
     """The ids of the note and of its paper, which are the same where the note is the paper."""
-    note_id = clean_text(note.get("id"))
-    if note_id is None:
-        raise RecordError("missing_field", "no id")
+    note_id = take_id(note, "id")
     return note_id, clean_text(note.get("forum")) or note_id
 
 

@@ -13,7 +13,13 @@ import orjson
 
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines
-from pinakes.loaders.reading.rows import list_authorships, list_fields, list_identifiers, make_label
+from pinakes.loaders.reading.rows import (
+    list_authorships,
+    list_fields,
+    list_identifiers,
+    list_labels,
+    list_scores,
+)
 from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.reading.values import clean_text, expect_object
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
@@ -26,11 +32,7 @@ _LONGEST: Final = 400  # characters; a caption is a sentence, a review that begi
 
 
 def read_records(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
-    """The file's records, each parsed or rejected.
-
-    Raises:
-        InputError: a file that is one JSON document is none, or neither an array nor an answer of the API.
-    """
+    """The file's records, each parsed or rejected."""
     if ".jsonl" in file.name or ".ndjson" in file.name:
         return read_json_lines(file, parse)
     first = read_first_line(file).lstrip()
@@ -118,15 +120,8 @@ def build_rows(
             for row in list_fields(source_id, split_keywords(given), assigned_by)
         ],
         "authorships": list_authorships(source_id, authors),
-        "review_scores": [
-            {"source_id": source_id, "review_id": review_id, "aspect": aspect, "score": score}
-            for review_id, aspect, score in scores
-        ],
-        "labels": [
-            make_label(task, source_id, "all", label)
-            for task, label in (labels or {}).items()
-            if label is not None
-        ],
+        "review_scores": list_scores(source_id, scores),
+        "labels": list_labels(source_id, labels or {}),
     }
 
 

@@ -24,6 +24,7 @@ from pinakes.loaders.reading.compression import (
     BrokenStreamError,
     buffer,
     decompress,
+    explain_unreadable,
     translate_damage,
 )
 
@@ -75,22 +76,12 @@ def is_archive(path: Path) -> bool:
 
 
 def list_members(path: Path) -> list[str]:
-    """The names of the archive's files, in its order, after a look at the whole archive.
-
-    Raises:
-        InputError: there is no such archive, or one of its entries is not to be trusted.
-        LoadError: the archive is damaged or cut short.
-    """
+    """The names of the archive's files, in its order, after a look at the whole archive."""
     return [member.name for member in iterate_members(path)]
 
 
 def open_member(path: Path, name: str) -> IO[bytes]:
-    """The bytes of one entry, as a stream; closing it closes the archive.
-
-    Raises:
-        InputError: there is no such entry, or it is not to be trusted.
-        LoadError: the archive is damaged or cut short; also while reading.
-    """
+    """The bytes of one entry, as a stream; closing it closes the archive."""
     members = iterate_members(path)
     for member in members:
         if member.name == name:
@@ -104,12 +95,7 @@ def digest_member(archive_digest: str, name: str) -> str:
 
 
 def iterate_members(path: Path) -> Generator[Member, None, None]:
-    """The archive's files, in its order; each is to be read before the next is asked for.
-
-    Raises:
-        InputError: there is no such archive, or one of its entries is not to be trusted.
-        LoadError: the archive is damaged or cut short.
-    """
+    """The archive's files, in its order; each is to be read before the next is asked for."""
     seen: set[str] = set()
     iterate = _iterate_zip if path.name.lower().endswith(_ZIP) else _iterate_tar
     with closing(iterate(path)) as members:
@@ -152,10 +138,8 @@ def _name_compression(path: Path) -> str:
 def _open_file(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}.") from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise explain_unreadable(path, error) from error
 
 
 def _open_tar(path: Path, stream: IO[bytes]) -> tarfile.TarFile:

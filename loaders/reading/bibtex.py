@@ -23,22 +23,10 @@ _BARE: Final = re.compile(r"[^\s,{}()=\"#]+")
 _GAP: Final = re.compile(r"\s*")
 _MARK: Final = re.compile(r'[{}"]')
 _COMBINING: Final = {
-    "`": "\u0300",
-    "'": "\u0301",
-    "^": "\u0302",
-    "~": "\u0303",
-    "=": "\u0304",
-    "u": "\u0306",
-    ".": "\u0307",
-    '"': "\u0308",
-    "r": "\u030a",
-    "H": "\u030b",
-    "v": "\u030c",
-    "d": "\u0323",
-    "c": "\u0327",
-    "k": "\u0328",
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
+    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
     "b": "\u0331",
-}
+}  # fmt: skip
 _LETTERS: Final = {
     "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "o": "ø", "O": "Ø",
     "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ", "dj": "đ",
@@ -59,17 +47,7 @@ _SIGN: Final = re.compile(r"\\([&%$#_{} ,;:!/-])")
 _TYPED: Final = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"))
 _TIE: Final = re.compile(r"(?<!\\)~")
 _FORMULA: Final = re.compile(r"((?<!\\)\$[^$]{1,2000}(?<!\\)\$)")
-_KEPT: Final = {
-    "&": "&",
-    "%": "%",
-    "$": "$",
-    "#": "#",
-    "_": "_",
-    "{": "\ue000",
-    "}": "\ue001",
-    " ": " ",
-    ",": " ",
-}
+_KEPT: Final = {sign: sign for sign in "&%$#_ ,"} | {"{": "\ue000", "}": "\ue001"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +87,6 @@ def parse_entry(text: str, strings: Mapping[str, str] | None = None) -> Entry:
     Args:
         text: from the `@` on.
         strings: the values of `@string` names, in small letters; unknown names stand for themselves.
-
-    Raises:
-        RecordError: it is damaged or cut short.
 
     >>> parse_entry('@Article{k1, title = {A {B}}, year=1999, month = "5~" # jan}').fields
     {'title': 'A {B}', 'year': '1999', 'month': '5~jan'}

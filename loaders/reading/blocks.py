@@ -9,10 +9,10 @@ from typing import IO, Any, Final, cast
 
 import numpy as np
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.compression import BrokenStreamError
-from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, open_stream
+from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, explain_break, open_stream
 from pinakes.loaders.staging import Origin
 
 BLOCK_BYTES: Final = 64 << 20
@@ -67,9 +67,8 @@ class Block:
         """The line at that index from 0, without its end and a byte order mark."""
         if self.is_cut:
             return CutLine(bytes(self.data))
-        start = int(self.ends[index - 1]) if index else 0
-        line = bytes(self.data[start : int(self.ends[index])])
-        if _is_too_long(line):
+        line = bytes(self.data[self.find_start(index) : int(self.ends[index])])
+        if len(line) > MAX_LINE_BYTES - (not line.endswith(b"\n")):
             return CutLine(line[:RAW_BYTES])
         line = line.rstrip(b"\r\n")
         return line.removeprefix(codecs.BOM_UTF8) if self.first_line + index == 1 else line
@@ -83,8 +82,7 @@ class Block:
         for index in range(len(self)):
             line = self.get_line(index)
             if line.strip():
-                start = int(self.ends[index - 1]) if index else 0
-                yield self.first_line + index, self.first_byte + start, line
+                yield self.first_line + index, self.first_byte + self.find_start(index), line
 
     def split(self, lines: int) -> tuple["Block", "Block"]:
         """The first lines, at least one and not all, and the rest."""
@@ -92,10 +90,6 @@ class Block:
         first = Block(self.data[:cut], self.first_line, self.first_byte, False, cut)
         rest = self.data[cut:]
         return first, Block(rest, self.first_line + lines, self.first_byte + cut, False, len(rest))
-
-
-def _is_too_long(line: bytes) -> bool:
-    return len(line) > MAX_LINE_BYTES - (not line.endswith(b"\n"))
 
 
 class LineOrigins(Mapping[int, Origin]):
@@ -131,10 +125,7 @@ def read_blocks(file: InputFile, block_bytes: int | None = None) -> Iterator[Blo
         with open_stream(file) as stream:
             yield from cutter.read(stream)
     except BrokenStreamError as error:
-        raise LoadError(
-            f"{file.name} is damaged or cut short: it breaks off after line {cutter.count_lines()} "
-            f"({error.fault}). Fetch the file again and start the same load; what is in already stays."
-        ) from error
+        raise explain_break(file, error, cutter.count_lines()) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
 

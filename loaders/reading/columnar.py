@@ -65,12 +65,7 @@ class Layout:
 def read_columnar(
     file: InputFile, first_row: int, layout: Layout, *, block_bytes: int | None = None
 ) -> Iterator[Chunk]:
-    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream ends too early or is damaged; the whole lines before come first.
-    """
+    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines."""
     seen = SeenIds()
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:
@@ -105,11 +100,7 @@ def _read_block(block: Block, layout: Layout, seen: SeenIds) -> Iterator[Chunk]:
 
 
 def _read_plain(block: Block, layout: Layout, seen: SeenIds) -> Chunk:
-    """The block as columns.
-
-    Raises:
-        NotPlainError, ArrowInvalid: it takes the exact way to say what is in it.
-    """
+    """The block as columns."""
     _check_lines(block)
     table = _parse(block.data, layout.schemas)
     if table.num_rows != len(block):
@@ -142,11 +133,7 @@ def _check_lines(block: Block) -> None:
 
 
 def _parse(data: bytes | memoryview, schemas: Sequence[pa.Schema]) -> pa.Table:
-    """The records as the first schema that they all fit.
-
-    Raises:
-        ArrowInvalid: there is none.
-    """
+    """The records as the first schema that they all fit."""
     *others, last = schemas
     for schema in others:
         with suppress(pa.ArrowInvalid):
@@ -220,11 +207,7 @@ def _parse_line(line: bytes, layout: Layout) -> Rows:
 
 
 def _parse_leniently(line: bytes, layout: Layout, error: RecordError) -> dict[str, Any]:
-    """The record as Arrow's reader takes it, which is less strict about fields that are not read.
-
-    Raises:
-        RecordError: `error`, when Arrow's reader does not take it either.
-    """
+    """The record as Arrow's reader takes it, which is less strict about fields that are not read."""
     may_pass = b"NaN" in line or b"Inf" in line or any(word in str(error) for word in _MAY_BE_LENIENT)
     if error.reason == "not_json" and may_pass and not isinstance(line, CutLine) and line[:1] == b"{":
         try:

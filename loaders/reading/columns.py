@@ -55,11 +55,7 @@ def _find_odd_ends(column: pa.Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def clean_ids(column: pa.Array) -> pa.Array:
-    """Ids as texts.
-
-    Raises:
-        NotPlainError: one is null or empty.
-    """
+    """Ids as texts."""
     ids = clean_texts(column) if pa.types.is_string(column.type) else pc.cast(column, pa.string())
     if ids.null_count:
         raise NotPlainError("an id is missing")
@@ -67,21 +63,13 @@ def clean_ids(column: pa.Array) -> pa.Array:
 
 
 def clean_years(column: pa.Array) -> pa.Array:
-    """Years, null where they are 0: `scalars.take_year` of each.
-
-    Raises:
-        NotPlainError: one is not between 0 and 9999.
-    """
+    """Years, null where they are 0: `scalars.take_year` of each."""
     _check_range(column, 0, 9999)
     return pc.cast(pc.if_else(pc.equal(column, 0), None, column), pa.int32())
 
 
 def clean_counts(column: pa.Array) -> pa.Array:
-    """Whole numbers in 32 bits.
-
-    Raises:
-        NotPlainError: one is out of range.
-    """
+    """Whole numbers in 32 bits."""
     _check_range(column, -(1 << 31), (1 << 31) - 1)
     return pc.cast(column, pa.int32())
 
@@ -184,9 +172,6 @@ def build_table(name: str, columns: dict[str, pa.Array | pa.Scalar]) -> pa.Table
     """The staged table of that name from its columns; a column that is not given is null throughout.
 
     A scalar fills its column.
-
-    Raises:
-        NotPlainError: a text holds a NUL character.
     """
     schema = STAGED[name]
     rows = len(columns["row_number"])

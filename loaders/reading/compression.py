@@ -112,6 +112,13 @@ def decompress(source: IO[bytes], name: str, suffix: str | None = None) -> IO[by
     return buffer(_ZstdDecompressed(source, name)) if said == ".zst" else source
 
 
+def explain_unreadable(path: Path, error: OSError) -> InputError:
+    """What is said where a file cannot be opened or read."""
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {path}.")
+    return InputError(f"{path} cannot be read: {error.strerror or error}.")
+
+
 def buffer(raw: io.RawIOBase) -> IO[bytes]:
     """The raw stream with a buffer of a size that suits long lines."""
     return cast(IO[bytes], io.BufferedReader(raw, _READ_BYTES))

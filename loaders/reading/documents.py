@@ -32,10 +32,6 @@ def find_documents(
     the folders below it, are taken in the order of their paths, in bundles of `BUNDLE_DOCUMENTS`; an archive,
     also one in the folder, is one input file. Names may end in a compression's suffix as well. Hidden files
     are left out.
-
-    Raises:
-        InputError: there is no such file or folder, it holds no document, or an archive is not to be trusted.
-        LoadError: an archive is damaged or cut short.
     """
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected documents ({', '.join(suffixes)}).")
@@ -88,18 +84,20 @@ def _bundle(folder: Path, documents: tuple[str, ...], role: str) -> InputFile:
 
 
 def read_documents(file: InputFile, parse: Callable[[bytes, str], Rows]) -> Iterator[Accepted | Rejected]:
-    """One record a document: what `parse` makes of its bytes and name; its location is its name.
-
-    Raises:
-        InputError: a document is gone or cannot be read.
-        LoadError: a compressed document, or the archive, is damaged or cut short.
-    """
+    """One record a document: what `parse` makes of its bytes and name; its location is its name."""
     for number, (name, raw) in enumerate(load_documents(file), start=1):
-        record = take_record(number, name, raw[:REJECTED_BYTES], partial(_parse_whole, parse, raw, name))
-        if isinstance(record, Accepted):
-            # A chunk holds thousands of records: of an accepted one, its head says which it was.
-            record = Accepted(number, record.rows, name, raw[:RAW_BYTES], size=len(raw))
-        yield record
+        yield take_large_record(number, name, raw, partial(_parse_whole, parse, raw, name))
+
+
+def take_large_record(
+    number: int, location: str, raw: bytes, parse: Callable[[], Rows]
+) -> Accepted | Rejected:
+    """`staging.take_record` of a document, of which the beginning alone is kept."""
+    record = take_record(number, location, raw[:REJECTED_BYTES], parse)
+    if isinstance(record, Rejected):
+        return record
+    # A chunk holds thousands of records: of an accepted one, its head says which it was.
+    return Accepted(number, record.rows, location, raw[:RAW_BYTES], size=len(raw))
 
 
 def _parse_whole(parse: Callable[[bytes, str], Rows], raw: bytes, name: str) -> Rows:
@@ -130,21 +128,15 @@ def load_documents(file: InputFile) -> Iterator[tuple[str, bytes]]:
 
 
 def open_documents(file: InputFile) -> Iterator[tuple[str, IO[bytes]]]:
-    """The name and the open stream of each document; one is to be read before the next is asked for.
-
-    Raises:
-        InputError: a document is gone or cannot be read.
-        LoadError: the archive is damaged or cut short.
-    """
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
+    """The name and the open stream of each document; one is to be read before the next is asked for."""
+    path = file.expect_path()
     if not file.documents:
         yield file.name, open_stream(file)
-    elif is_archive(file.path):
+    elif is_archive(path):
         wanted = frozenset(file.documents)
-        for member in iterate_members(file.path):
+        for member in iterate_members(path):
             if member.name in wanted:
                 yield member.name, decompress(member.stream, member.name)
     else:
         for name in file.documents:
-            yield name, open_stream(InputFile(file.path / name, name, file.role))
+            yield name, open_stream(InputFile(path / name, name, file.role))

@@ -39,15 +39,7 @@ def name_corpus(source: Path | None, default: str) -> str:
 
 
 def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
-    """The source, or the files below it in the order of their names; hidden ones are passed over.
-
-    Args:
-        source: a file or a folder.
-        expected: what messages say the source should be.
-
-    Raises:
-        InputError: there is no such file or folder.
-    """
+    """The source, or the files below it in the order of their names; hidden ones are passed over."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected {expected}.")
     if source.is_file():
@@ -57,11 +49,7 @@ def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
 
 
 def list_folder(source: Path | None, expected: str) -> list[Path]:
-    """The file, or the files directly in the folder, by name.
-
-    Raises:
-        InputError: there is no such file or folder, or the folder is empty.
-    """
+    """The file, or the files directly in the folder, by name."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected {expected}.")
     paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
@@ -75,14 +63,7 @@ def find_roles(
 ) -> list[InputFile]:
     """The source's files, each with its role, roles in the given order.
 
-    Args:
-        source: a file or a folder.
-        find_role: a file's role by its name, lowered and without a compression's suffix; None passes it over.
-        expected: what messages say the source should be.
-        order: the roles, first what others name.
-
-    Raises:
-        InputError: there is no such file or folder, or no file has a role.
+    `find_role` gets a file's name, lowered and without a compression's suffix; None passes the file over.
     """
     found = [
         InputFile(path, name, role)
@@ -126,9 +107,6 @@ def find_line_files(
         source: a file, which is taken whatever its name; an archive; or a folder with either.
         role: the role of each.
         suffixes: how the names of a folder's or an archive's files end, before `.gz` and the like.
-
-    Raises:
-        InputError: there is no such file or folder, or the folder holds no such file.
     """
     if source is None or not source.exists():
         raise InputError(f"there is no {source}; expected a file with JSON lines, an archive or a folder.")

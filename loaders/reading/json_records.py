@@ -42,11 +42,7 @@ _CLOSING: Final = {b"[": b"]", b"{": b"}"}
 
 
 def read_json(file: InputFile) -> dict[str, Any]:
-    """The JSON object that the file is.
-
-    Raises:
-        InputError: it is not JSON, or no object.
-    """
+    """The JSON object that the file is."""
     try:
         document = orjson.loads(read_text(file))
     except orjson.JSONDecodeError as error:
@@ -75,12 +71,7 @@ def read_json_line_files(
     *,
     suffixes: tuple[str, ...] = LINES,
 ) -> Iterator[Accepted | Rejected]:
-    """The records of a file with JSON lines, or of all entries with such lines of an archive.
-
-    Raises:
-        InputError: the file cannot be read, or no entry of the archive holds lines.
-        LoadError: it is damaged or cut short.
-    """
+    """The records of a file with JSON lines, or of all entries with such lines of an archive."""
     if file.path is None or file.member is not None or not is_archive(file.path):
         yield from read_json_lines(file, parse)
         return
@@ -105,11 +96,7 @@ def _read_member(
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:
-    """The JSON object that the bytes are.
-
-    Raises:
-        RecordError: they are not UTF-8, not JSON, or no object.
-    """
+    """The JSON object that the bytes are."""
     try:
         value = orjson.loads(raw) if not isinstance(raw, CutLine) else None
     except orjson.JSONDecodeError as error:
@@ -127,21 +114,12 @@ def read_json_array(
 
     A value that is no object is rejected. Where the file breaks off, what came before is kept and the rest is
     one rejected record. Locations: `[0]`, `[1]`, …; of an object, the key.
-
-    Raises:
-        InputError: there is no such file, it cannot be read, or it is neither an array nor an object.
-        LoadError: the compressed stream is damaged or cut short.
     """
     return read_json_members(file, lambda _key, value: parse(expect_object(value)))
 
 
 def read_json_members(file: InputFile, parse: Callable[[str, Any], Rows]) -> Iterator[Accepted | Rejected]:
-    """The records of a JSON array (`parse` gets "0", "1", … and the value) or object (the key and the value).
-
-    Raises:
-        InputError: there is no such file, it cannot be read, or it is neither an array nor an object.
-        LoadError: the compressed stream is damaged or cut short.
-    """
+    """The records of a JSON array (`parse` gets "0", "1", … and the value) or object (its key and value)."""
     with open_stream(file) as stream:
         splitter = _Splitter(stream)
         opening = splitter.find_opening()

@@ -1,27 +1,22 @@
 """Chunks read while others are merged: by a thread, or of several files by worker processes.
 
-They come in the order of the files, as if read here. What passes between processes is JSON and Arrow's IPC
-format.
+They come in the order of the files, as if read here.
 """
 
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from typing import Any, Final, cast
-
-import orjson
-import pyarrow as pa
+from typing import Final, cast
 
 from pinakes import errors
 from pinakes.errors import LoadError, PinakesError
 from pinakes.loaders.base import InputFile, Options
 from pinakes.loaders.registry import find_loader
-from pinakes.loaders.staging import Chunk, Origin, Rejected, show_raw
+from pinakes.loaders.staging import Chunk, Origin, show_raw
 
 _NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources", "sentence_selections"})
 """staged tables whose records the database may refuse, and which are then shown as they stood"""
@@ -65,8 +60,8 @@ def read_ahead(
     try:
         for number in range(jobs):
             ours, theirs = context.Pipe(duplex=False)
-            task = _pack_task(loader, options, starts[number::jobs])
-            process: BaseProcess = context.Process(target=_work, args=(theirs, task), daemon=True)
+            task = (theirs, loader, dict(options), starts[number::jobs])
+            process: BaseProcess = context.Process(target=_work, args=task, daemon=True)
             process.start()
             theirs.close()
             workers.append((process, ours))
@@ -79,84 +74,36 @@ def read_ahead(
             ours.close()
 
 
-def _pack_task(loader: str, options: Options, starts: Sequence[Start]) -> bytes:
-    files = [{**asdict(file), "path": str(file.path) if file.path else None} for file, _ in starts]
-    first_rows = [first_row for _, first_row in starts]
-    return orjson.dumps(
-        {"loader": loader, "options": dict(options), "files": files, "first_rows": first_rows}
-    )
-
-
-def _work(connection: Connection, packed: bytes) -> None:
-    task = orjson.loads(packed)
-    loader = find_loader(task["loader"])
-    for fields, first_row in zip(task["files"], task["first_rows"], strict=True):
-        path = Path(fields["path"]) if fields["path"] else None
-        file = InputFile(**{**fields, "path": path, "documents": tuple(fields["documents"])})
+def _work(connection: Connection, name: str, options: dict[str, str], starts: Sequence[Start]) -> None:
+    loader = find_loader(name)
+    for file, first_row in starts:
         try:
-            for chunk in loader.read_chunks(file, task["options"], first_row):
+            for chunk in loader.read_chunks(file, options, first_row):
                 _send_chunk(connection, chunk)
-            connection.send_bytes(orjson.dumps({"end": True}))
+            connection.send(None)
         except PinakesError as error:
-            told = {"error": type(error).__name__, "message": str(error)}
-            connection.send_bytes(orjson.dumps(told))
+            connection.send((type(error).__name__, str(error)))
 
 
 def _send_chunk(connection: Connection, chunk: Chunk) -> None:
     origins = chunk.origins if chunk.tables.keys() & _NAMES else {}
-    header = {
-        "last_row": chunk.last_row,
-        "rows_in": chunk.rows_in,
-        "first_byte": chunk.first_byte,
-        "end_byte": chunk.end_byte,
-        "skipped": chunk.skipped,
-        "tables": list(chunk.tables),
-        "rejected": [asdict(row) for row in chunk.rejected],
-        "origins": [(number, origin.location, show_raw(origin.raw)) for number, origin in origins.items()],
-    }
-    connection.send_bytes(orjson.dumps(header))
-    for table in chunk.tables.values():
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write_table(table)
-        connection.send_bytes(sink.getvalue())
+    shown = {number: Origin(origin.location, show_raw(origin.raw)) for number, origin in origins.items()}
+    connection.send(replace(chunk, origins=shown))
 
 
 def _receive(file: InputFile, process: BaseProcess, connection: Connection) -> Iterator[Chunk]:
     while True:
         try:
-            header = orjson.loads(connection.recv_bytes())
-            if "tables" in header:
-                tables = {name: _read_table(connection) for name in header["tables"]}
+            received = connection.recv()
         except EOFError as error:
             process.join()
             raise LoadError(
                 f"the process that reads {file.name} ended with code {process.exitcode}. Start the load "
                 "again; what is in already stays."
             ) from error
-        if "end" in header:
+        if received is None:
             return
-        if "error" in header:
-            kind = cast(type[PinakesError], getattr(errors, header["error"]))
-            raise kind(header["message"])
-        yield _build_chunk(header, tables)
-
-
-def _read_table(connection: Connection) -> pa.Table:
-    with pa.ipc.open_stream(pa.py_buffer(connection.recv_bytes())) as reader:
-        return reader.read_all()
-
-
-def _build_chunk(header: dict[str, Any], tables: dict[str, pa.Table]) -> Chunk:
-    origins = {number: Origin(location, raw) for number, location, raw in header["origins"]}
-    rejected = [Rejected(**row) for row in header["rejected"]]
-    return Chunk(
-        header["last_row"],
-        header["rows_in"],
-        tables,
-        rejected,
-        origins,
-        header["first_byte"],
-        header["end_byte"],
-        header["skipped"],
-    )
+        if isinstance(received, tuple):
+            kind = cast(type[PinakesError], getattr(errors, received[0]))
+            raise kind(received[1])
+        yield received

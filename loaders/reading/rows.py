@@ -5,10 +5,10 @@ Identifiers and titles are brought into one spelling, so that the same work has 
 
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pinakes.loaders.reading.values import take_text, take_year
+from pinakes.loaders.reading.values import take_objects, take_text, take_texts, take_year
 
 Row = dict[str, Any]
 
@@ -139,6 +139,13 @@ def list_authorships(source_id: str, authors: Iterable[tuple[str | None, str | N
     ]
 
 
+def list_names(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
+    """The authors whose names are given in parts (first, middle, last, suffix); a name may be empty."""
+    for author in take_objects(record, "authors"):
+        first, last, suffix = (take_text(author, part) for part in ("first", "last", "suffix"))
+        yield None, " ".join(filter(None, (first, *take_texts(author, "middle"), last, suffix)))
+
+
 def list_fields(source_id: str, fields: Iterable[str | None], assigned_by: str) -> list[Row]:
     """The rows of a paper's fields, each once; empty ones dropped."""
     named = dict.fromkeys(name for name in fields if name)
@@ -154,14 +161,14 @@ def list_sections(source_id: str, sections: Iterable[tuple[str | None, str]]) ->
     ]
 
 
-def describe_paper(source_id: str, record: Mapping[str, Any]) -> Row:
-    """A paper's row from the fields title, abstract, year and venue of a record."""
+def describe_paper(source_id: str, record: Mapping[str, Any], *other_venues: str) -> Row:
+    """A paper's row from the fields title, abstract, year and venue, or another for it, of a record."""
     return {
         "source_id": source_id,
         "title": take_text(record, "title"),
         "abstract": take_text(record, "abstract"),
         "year": take_year(record.get("year")),
-        "venue": take_text(record, "venue"),
+        "venue": next(filter(None, (take_text(record, name) for name in ("venue", *other_venues))), None),
     }
 
 
@@ -196,6 +203,24 @@ def make_label(
         "value": value,
         "quality": quality,
     }
+
+
+def list_labels(source_id: str, labels: Mapping[str, str | None]) -> list[Row]:
+    """The rows of a paper's gold labels, task -> label, of which no split is published."""
+    return [make_label(task, source_id, "all", label) for task, label in labels.items() if label]
+
+
+def list_scores(source_id: str, scores: Iterable[tuple[str, str, float]]) -> list[Row]:
+    """The rows of a paper's (review, aspect, score) triples."""
+    return [
+        {"source_id": source_id, "review_id": review_id, "aspect": aspect, "score": score}
+        for review_id, aspect, score in scores
+    ]
+
+
+def list_pool_sources(query_id: str, sources: Iterable[tuple[str, str]]) -> list[Row]:
+    """The rows of (paper, what put it into the query's pool) pairs."""
+    return [{"query_id": query_id, "source_id": paper, "source": source} for paper, source in sources]
 
 
 def list_links(source_id: str, cited: Iterable[str]) -> list[Row]:

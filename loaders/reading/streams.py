@@ -10,7 +10,12 @@ from typing import IO, Final
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, open_member
-from pinakes.loaders.reading.compression import COMPRESSIONS, BrokenStreamError, decompress
+from pinakes.loaders.reading.compression import (
+    COMPRESSIONS,
+    BrokenStreamError,
+    decompress,
+    explain_unreadable,
+)
 from pinakes.loaders.staging import RecordError
 
 MAX_LINE_BYTES: Final = 64 << 20
@@ -23,11 +28,7 @@ class CutLine(bytes):
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """The file of that name in the folder, plain or compressed.
-
-    Raises:
-        InputError: there is none.
-    """
+    """The file of that name in the folder, plain or compressed."""
     found = find_packed(folder / name)
     if found is None:
         raise InputError(
@@ -49,16 +50,12 @@ def digest_files(*paths: Path) -> str:
 
 
 def digest_file(path: Path) -> str:
-    """The sha256 of a file's bytes, in hex.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
+    """The sha256 of a file's bytes, in hex."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise _explain_unreadable(path, error) from error
+        raise explain_unreadable(path, error) from error
 
 
 def open_stream(file: InputFile) -> IO[bytes]:
@@ -70,26 +67,19 @@ def open_stream(file: InputFile) -> IO[bytes]:
         InputError: there is no such file, or it cannot be read; while reading: it is a decompression bomb.
         LoadError: while reading: the stream is damaged or cut short.
     """
-    if file.path is None:
-        raise InputError(f"{file.name} is not a file on disk.")
+    path = file.expect_path()
     if file.member is not None:
-        stream = open_member(file.path, file.member)
+        stream = open_member(path, file.member)
         return stream if is_archive(Path(file.member)) else decompress(stream, file.member)
     try:
         # An empty file is cut short too, but a decompressor could not say more than that it ends too early.
-        if file.path.suffix in COMPRESSIONS and file.path.stat().st_size == 0:
+        if path.suffix in COMPRESSIONS and path.stat().st_size == 0:
             raise LoadError(
                 f"{file.name} is cut short: it is empty, and should be compressed. Fetch it again."
             )
-        return decompress(file.path.open("rb"), file.path.name)
+        return decompress(path.open("rb"), path.name)
     except OSError as error:
-        raise _explain_unreadable(file.path, error) from error
-
-
-def _explain_unreadable(path: Path, error: OSError) -> InputError:
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"there is no file {path}.")
-    return InputError(f"{path} cannot be read: {error.strerror or error}.")
+        raise explain_unreadable(path, error) from error
 
 
 def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
@@ -108,12 +98,17 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
             for number, offset, line in split_stream(stream):
                 yield number, offset, line
     except BrokenStreamError as error:
-        raise LoadError(
-            f"{file.name} is damaged or cut short: {error.fault}; it breaks off after line {number}. "
-            "Fetch the file again and start the same load; what is in already stays."
-        ) from error
+        raise explain_break(file, error, number) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
+
+
+def explain_break(file: InputFile, error: BrokenStreamError, line: int) -> LoadError:
+    """What is said where a file breaks off behind a line."""
+    return LoadError(
+        f"{file.name} is damaged or cut short: it breaks off after line {line}. Fetch the file again and "
+        f"start the same load; what is in already stays ({error.fault})."
+    )
 
 
 def split_stream(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
@@ -155,11 +150,7 @@ def read_lines_at(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
 
 
 def decode_utf8(raw: bytes) -> str:
-    """The bytes as text.
-
-    Raises:
-        RecordError: they are not UTF-8, or are a line cut because it is too large.
-    """
+    """The bytes as text."""
     if isinstance(raw, CutLine):
         raise RecordError("too_large", f"the line has more than {MAX_LINE_BYTES} bytes")
     try:
@@ -172,22 +163,13 @@ def read_lines(file: InputFile) -> Iterator[tuple[int, bytes]]:
     """The lines of a file with their numbers from 1, without line ends and byte order mark.
 
     Empty lines are left out. A line that is too large comes cut, and `decode_utf8` rejects it.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream ends too early or is damaged.
     """
     for number, _, line in read_lines_at(file):
         yield number, line
 
 
 def read_text(file: InputFile) -> str:
-    """The whole file as text, for formats that are one small document.
-
-    Raises:
-        InputError: the bytes are not UTF-8, or a line is too large.
-        LoadError: the compressed stream ends too early.
-    """
+    """The whole file as text, for formats that are one small document."""
     lines = []
     for number, line in read_lines(file):
         if isinstance(line, CutLine):

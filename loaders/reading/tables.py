@@ -49,10 +49,6 @@ def read_table(
         quoted: whether cells may stand in double quotes, and then hold delimiters and line ends.
         encoding: how the text is encoded.
         required: the columns that the table must have.
-
-    Raises:
-        InputError: there is no header, a column is missing or stands twice, or the file cannot be read.
-        LoadError: the compressed stream is damaged or cut short.
     """
     rows = _split_quoted(file, delimiter, encoding) if quoted else _split_plain(file, delimiter, encoding)
     if columns is None:

@@ -1,85 +1,67 @@
-"""Single values of a record, each of the type that its field must have, or an error that says why not."""
+"""Single values of a record, each of the type that its field must have.
+
+Where a value is of another type or out of range, `take_…`, `clean_text` and `expect_object` raise a
+`RecordError` that says what was expected and what was found.
+"""
 
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pinakes.loaders.staging import RecordError
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _YEAR_IN_TEXT: Final = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _YEAR: Final = re.compile(r"([0-9]{1,4})(?:\.0*)?")
+_Value = TypeVar("_Value")
 
 
-def clean_text(value: object) -> str | None:
+def clean_text(value: object, name: str = "") -> str | None:
     """A text, or a number as text, without surrounding white space; None where nothing is left.
 
-    Raises:
-        RecordError: the value is neither.
-
-    >>> clean_text("  A title "), clean_text(12)
-    ('A title', '12')
-    >>> clean_text("  ") is None
-    True
+    >>> clean_text("  A title "), clean_text(12), clean_text("  ")
+    ('A title', '12', None)
     """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise RecordError("invalid_value", f"expected a text, found {value!r:.80}")
-    return str(value).strip() or None
-
-
-def take_text(record: Mapping[str, Any], key: str) -> str | None:
-    """The text, or number as text, without surrounding white space; None when absent, null or empty.
-
-    Raises:
-        RecordError: the value is of another type.
-
-    >>> take_text({"title": "  A title "}, "title"), take_text({"id": 12}, "id")
-    ('A title', '12')
-    >>> take_text({"title": " "}, "title") is None
-    True
-    """
-    value = record.get(key)
     if isinstance(value, str):
         return value.strip() or None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _explain_wrong(key, "a text", value)
+        raise _explain_wrong(name, "a text", value)
     return str(value)
 
 
-def take_year(value: object) -> int | None:
-    """A year from a whole number or digits; None when it is null, empty or 0.
+def take_text(record: Mapping[str, Any], key: str) -> str | None:
+    """`clean_text` of the field of that name; None when absent, too."""
+    return clean_text(record.get(key), key)
 
-    Raises:
-        RecordError: it is anything else, or not between 1 and 9999.
+
+def take_year(value: object) -> int | None:
+    """A year between 1 and 9999 from a whole number or digits; None when it is null, empty or 0.
 
     >>> take_year("2020"), take_year(1999), take_year(""), take_year(0), take_year("2021.0")
     (2020, 1999, None, None, 2021)
     """
-    if isinstance(value, str) and not value.strip():
+    if _is_empty(value):
         return None
     found = None if isinstance(value, bool) else _YEAR.fullmatch(str(value).strip())
-    if value is None:
-        return None
     if found is None:
         raise _explain_wrong("year", "a year", value)
     return int(found[1]) or None
 
 
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def take_int(value: object, name: str = "number") -> int | None:
     """A whole number from one, or from digits; None when it is null or empty.
-
-    Raises:
-        RecordError: it is anything else.
 
     >>> take_int(3), take_int("-3"), take_int(3.0), take_int("")
     (3, -3, 3, None)
     """
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if _is_empty(value):
         return None
     if isinstance(value, int) and not isinstance(value, bool):
         return value
@@ -91,15 +73,12 @@ def take_int(value: object, name: str = "number") -> int | None:
 
 
 def take_number(value: object, name: str = "number") -> float | None:
-    """A number from one, or from its digits; None when it is null or empty.
+    """A finite number from one, or from its digits; None when it is null or empty.
 
-    Raises:
-        RecordError: it is anything else.
-
-    >>> take_number(1), take_number("2.5"), take_number("") is None
-    (1.0, 2.5, True)
+    >>> take_number(1), take_number("2.5"), take_number("")
+    (1.0, 2.5, None)
     """
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if _is_empty(value):
         return None
     number = _convert(value)
     if not math.isfinite(number):
@@ -119,36 +98,35 @@ def _convert(value: object) -> float:
         return math.nan
 
 
-def take_object(record: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    """The object; None when absent or null.
-
-    Raises:
-        RecordError: the value is no object.
-    """
+def _take(record: Mapping[str, Any], key: str, kind: type[_Value], expected: str) -> _Value | None:
     value = record.get(key)
-    if value is not None and not isinstance(value, dict):
-        raise _explain_wrong(key, "an object", value)
+    if value is not None and not isinstance(value, kind):
+        raise _explain_wrong(key, expected, value)
     return value
 
 
-def take_list(record: Mapping[str, Any], key: str) -> list[Any]:
-    """The members of a list; none where it is absent or null.
+def take_object(record: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    """The object; None when absent or null."""
+    return _take(record, key, dict, "an object")
 
-    Raises:
-        RecordError: the value is no list.
-    """
-    value = record.get(key)
-    if value is not None and not isinstance(value, list):
-        raise _explain_wrong(key, "a list", value)
-    return value or []
+
+def take_list(record: Mapping[str, Any], key: str) -> list[Any]:
+    """The members of a list; none where it is absent or null."""
+    return _take(record, key, list, "a list") or []
+
+
+def take_texts(record: Mapping[str, Any], key: str) -> list[str]:
+    """The texts of a list, cleaned, without those that are empty."""
+    return [text for text in map(clean_text, take_list(record, key)) if text is not None]
+
+
+def take_flag(record: Mapping[str, Any], key: str) -> bool | None:
+    """True, false, or None when absent or null."""
+    return _take(record, key, bool, "true or false")
 
 
 def take_objects(record: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    """The list of objects of that name; empty where there is none.
-
-    Raises:
-        RecordError: it is no list, or something in it is no object.
-    """
+    """The list of objects of that name; empty where there is none."""
     members = take_list(record, key)
     if not all(isinstance(member, dict) for member in members):
         raise RecordError("invalid_value", f"{key}: expected a list of objects")
@@ -156,11 +134,7 @@ def take_objects(record: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def take_entries(record: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
-    """The object of objects of that name, empty where there is none.
-
-    Raises:
-        RecordError: it is no object, or something in it is none.
-    """
+    """The object of objects of that name, empty where there is none."""
     entries = take_object(record, key) or {}
     if not all(isinstance(entry, dict) for entry in entries.values()):
         raise RecordError("invalid_value", f"{key}: expected an object of objects")
@@ -168,27 +142,19 @@ def take_entries(record: Mapping[str, Any], key: str) -> dict[str, dict[str, Any
 
 
 def expect_object(value: object) -> dict[str, Any]:
-    """The value, which must be a JSON object.
-
-    Raises:
-        RecordError: it is something else.
-    """
+    """The value, which must be a JSON object."""
     if not isinstance(value, dict):
         raise RecordError("not_an_object", f"a JSON {type(value).__name__}, expected an object")
     return value
 
 
 def take_id(record: Mapping[str, Any], *names: str) -> str:
-    """The first of the named fields that holds an id.
-
-    Raises:
-        RecordError: none does, or one holds something else.
-    """
+    """The first of the named fields that holds an id, which must not be missing."""
     for name in names:
         value = record.get(name)
         if isinstance(value, float) and not value.is_integer():
             raise RecordError("invalid_value", f"{name}: expected an id, found {value!r:.80}")
-        found = take_text({name: int(value)} if isinstance(value, float) else record, name)
+        found = clean_text(int(value) if isinstance(value, float) else value, name)
         if found is not None:
             return found
     raise RecordError("missing_field", f"no {' and no '.join(names)}")
@@ -197,9 +163,6 @@ def take_id(record: Mapping[str, Any], *names: str) -> str:
 def take_ids(record: Mapping[str, Any], name: str) -> list[str]:
     """The ids that a list holds, each once.
 
-    Raises:
-        RecordError: the value is no list, or a member is no id.
-
     >>> take_ids({"references": [7, "8", 7]}, "references")
     ['7', '8']
     """
@@ -207,27 +170,11 @@ def take_ids(record: Mapping[str, Any], name: str) -> list[str]:
 
 
 def take_grade(value: object) -> int:
-    """A grade, which must not be missing.
-
-    Raises:
-        RecordError: there is none, or it is no whole number.
-    """
+    """A grade, a whole number, which must not be missing."""
     grade = take_int(value, "grade")
     if grade is None:
         raise RecordError("missing_field", "no grade")
     return grade
-
-
-def take_flag(record: Mapping[str, Any], key: str) -> bool | None:
-    """True, false, or None when absent or null.
-
-    Raises:
-        RecordError: the value is anything else.
-    """
-    value = record.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise _explain_wrong(key, "true or false", value)
-    return value
 
 
 def find_year(text: str | None) -> int | None:
@@ -240,5 +187,6 @@ def find_year(text: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _explain_wrong(key: str, expected: str, value: object) -> RecordError:
-    return RecordError("invalid_value", f"{key}: expected {expected}, found {value!r:.80}")
+def _explain_wrong(name: str, expected: str, value: object) -> RecordError:
+    place = f"{name}: " if name else ""
+    return RecordError("invalid_value", f"{place}expected {expected}, found {value!r:.80}")

@@ -12,17 +12,13 @@ from typing import IO, Any
 from lxml import etree
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.documents import REJECTED_BYTES
-from pinakes.loaders.reading.streams import RAW_BYTES, open_stream
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.reading.documents import take_large_record
+from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 
 def parse_xml(raw: bytes) -> etree._Element:
-    """The root element of a document, without comments and processing instructions.
-
-    Raises:
-        RecordError: it is not well-formed XML, or declares entities.
-    """
+    """The root element of a document, without comments and processing instructions."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
@@ -68,10 +64,6 @@ def read_elements(
 
     `{*}tag` is the tag in any namespace. Where the document is damaged, the elements before that are kept and
     the rest is one rejected record.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-        LoadError: the compressed stream is damaged or cut short.
     """
     with open_stream(file) as stream:
         yield from iterate_elements(stream, tag, parse)
@@ -115,10 +107,7 @@ def _take_element(
     raw = etree.tostring(element, encoding="utf-8", with_tail=False)
     names = [ancestor.tag for ancestor in element.iterancestors()]
     location = "/".join([*map(_local_name, reversed(names)), f"{_local_name(element.tag)}[{number}]"])
-    record = take_record(number, location, raw[:REJECTED_BYTES], partial(parse, element))
-    if isinstance(record, Accepted):
-        return Accepted(number, record.rows, location, raw[:RAW_BYTES], size=len(raw))
-    return record
+    return take_large_record(number, location, raw, partial(parse, element))
 
 
 def _local_name(tag: object) -> str:

@@ -137,13 +137,7 @@ _ROLES: Final[Mapping[str, _Role]] = {
     ),
     "pdf_parses": _build_lines(parses.parse_2020, *_TEXT),
     "papers": _build_layout(
-        graph_papers.PAPERS,
-        "title",
-        "year",
-        "venue",
-        "citation_count",
-        "fields",
-        "authorships",
+        graph_papers.PAPERS, "title", "year", "venue", "citation_count", "fields", "authorships"
     ),
     "abstracts": _build_layout(graph_papers.ABSTRACTS, "abstract"),
     "paper-ids": _build_lines(graph_papers.parse_paper_id),

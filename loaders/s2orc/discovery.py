@@ -36,36 +36,20 @@ _SHAPES: Final = (
 )
 """kind of file -> fields by which its records are known"""
 
-_NAMED: Final = {
-    "publication-venues": "publication-venues",
-    "metadata": "metadata_2020",
-    "pdf_parses": "pdf_parses",
-    "paper-ids": "paper-ids",
-    "papers": "papers",
-    "abstracts": "abstracts",
-    "authors": "authors",
-    "citations": "citations",
-    "s2orc": "s2orc",
-    "tldrs": "tldrs",
-    "embeddings": "embeddings",
-}
+_NAMED: Final = (
+    "publication-venues", "metadata", "pdf_parses", "paper-ids", "papers", "abstracts", "authors",
+    "citations", "s2orc", "tldrs", "embeddings",
+)  # fmt: skip
+"""kinds of files as they and their folders are called; `metadata` is that of 2020"""
 _NAME: Final = re.compile(rf"({'|'.join(_NAMED)})(?:$|[-_.\d])")
 _CHANGE: Final = re.compile(r"(update|delete)(?:d|s|_files)?(?:$|[-_.\d])")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DATA: Final = frozenset({".jsonl", ".json", ".tsv", ".ndjson", ""})
 _NOT_DATA: Final = re.compile(r"readme|license|licence|release_notes|manifest|sha256", re.IGNORECASE)
 _ORDER: Final = (
-    "metadata_2019",
-    "metadata_2020",
-    "papers",
-    "abstracts",
-    "papers_2019",
-    "document_2019",
-    "pdf_parses",
-    "s2orc",
-    "paper-ids",
-    "citations",
-)
+    "metadata_2019", "metadata_2020", "papers", "abstracts", "papers_2019", "document_2019", "pdf_parses",
+    "s2orc", "paper-ids", "citations",
+)  # fmt: skip
 _DIFFED: Final = frozenset({"papers", "abstracts", "s2orc", "citations"})
 
 
@@ -80,11 +64,7 @@ class Found:
 
 
 def find_release(source: Path) -> list[Found]:
-    """The files of a release that are read, in their order.
-
-    Raises:
-        InputError: there is no such source, or nothing in it is a file of S2ORC.
-    """
+    """The files of a release that are read, in their order."""
     found = [file for file in map(_identify, _list_files(source)) if file.kind in _ORDER]
     if not found:
         raise InputError(
@@ -139,8 +119,9 @@ def _identify(file: InputFile) -> Found:
     if len(parts) == 1 and file.path is not None:
         parts.append(file.path.resolve().parent.name)
     change = next((match[1] for part in parts if (match := _CHANGE.match(part))), "")
-    named = next((_NAMED[match[1]] for part in parts if (match := _NAME.match(part))), "")
+    named = next((match[1] for part in parts if (match := _NAME.match(part))), "")
     is_table = PurePosixPath(parts[0]).suffix == ".tsv"
+    named = "metadata_2020" if named == "metadata" else named
     kind = "metadata_2019" if is_table else _identify_by_content(file) or named
     return Found(file, kind, change if kind in _DIFFED else "", tuple(_DATE.findall(file.name)))
 
@@ -154,11 +135,8 @@ def _identify_by_content(file: InputFile) -> str:
         if kind := _identify_by_record(line):
             return kind
         with open_stream(file) as stream:
-            return (
-                "document_2019"
-                if _identify_by_record(stream.read(MAX_DOCUMENT_BYTES)) == "papers_2019"
-                else ""
-            )
+            is_paper = _identify_by_record(stream.read(MAX_DOCUMENT_BYTES)) == "papers_2019"
+            return "document_2019" if is_paper else ""
     except (InputError, LoadError):
         return ""  # it is said again, and better, when the file is read
 

@@ -22,8 +22,7 @@ from pinakes.loaders.reading.columns import (
     explode,
 )
 from pinakes.loaders.reading.rows import make_reference_key
-from pinakes.loaders.reading.values import clean_text, take_flag, take_list, take_text
-from pinakes.loaders.s2orc.graph_papers import take_corpus_id
+from pinakes.loaders.reading.values import clean_text, take_flag, take_id, take_list, take_text
 from pinakes.loaders.staging import RecordError, Rows
 
 _LINK: Final = ("citationid", "citingcorpusid", "citedcorpusid")
@@ -35,8 +34,8 @@ _SAID: Final = (
 
 
 def _parse(record: dict[str, Any]) -> Rows:
-    citing = take_corpus_id(record, "citingcorpusid")
-    citation_id = take_corpus_id(record, "citationid")
+    citing = take_id(record, "citingcorpusid")
+    citation_id = take_id(record, "citationid")
     cited = take_text(record, "citedcorpusid")
     link = {
         "citing_source_id": citing,

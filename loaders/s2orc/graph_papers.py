@@ -28,8 +28,8 @@ from pinakes.loaders.reading.columns import (
     extract_texts,
 )
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers
-from pinakes.loaders.reading.values import take_int, take_object, take_objects, take_text, take_year
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.reading.values import take_id, take_int, take_object, take_objects, take_text, take_year
+from pinakes.loaders.staging import Rows
 
 _SCHEMES: Final = {
     "DOI": "doi",
@@ -61,20 +61,8 @@ _PAPER: Final = pa.schema(
 _ABSTRACT: Final = pa.schema([("corpusid", pa.int64()), ("abstract", pa.string())])
 
 
-def take_corpus_id(record: Mapping[str, Any], key: str = "corpusid") -> str:
-    """The CorpusID of that name.
-
-    Raises:
-        RecordError: there is none, or it is no text and no number.
-    """
-    found = take_text(record, key)
-    if found is None:
-        raise RecordError("missing_field", f"no {key}")
-    return found
-
-
 def _parse_paper(record: dict[str, Any]) -> Rows:
-    source_id = take_corpus_id(record)
+    source_id = take_id(record, "corpusid")
     external = take_object(record, "externalids") or {}
     journal = take_object(record, "journal") or {}
     sha = _find_sha(take_text(record, "url"))
@@ -161,7 +149,7 @@ def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> 
 
 
 def _parse_abstract(record: dict[str, Any]) -> Rows:
-    paper = {"source_id": take_corpus_id(record), "abstract": take_text(record, "abstract")}
+    paper = {"source_id": take_id(record, "corpusid"), "abstract": take_text(record, "abstract")}
     return {"papers": [paper]}
 
 
@@ -176,9 +164,7 @@ def _project_abstracts(columns: Mapping[str, pa.Array], numbers: pa.Array) -> di
 
 def parse_paper_id(record: dict[str, Any]) -> Rows:
     """One of the shas that a paper has, or has had."""
-    source_id, sha = take_corpus_id(record), take_text(record, "sha")
-    if sha is None:
-        raise RecordError("missing_field", "no sha")
+    source_id, sha = take_id(record, "corpusid"), take_id(record, "sha")
     return {
         "mentioned_papers": [{"source_id": source_id}],
         "identifiers": list_identifiers(source_id, [("s2", sha)]),
@@ -187,17 +173,17 @@ def parse_paper_id(record: dict[str, Any]) -> Rows:
 
 def parse_deleted_paper(record: dict[str, Any]) -> Rows:
     """A paper that is in the graph no longer."""
-    return {"deletions": [{"kind": "papers", "key": take_corpus_id(record)}]}
+    return {"deletions": [{"kind": "papers", "key": take_id(record, "corpusid")}]}
 
 
 def parse_deleted_citation(record: dict[str, Any]) -> Rows:
     """A citation that is in the graph no longer."""
-    return {"deletions": [{"kind": "citations", "key": take_corpus_id(record, "citationid")}]}
+    return {"deletions": [{"kind": "citations", "key": take_id(record, "citationid")}]}
 
 
 def parse_cleared(record: dict[str, Any]) -> Rows:
     """A paper of which the graph says no longer what the file is about."""
-    return {"papers": [{"source_id": take_corpus_id(record)}]}
+    return {"papers": [{"source_id": take_id(record, "corpusid")}]}
 
 
 PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper)

@@ -22,8 +22,7 @@ from pinakes.loaders.reading.bibliography import (
     cite_paragraphs,
     group_sections,
 )
-from pinakes.loaders.reading.values import clean_text, take_int, take_object
-from pinakes.loaders.s2orc.graph_papers import take_corpus_id
+from pinakes.loaders.reading.values import clean_text, take_id, take_int, take_object
 from pinakes.loaders.staging import RecordError, Rows
 
 
@@ -46,23 +45,16 @@ class _Text:
 
 
 _NAMES: Final = {
-    "abstract": "abstract",
-    "paragraph": "paragraph",
-    "sectionheader": "header",
-    "section_header": "header",
-    "bibref": "mention",
-    "bib_ref": "mention",
-    "bibentry": "entry",
-    "bib_entry": "entry",
-    "bibtitle": "title",
-    "bib_title": "title",
-}
+    "abstract": "abstract", "paragraph": "paragraph", "sectionheader": "header",
+    "section_header": "header", "bibref": "mention", "bib_ref": "mention", "bibentry": "entry",
+    "bib_entry": "entry", "bibtitle": "title", "bib_title": "title",
+}  # fmt: skip
 """annotation, as either dataset calls it -> what it is called here"""
 
 
 def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
     """The rows of one full text."""
-    source_id = take_corpus_id(record)
+    source_id = take_id(record, "corpusid")
     body = _take_text(record, "body" if "body" in record else "content")
     # The older dataset keeps the bibliography in the same text.
     bibliography = _take_text(record, "bibliography") if "bibliography" in record else body

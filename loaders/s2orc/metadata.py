@@ -7,7 +7,7 @@ has no id, so the name is one. In the table, lists stand in cells as Python prin
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -30,8 +30,8 @@ from pinakes.loaders.reading.columns import (
     join_texts,
     sort_records,
 )
-from pinakes.loaders.reading.rows import Row, list_authorships, list_identifiers
-from pinakes.loaders.reading.values import clean_text, take_list, take_objects, take_text, take_year
+from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers, list_names
+from pinakes.loaders.reading.values import take_id, take_text, take_texts, take_year
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
 SCHEMES: Final = {
@@ -61,15 +61,8 @@ _FIELDS: Final = (
 )
 
 REQUIRED: Final = (
-    "pid",
-    "title",
-    "authors",
-    "year",
-    "venue",
-    "mag_fos",
-    "outbound_citations",
-    "inbound_citations",
-)
+    "pid", "title", "authors", "year", "venue", "mag_fos", "outbound_citations", "inbound_citations",
+)  # fmt: skip
 _TABLE_SCHEMES: Final = {
     "has_doi": "doi",
     "has_arxiv_id": "arxiv",
@@ -93,26 +86,17 @@ def build_layout(directions: tuple[str, ...]) -> Layout:
 
 def parse_metadata(directions: tuple[str, ...], record: dict[str, Any]) -> Rows:
     """The rows of one paper's metadata."""
-    source_id = take_text(record, "paper_id")
-    if source_id is None:
-        raise RecordError("missing_field", "no paper_id")
-    paper = {
-        "source_id": source_id,
-        "title": take_text(record, "title"),
-        "abstract": take_text(record, "abstract"),
-        "year": take_year(record.get("year")),
-        "venue": take_text(record, "venue") or take_text(record, "journal"),
-    }
+    source_id = take_id(record, "paper_id")
     identifiers = {scheme: take_text(record, field) for field, scheme in SCHEMES.items()}
     return {
-        "papers": [paper],
+        "papers": [describe_paper(source_id, record, "journal")],
         "identifiers": list_identifiers(source_id, identifiers.items()),
-        "fields": _list_fields(source_id, _take_texts(record, "mag_field_of_study")),
-        "authorships": list_authorships(source_id, list_authors(record)),
+        "fields": _list_fields(source_id, take_texts(record, "mag_field_of_study")),
+        "authorships": list_authorships(source_id, list_names(record)),
         "citations": [
             _link(source_id, other, direction)
             for direction in directions
-            for other in _take_texts(record, f"{direction}_citations")
+            for other in take_texts(record, f"{direction}_citations")
         ],
     }
 
@@ -124,18 +108,6 @@ def _list_fields(source_id: str, fields: list[str]) -> list[Row]:
 def _link(source_id: str, other: str, direction: str) -> Row:
     ends = (source_id, other) if direction == "outbound" else (other, source_id)
     return dict(zip(("citing_source_id", "reference_key"), ends, strict=True))
-
-
-def list_authors(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
-    """The authors of a paper whose names are given in parts; an empty name has its position, too."""
-    for author in take_objects(record, "authors"):
-        first, last, suffix = (take_text(author, part) for part in ("first", "last", "suffix"))
-        yield None, " ".join(filter(None, (first, *_take_texts(author, "middle"), last, suffix)))
-
-
-def _take_texts(record: Mapping[str, Any], key: str) -> list[str]:
-    texts = (clean_text(value) for value in take_list(record, key))
-    return [text for text in texts if text is not None]
 
 
 def _project(
@@ -198,9 +170,7 @@ def _project_citations(
 
 def parse_row(directions: tuple[str, ...], row: dict[str, str]) -> Rows:
     """The rows of one paper of the table."""
-    source_id = take_text(row, "pid")
-    if source_id is None:
-        raise RecordError("missing_field", "no pid")
+    source_id = take_id(row, "pid")
     paper = {
         "source_id": source_id,
         "title": take_text(row, "title"),

@@ -17,7 +17,13 @@ from pinakes.loaders.reading.bibliography import (
     parse_paragraph,
 )
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers, normalise_identifier
+from pinakes.loaders.reading.rows import (
+    describe_paper,
+    list_authorships,
+    list_identifiers,
+    list_names,
+    normalise_identifier,
+)
 from pinakes.loaders.reading.values import (
     take_entries,
     take_id,
@@ -26,7 +32,7 @@ from pinakes.loaders.reading.values import (
     take_text,
     take_year,
 )
-from pinakes.loaders.s2orc.metadata import SCHEMES, list_authors
+from pinakes.loaders.s2orc.metadata import SCHEMES
 from pinakes.loaders.staging import RecordError, Rows
 
 _OTHER_IDS: Final = {
@@ -50,19 +56,12 @@ def parse_2019(record: dict[str, Any]) -> Rows:
     """The rows of one paper of 2019, with its metadata."""
     source_id = take_id(record, "paper_id")
     metadata = take_object(record, "metadata") or {}
-    paper = {
-        "source_id": source_id,
-        "title": take_text(metadata, "title"),
-        "abstract": take_text(metadata, "abstract"),
-        "year": take_year(metadata.get("year")),
-        "venue": take_text(metadata, "venue") or take_text(metadata, "journal"),
-    }
     identifiers = ((scheme, take_text(metadata, field)) for field, scheme in SCHEMES.items())
     parse = take_object(record, "latex_parse") or take_object(record, "grobid_parse") or {}
     return {
-        "papers": [paper],
+        "papers": [describe_paper(source_id, metadata, "journal")],
         "identifiers": list_identifiers(source_id, identifiers),
-        "authorships": list_authorships(source_id, list_authors(metadata)),
+        "authorships": list_authorships(source_id, list_names(metadata)),
         **_list_text(source_id, parse),
     }
 

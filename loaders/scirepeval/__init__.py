@@ -11,7 +11,7 @@ Passed over: the lists of tasks and of labels (`tasks_config.json`, `fos_labels.
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,46 +96,29 @@ def _read_json(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
 
 
 def read_parquet(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
-    """The records of a Parquet file: what `parse` makes of each row, column -> value.
-
-    Raises:
-        InputError: there is no such file, or it is no Parquet file.
-        LoadError: the file is damaged; what came before stays.
-    """
+    """The records of a Parquet file: what `parse` makes of each row, column -> value."""
     if file.path is None or file.member is not None:
         raise InputError(f"{file.name} is not a file on disk, as a Parquet file has to be.")
-    numbers = count(1)
-    for batch in _read_batches(file):
-        for row in _list_rows(file, batch):
-            number = next(numbers)
-            raw = orjson.dumps(row, default=str)[:_RAW_BYTES]
-            yield take_record(number, f"row {number}", raw, partial(_parse_row, row, parse))
+    rows = chain.from_iterable(_read_batches(file))
+    for number, row in enumerate(rows, start=1):
+        raw = orjson.dumps(row, default=str)[:_RAW_BYTES]
+        yield take_record(number, f"row {number}", raw, partial(_parse_row, row, parse))
 
 
-def _read_batches(file: InputFile) -> Iterator[pa.RecordBatch]:
+def _read_batches(file: InputFile) -> Iterator[list[dict[str, Any]]]:
     try:
-        with pq.ParquetFile(file.path) as table:
-            batches = table.iter_batches(_BATCH_ROWS)
-            while (batch := _take_batch(file, batches)) is not None:
-                yield batch
+        table = pq.ParquetFile(file.path)
     except FileNotFoundError as error:
         raise InputError(f"there is no file {file.path}.") from error
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{file.name} is not a Parquet file, or is damaged: {error}.") from error
-
-
-def _take_batch(file: InputFile, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-    try:
-        return next(batches, None)
-    except (pa.ArrowException, OSError) as error:
-        raise LoadError(f"{file.name} is damaged: {error}. Fetch it again.") from error
-
-
-def _list_rows(file: InputFile, batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    try:
-        return list(use_python_types(batch).to_pylist())
-    except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise LoadError(f"{file.name} holds values that cannot be read: {error}. Fetch it again.") from error
+    with table:
+        try:
+            for batch in table.iter_batches(_BATCH_ROWS):
+                yield list(use_python_types(batch).to_pylist())
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+            fault = f"is damaged, or holds values that cannot be read: {error}"
+            raise LoadError(f"{file.name} {fault}. Fetch it again.") from error
 
 
 def _parse_row(row: dict[str, Any], parse: Parse) -> Rows:

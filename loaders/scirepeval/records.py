@@ -23,12 +23,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pinakes.loaders import scidocs
+from pinakes.loaders.base import PAPER_COLUMNS
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
     list_authorships,
     list_fields,
     list_identifiers,
+    list_pool_sources,
     make_judgment,
     make_label,
 )
@@ -46,33 +48,13 @@ from pinakes.loaders.staging import RecordError, Rows
 
 IDS: Final = ("doc_id", "corpus_id", "paper_id", "sha")
 """the fields that may hold a paper's id, the one that qrels use first"""
-DESCRIBED: Final = frozenset(
-    {
-        "title",
-        "abstract",
-        "year",
-        "venue",
-        "citation_count",
-        "identifiers",
-        "authorships",
-        "fields",
-        "citations",
-    }
-)
+DESCRIBED: Final = frozenset({*PAPER_COLUMNS, "identifiers", "authorships", "fields", "citations"})
 _CHILDREN: Final = ("identifiers", "authorships")
 _TEXT_TASKS: Final = frozenset({"search", "nfcorpus", "trec_covid", "feeds_title"})
-_NUMBER_TASKS: Final = frozenset(
-    {
-        "cite_count",
-        "citation_count",
-        "pub_year",
-        "publication_year",
-        "tweet_mentions",
-        "peer_review_score",
-        "hindex",
-        "max_hindex",
-    }
-)
+_NUMBER_TASKS: Final = frozenset({
+    "cite_count", "citation_count", "pub_year", "publication_year", "tweet_mentions", "peer_review_score",
+    "hindex", "max_hindex",
+})  # fmt: skip
 _TARGETS: Final = ("log_citations", "scaled_year")
 """what `tasks_config.json` trains regression on"""
 
@@ -98,11 +80,7 @@ class TaskFile:
         self._grades: dict[tuple[str, str], int] = {}
 
     def parse(self, record: Mapping[str, Any]) -> Rows:
-        """The rows of one record.
-
-        Raises:
-            RecordError: its fields are those of no layout, or hold what they must not.
-        """
+        """The rows of one record."""
         layouts = (
             (("query", "candidates"), self._parse_ranked),
             (("query", "pos", "neg"), self._parse_triplet),
@@ -132,10 +110,7 @@ class TaskFile:
             for paper, grade in grades.items()
         ]
         pool = {take_id(candidate, *IDS) for candidate in candidates} - grades.keys()
-        sources = [
-            {"query_id": query["query_id"], "source_id": paper, "source": "candidates"}
-            for paper in sorted(pool)
-        ]
+        sources = list_pool_sources(query["query_id"], ((paper, "candidates") for paper in sorted(pool)))
         return {"queries": [query], "judgments": judgments, "pool_sources": sources} | mentioned
 
     def _name_query(self, record: Mapping[str, Any], requested: object) -> Row:

@@ -60,11 +60,7 @@ def describe_corpus(source: Path | None, _options: Options) -> CorpusDescription
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The documents of the release: all papers, then the citances, then the summaries.
-
-    Raises:
-        InputError: the source is no archive and no folder of topics.
-    """
+    """The documents of the release: all papers, then the citances, then the summaries."""
     found = find_documents(source, suffixes=(".xml", ".txt", ".json"))
     chosen = _choose_documents([name for file in found for name in file.documents])
     files = []

@@ -21,18 +21,10 @@ from pinakes.loaders.scisumm.papers import decode_document, name_paper, strip_se
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _FIELDS: Final = (
-    "Citance Number",
-    "Reference Article",
-    "Citing Article",
-    "Citation Marker Offset",
-    "Citation Marker",
-    "Citation Offset",
-    "Citation Text",
-    "Reference Offset",
-    "Reference Text",
-    "Discourse Facet",
+    "Citance Number", "Reference Article", "Citing Article", "Citation Marker Offset", "Citation Marker",
+    "Citation Offset", "Citation Text", "Reference Offset", "Reference Text", "Discourse Facet",
     "Annotator",
-)
+)  # fmt: skip
 """The fields of an annotation's line, in their order; the last is missing from some."""
 
 _FACET: Final = re.compile(r"(Aim|Method|Result|Implication|Hypothesis)s?[_ ]citation", re.IGNORECASE)

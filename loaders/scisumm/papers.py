@@ -51,20 +51,8 @@ def name_paper(written: str) -> str:
     return _SUFFIXES.sub("", strip_compression(PurePosixPath(written.strip()).name))
 
 
-def is_anthology_id(source_id: str) -> bool:
-    """Whether the id is one of the Anthology.
-
-    >>> is_anthology_id("C02-1050"), is_anthology_id("P134_n09")
-    (True, False)
-    """
-    return _ANTHOLOGY_ID.fullmatch(source_id) is not None
-
-
 def decode_document(raw: bytes) -> str:
     """A document as text: UTF-8, or Windows-1252 where it is not, as 52 papers of the manual topics are.
-
-    Raises:
-        RecordError: it has a byte that Windows-1252 does not know either.
 
     >>> decode_document(b"\\x93natural\\x94"), decode_document("ä".encode())
     ('“natural”', 'ä')
@@ -87,11 +75,7 @@ def strip_sentence_tags(text: str) -> str:
 
 
 def parse_paper(raw: bytes, name: str) -> Rows:
-    """The rows of one paper.
-
-    Raises:
-        RecordError: the document is not XML, in no known encoding, or without a sentence.
-    """
+    """The rows of one paper."""
     root = parse_xml(decode_document(raw).encode())
     if root.tag != "PAPER":
         raise RecordError("missing_field", f"expected <PAPER>, found <{root.tag}>")
@@ -103,7 +87,7 @@ def parse_paper(raw: bytes, name: str) -> Rows:
     return {
         "papers": [{"source_id": source_id, "title": title, "abstract": " ".join(abstract) or None}],
         "identifiers": list_identifiers(
-            source_id, [("acl", source_id)] if is_anthology_id(source_id) else []
+            source_id, [("acl", source_id)] if _ANTHOLOGY_ID.fullmatch(source_id) else []
         ),
         **_number_sentences(source_id, sentences),
     }

@@ -22,16 +22,8 @@ from pinakes.loaders.synthetic.hashing import Integers, Words
 Pieces = npt.NDArray[np.int32]
 
 CONCEPTS: Final = (
-    "object",
-    "setting",
-    "property",
-    "problem",
-    "method",
-    "outcome",
-    "rival",
-    "aside",
-    "aspect",
-)
+    "object", "setting", "property", "problem", "method", "outcome", "rival", "aside", "aspect",
+)  # fmt: skip
 """slots of a pattern that a concept fills; a rival is another topic's object, an aside its property"""
 NAMES: Final = ("name", "name_end", "tool", "tool_end", "mark", "field")
 SLOTS: Final = ("", *CONCEPTS, *NAMES)

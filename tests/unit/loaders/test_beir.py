@@ -144,7 +144,7 @@ def test_scifact_has_its_published_records() -> None:
         (b'{"_id": "x", "title": "a\\u0000b"}', "invalid_value", "title holds a NUL character"),
         (b'{"_id": "x", "title": "\\ud800"}', "not_json", None),
         (b'{"_id": "x", "title": ["T"]}', "invalid_value", "expected a text, found ['T']"),
-        (b'{"_id": true}', "invalid_value", "expected a text, found True"),
+        (b'{"_id": true}', "invalid_value", "_id: expected a text, found True"),
         (
             b'{"_id": "x", "metadata": {"year": 3000000000}}',
             "invalid_value",
