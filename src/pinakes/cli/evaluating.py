@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pinakes.cli.option_sets import Omit, takes_option_sets
-from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, Measures, RunIds
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
 
 app = typer.Typer()
 
@@ -37,15 +37,10 @@ class CompareOptions:
     """Which runs are compared, and by what."""
 
     run: RunIds = None
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
-    ] = None
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", help="A grouping column: test within each of its groups too.", show_default=False
-        ),
-    ] = None
+    measure: HeadlineMeasure = None
+    by: Annotated[str | None, typer.Option(help="A grouping column: test within each of its groups too.")] = (
+        None
+    )
     seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0
     all_runs: AllRuns = False
 
@@ -78,9 +73,7 @@ def agreement(
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
-            help="A grouping column. Default: that of the published table, or the benchmark's first.",
-            show_default=False,
+            help="A grouping column. Default: that of the published table, or the benchmark's first."
         ),
     ] = None,
     negative: Annotated[
@@ -123,22 +116,17 @@ class ErrorOptions:
             "--run",
             "-r",
             help="A run's id; the queries are ordered by the first. May be repeated. Default: the best run.",
-            show_default=False,
         ),
     ] = None
     query: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A query's id. May be repeated. Default: all, of more than 200 the worst.",
-            show_default=False,
-        ),
+        typer.Option(help="A query's id. May be repeated. Default: all, of more than 200 the worst."),
     ] = None
     top: Annotated[int, typer.Option(min=1, help="Candidates of each kind for each run and query.")] = 10
     relevant_from: Annotated[
         int | None,
         typer.Option(
-            help="The lowest grade that is relevant. Default: the rel of the benchmark's measures, or 1.",
-            show_default=False,
+            help="The lowest grade that is relevant. Default: the rel of the benchmark's measures, or 1."
         ),
     ] = None
 
@@ -148,9 +136,7 @@ class ErrorOptions:
 def errors(
     benchmark: BenchmarkName,
     options: ErrorOptions,
-    folder: Annotated[
-        Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.", show_default=False)
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:

@@ -41,11 +41,10 @@ app.add_typer(index_app, name="index", help="Make side indexes and vectors, for 
 def index(
     system: Systems,
     benchmark: Annotated[
-        str | None, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK", show_default=False)
+        str | None, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")
     ] = None,
     corpus: Annotated[
-        str | None,
-        typer.Option(help="Index this corpus for `search` instead of a benchmark.", show_default=False),
+        str | None, typer.Option(help="Index this corpus for `search` instead of a benchmark.")
     ] = None,
     *,
     choices: Annotated[SystemChoices, Omit("distance")],
@@ -148,16 +147,11 @@ class EncodingOptions:
     ] = None
     separator: Annotated[str, typer.Option(help="What stands between the columns of text.")] = " "
     precision: Precision = "auto"
-    device: Annotated[
-        list[str] | None,
-        typer.Option("--device", help="As cuda:0; several are one process each.", show_default=False),
-    ] = None
+    device: Annotated[list[str] | None, typer.Option(help="As cuda:0; several are one process each.")] = None
     max_cosine_error: Annotated[
         float, typer.Option(help="The most that bf16 or fp16 may differ from fp32 on a sample.")
     ] = 1e-3
-    token_budget: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of a batch.", show_default=False)
-    ] = None
+    token_budget: Annotated[int | None, typer.Option(min=1, help="Tokens of a batch.")] = None
     compile: Annotated[bool, typer.Option("--compile", help="torch.compile; needs a compiler.")] = False
 
 
@@ -177,7 +171,7 @@ def encode(
 
     options = EncodeOptions(
         encoding.id_column,
-        tuple(encoding.text_column or ("text",)),
+        tuple(encoding.text_column or ("text")),
         encoding.separator,
         encoding.precision,  # type: ignore[arg-type]
         encoding.max_cosine_error,

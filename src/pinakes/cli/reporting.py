@@ -19,15 +19,10 @@ def report(
     benchmark: BenchmarkName,
     run: RunIds = None,
     measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", help="The measure to lead with. Default: the headline.", show_default=False
-        ),
+        str | None, typer.Option("--measure", "-m", help="The measure to lead with. Default: the headline.")
     ] = None,
     all_runs: AllRuns = False,
-    folder: Annotated[
-        Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:

@@ -20,7 +20,7 @@ def _declare_flags() -> list[tuple[str, Any, Any]]:
             flag,
             Annotated[
                 list[type_] | None if may_repeat else type_ | None,  # type: ignore[valid-type]
-                typer.Option(help=option.help, min=option.minimum, show_default=False),
+                typer.Option(help=option.help, min=option.minimum),
             ],
             field(default=None),
         )
@@ -54,21 +54,17 @@ def sample(
 def construct(
     benchmark: BenchmarkName,
     drawn_from: Annotated[
-        str | None,
-        typer.Option(
-            "--from", help="The benchmark whose queries, pools and runs are taken.", show_default=False
-        ),
+        str | None, typer.Option("--from", help="The benchmark whose queries, pools and runs are taken.")
     ] = None,
     run: RunIds = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
             help="A system to draw negatives from. May be repeated. Default: those whose best negatives the "
-            "others share least.",
-            show_default=False,
+            "others share least."
         ),
     ] = None,
-    seed: Annotated[str | None, typer.Option(help="Which of the possible draws.", show_default=False)] = None,
+    seed: Annotated[str | None, typer.Option(help="Which of the possible draws.")] = None,
     *,
     common: CommonOptions,
 ) -> None:
