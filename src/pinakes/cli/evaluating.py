@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
-@takes_option_sets
 def evaluate(
     benchmark: BenchmarkName,
     run: RunIds = None,
@@ -46,7 +45,6 @@ class CompareOptions:
 
 
 @app.command()
-@takes_option_sets
 def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
     """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
     from pinakes.evaluate.compare import compare_subsets
@@ -67,7 +65,6 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
 
 
 @app.command()
-@takes_option_sets
 def agreement(
     benchmark: BenchmarkName,
     by: Annotated[
@@ -132,7 +129,6 @@ class ErrorOptions:
 
 
 @app.command()
-@takes_option_sets
 def errors(
     benchmark: BenchmarkName,
     options: ErrorOptions,
@@ -142,12 +138,13 @@ def errors(
 ) -> None:
     """Show what runs rank too high and too low, query by query with its text, as one HTML page."""
     from pinakes.report.errors.gather import ErrorRequest, gather_errors
-    from pinakes.report.errors.page import print_errors, write_errors
+    from pinakes.report.errors.page import error_table, write_errors
+    from pinakes.report.terminal import print_table
 
     runs, queries = tuple(options.run or ()), tuple(options.query or ())
     request = ErrorRequest(benchmark, runs, queries, options.top, options.relevant_from)
     with common.connect() as database:
         found = gather_errors(database, request)
     paths = write_errors(found, folder or Path(f"{benchmark}-errors"))
-    print_errors(found)
+    print_table(error_table(found))
     common.say(*(f"written: {path}" for path in paths))

@@ -6,17 +6,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, parse_options
 from pinakes.errors import LoadError
 
-app = typer.Typer()
+app = CommandGroup()
 
 CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")]
 
 
 @app.command()
-@takes_option_sets
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.queries.install import initialise
@@ -56,7 +55,6 @@ class LoadOptions:
 
 
 @app.command()
-@takes_option_sets
 def load(
     loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; a wrong name lists them all.")],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
@@ -94,7 +92,6 @@ def load(
 
 
 @app.command()
-@takes_option_sets
 def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None:
     """Join a corpus's references and citations with its papers; every load ends with this."""
     from pinakes.load.resolve import resolve
@@ -104,7 +101,6 @@ def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")])
 
 
 @app.command()
-@takes_option_sets
 def deduplicate(
     corpus: CorpusName,
     undo: Annotated[bool, typer.Option("--undo", help="Take all merges of the corpus back.")] = False,
@@ -119,7 +115,6 @@ def deduplicate(
 
 
 @app.command()
-@takes_option_sets
 def fetch(
     dataset: Annotated[
         str | None, typer.Argument(help="A known dataset. Without one, all are listed.")

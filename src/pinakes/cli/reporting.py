@@ -6,15 +6,14 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
 from pinakes.errors import PinakesError
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
-@takes_option_sets
 def report(
     benchmark: BenchmarkName,
     run: RunIds = None,
@@ -38,7 +37,6 @@ def report(
 
 
 @app.command()
-@takes_option_sets
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
     format: OutputFormat = "table",
@@ -55,7 +53,6 @@ def sql(
 
 
 @app.command()
-@takes_option_sets
 def status(
     check: Annotated[
         bool, typer.Option("--check", help="Also look for rows that name missing rows.")

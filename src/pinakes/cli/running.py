@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
     BenchmarkName,
     CommonOptions,
@@ -20,8 +20,8 @@ from pinakes.cli.options import (
 )
 from pinakes.errors import InputError, RunError
 
-app = typer.Typer()
-tune_app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
+tune_app = CommandGroup(no_args_is_help=True)
 app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's validation queries.")
 
 
@@ -36,7 +36,6 @@ class RankingOptions:
 
 
 @app.command()
-@takes_option_sets
 def run(
     benchmark: BenchmarkName,
     system: Systems,
@@ -73,7 +72,6 @@ class ImportOptions:
 
 
 @app.command()
-@takes_option_sets
 def import_run(
     benchmark: BenchmarkName,
     files: Annotated[list[Path], typer.Argument(help="The files of one run.")],
@@ -89,7 +87,6 @@ def import_run(
 
 
 @app.command()
-@takes_option_sets
 def export_run(
     benchmark: BenchmarkName,
     path: Annotated[Path, typer.Argument(help="The file to write.")],
@@ -133,7 +130,6 @@ class ReproduceOptions:
 
 
 @app.command()
-@takes_option_sets
 def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: CommonOptions) -> None:
     """Index, run and score every baseline of a benchmark, beside the published figures."""
     from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
@@ -173,7 +169,6 @@ class GridOptions:
 
 
 @tune_app.command("bm25")
-@takes_option_sets
 def tune_bm25(
     benchmark: BenchmarkName,
     grid: GridOptions,

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import BenchmarkName, CommonOptions, RunIds
 from pinakes.sample.options import declared_options
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 def _declare_flags() -> list[tuple[str, Any, Any]]:
@@ -32,7 +32,6 @@ SampleFlags = make_dataclass("SampleFlags", _declare_flags(), frozen=True, slots
 
 
 @app.command()
-@takes_option_sets
 def sample(
     benchmark: BenchmarkName,
     corpus: Annotated[str, typer.Option(help="The corpus that queries and candidates are drawn from.")],
@@ -50,7 +49,6 @@ def sample(
 
 
 @app.command()
-@takes_option_sets
 def construct(
     benchmark: BenchmarkName,
     drawn_from: Annotated[
@@ -80,7 +78,6 @@ def construct(
 
 
 @app.command()
-@takes_option_sets
 def export_pools(
     benchmark: BenchmarkName,
     folder: Annotated[Path, typer.Argument(help="Where the two files go.")],

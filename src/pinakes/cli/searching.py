@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices
 from pinakes.errors import InputError
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,6 @@ class SearchOptions:
 
 
 @app.command()
-@takes_option_sets
 def search(
     corpus: Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")],
     text: Annotated[str, typer.Argument(help="What to look for; no character of it is syntax.")] = "",
