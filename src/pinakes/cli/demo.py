@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions
 
 if TYPE_CHECKING:  # the help does not wait for it
@@ -14,11 +14,10 @@ if TYPE_CHECKING:  # the help does not wait for it
 BENCHMARK: Final = "synthetic"
 SYSTEMS: Final = ("bm25", "tfidf", "minilm")
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
-@takes_option_sets
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the database and the report go.")] = Path(
         "pinakes-demo"

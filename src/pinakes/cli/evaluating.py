@@ -6,14 +6,13 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
-from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, Measures, RunIds
+from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
-@takes_option_sets
 def evaluate(
     benchmark: BenchmarkName,
     run: RunIds = None,
@@ -37,21 +36,15 @@ class CompareOptions:
     """Which runs are compared, and by what."""
 
     run: RunIds = None
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
-    ] = None
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by", help="A grouping column: test within each of its groups too.", show_default=False
-        ),
-    ] = None
+    measure: HeadlineMeasure = None
+    by: Annotated[str | None, typer.Option(help="A grouping column: test within each of its groups too.")] = (
+        None
+    )
     seed: Annotated[int, typer.Option(help="Of the randomisation test.")] = 0
     all_runs: AllRuns = False
 
 
 @app.command()
-@takes_option_sets
 def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
     """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
     from pinakes.evaluate.compare import compare_subsets
@@ -72,15 +65,12 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
 
 
 @app.command()
-@takes_option_sets
 def agreement(
     benchmark: BenchmarkName,
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
-            help="A grouping column. Default: that of the published table, or the benchmark's first.",
-            show_default=False,
+            help="A grouping column. Default: that of the published table, or the benchmark's first."
         ),
     ] = None,
     negative: Annotated[
@@ -123,45 +113,38 @@ class ErrorOptions:
             "--run",
             "-r",
             help="A run's id; the queries are ordered by the first. May be repeated. Default: the best run.",
-            show_default=False,
         ),
     ] = None
     query: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A query's id. May be repeated. Default: all, of more than 200 the worst.",
-            show_default=False,
-        ),
+        typer.Option(help="A query's id. May be repeated. Default: all, of more than 200 the worst."),
     ] = None
     top: Annotated[int, typer.Option(min=1, help="Candidates of each kind for each run and query.")] = 10
     relevant_from: Annotated[
         int | None,
         typer.Option(
-            help="The lowest grade that is relevant. Default: the rel of the benchmark's measures, or 1.",
-            show_default=False,
+            help="The lowest grade that is relevant. Default: the rel of the benchmark's measures, or 1."
         ),
     ] = None
 
 
 @app.command()
-@takes_option_sets
 def errors(
     benchmark: BenchmarkName,
     options: ErrorOptions,
-    folder: Annotated[
-        Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.", show_default=False)
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
     """Show what runs rank too high and too low, query by query with its text, as one HTML page."""
     from pinakes.report.errors.gather import ErrorRequest, gather_errors
-    from pinakes.report.errors.page import print_errors, write_errors
+    from pinakes.report.errors.page import error_table, write_errors
+    from pinakes.report.terminal import print_table
 
     runs, queries = tuple(options.run or ()), tuple(options.query or ())
     request = ErrorRequest(benchmark, runs, queries, options.top, options.relevant_from)
     with common.connect() as database:
         found = gather_errors(database, request)
     paths = write_errors(found, folder or Path(f"{benchmark}-errors"))
-    print_errors(found)
+    print_table(error_table(found))
     common.say(*(f"written: {path}" for path in paths))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
     ENVIRONMENT,
     CommonOptions,
@@ -31,21 +31,19 @@ class _BenchmarkFirst(TyperGroup):
         return super().parse_args(ctx, args if named or not args else [DEFAULT_INDEX, *args])
 
 
-app = typer.Typer()
-index_app = typer.Typer(cls=_BenchmarkFirst, no_args_is_help=True)
+app = CommandGroup()
+index_app = CommandGroup(cls=_BenchmarkFirst, no_args_is_help=True)
 app.add_typer(index_app, name="index", help="Make side indexes and vectors, for a benchmark or a corpus.")
 
 
 @index_app.command(DEFAULT_INDEX, context_settings={"auto_envvar_prefix": f"{ENVIRONMENT}_INDEX"})
-@takes_option_sets
 def index(
     system: Systems,
     benchmark: Annotated[
-        str | None, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK", show_default=False)
+        str | None, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")
     ] = None,
     corpus: Annotated[
-        str | None,
-        typer.Option(help="Index this corpus for `search` instead of a benchmark.", show_default=False),
+        str | None, typer.Option(help="Index this corpus for `search` instead of a benchmark.")
     ] = None,
     *,
     choices: Annotated[SystemChoices, Omit("distance")],
@@ -58,24 +56,16 @@ def index(
     if (benchmark is None) == (corpus is None):
         raise InputError("expected either a BENCHMARK or --corpus NAME.")
     with common.connect() as database:
-        options, progress = choices.for_database(database), common.show_progress()
-        paper_template = templates.paper_template
-        summaries = [
-            index_corpus(
-                database, corpus, name, options=options, paper_template=paper_template, progress=progress
-            )
-            if corpus is not None
-            else index(
-                database,
-                benchmark or "",
-                name,
-                options=options,
-                query_template=templates.query_template,
-                paper_template=paper_template,
-                progress=progress,
-            )
-            for name in system
-        ]
+        given: dict[str, Any] = {
+            "options": choices.for_database(database),
+            "progress": common.show_progress(),
+            **asdict(templates),
+        }
+        if corpus is not None:
+            del given["query_template"]
+            summaries = [index_corpus(database, corpus, name, **given) for name in system]
+        else:
+            summaries = [index(database, benchmark or "", name, **given) for name in system]
     common.print_records([asdict(summary) for summary in summaries])
 
 
@@ -92,7 +82,6 @@ class FaissOptions:
 
 
 @index_app.command("faiss")
-@takes_option_sets
 def index_faiss(
     faiss: FaissOptions,
     choices: Annotated[SystemChoices, Omit("device")],
@@ -111,7 +100,6 @@ def index_faiss(
 
 
 @index_app.command("pgvector")
-@takes_option_sets
 def index_pgvector(
     system: Annotated[str, typer.Option("--system", "-s", help="The encoder.")],
     m: Annotated[int, typer.Option("--m", min=2, max=100, help="Links of a vector.")] = 16,
@@ -148,21 +136,15 @@ class EncodingOptions:
     ] = None
     separator: Annotated[str, typer.Option(help="What stands between the columns of text.")] = " "
     precision: Precision = "auto"
-    device: Annotated[
-        list[str] | None,
-        typer.Option("--device", help="As cuda:0; several are one process each.", show_default=False),
-    ] = None
+    device: Annotated[list[str] | None, typer.Option(help="As cuda:0; several are one process each.")] = None
     max_cosine_error: Annotated[
         float, typer.Option(help="The most that bf16 or fp16 may differ from fp32 on a sample.")
     ] = 1e-3
-    token_budget: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of a batch.", show_default=False)
-    ] = None
+    token_budget: Annotated[int | None, typer.Option(min=1, help="Tokens of a batch.")] = None
     compile: Annotated[bool, typer.Option("--compile", help="torch.compile; needs a compiler.")] = False
 
 
 @app.command()
-@takes_option_sets
 def encode(
     source: Annotated[
         str,
@@ -177,7 +159,7 @@ def encode(
 
     options = EncodeOptions(
         encoding.id_column,
-        tuple(encoding.text_column or ("text",)),
+        tuple(encoding.text_column or ("text")),
         encoding.separator,
         encoding.precision,  # type: ignore[arg-type]
         encoding.max_cosine_error,

@@ -6,17 +6,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, parse_options
 from pinakes.errors import LoadError
 
-app = typer.Typer()
+app = CommandGroup()
 
 CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")]
 
 
 @app.command()
-@takes_option_sets
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.queries.install import initialise
@@ -30,23 +29,21 @@ def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
 class LoadOptions:
     """How a corpus is loaded."""
 
-    corpus: Annotated[str | None, typer.Option(help="The corpus's name.", show_default=False)] = None
-    version: Annotated[str | None, typer.Option(help="The corpus's version.", show_default=False)] = None
-    licence: Annotated[str | None, typer.Option(help="The corpus's licence.", show_default=False)] = None
-    option: Annotated[
-        list[str] | None, typer.Option(help="name=value for the loader. May be repeated.", show_default=False)
-    ] = None
-    papers: Annotated[int | None, typer.Option(help="synthetic: how many papers.", show_default=False)] = None
-    seed: Annotated[int | None, typer.Option(help="synthetic: which world.", show_default=False)] = None
+    corpus: Annotated[str | None, typer.Option(help="The corpus's name.")] = None
+    version: Annotated[str | None, typer.Option(help="The corpus's version.")] = None
+    licence: Annotated[str | None, typer.Option(help="The corpus's licence.")] = None
+    option: Annotated[list[str] | None, typer.Option(help="name=value for the loader. May be repeated.")] = (
+        None
+    )
+    papers: Annotated[int | None, typer.Option(help="synthetic: how many papers.")] = None
+    seed: Annotated[int | None, typer.Option(help="synthetic: which world.")] = None
     max_rejects: Annotated[
         float, typer.Option(help="The greatest share of records that may be rejected.", min=0, max=1)
     ] = 0.01
     on_error: Annotated[
         Literal["reject", "stop"], typer.Option(help="What a record that is not accepted does to the load.")
     ] = "reject"
-    limit: Annotated[
-        int | None, typer.Option(help="Read at most this many records of each file.", show_default=False)
-    ] = None
+    limit: Annotated[int | None, typer.Option(help="Read at most this many records of each file.")] = None
     jobs: Annotated[int, typer.Option(help="Processes that read files ahead.")] = 1
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do it all, report, and take it back.")] = False
 
@@ -58,12 +55,9 @@ class LoadOptions:
 
 
 @app.command()
-@takes_option_sets
 def load(
     loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; a wrong name lists them all.")],
-    source: Annotated[
-        Path | None, typer.Argument(help="The published file or folder.", show_default=False)
-    ] = None,
+    source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,
     common: CommonOptions,
@@ -98,7 +92,6 @@ def load(
 
 
 @app.command()
-@takes_option_sets
 def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None:
     """Join a corpus's references and citations with its papers; every load ends with this."""
     from pinakes.load.resolve import resolve
@@ -108,7 +101,6 @@ def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")])
 
 
 @app.command()
-@takes_option_sets
 def deduplicate(
     corpus: CorpusName,
     undo: Annotated[bool, typer.Option("--undo", help="Take all merges of the corpus back.")] = False,
@@ -123,14 +115,12 @@ def deduplicate(
 
 
 @app.command()
-@takes_option_sets
 def fetch(
     dataset: Annotated[
-        str | None, typer.Argument(help="A known dataset. Without one, all are listed.", show_default=False)
+        str | None, typer.Argument(help="A known dataset. Without one, all are listed.")
     ] = None,
     to: Annotated[
-        Path | None,
-        typer.Option("--to", help="Folder for the files. Default: the dataset's name.", show_default=False),
+        Path | None, typer.Option("--to", help="Folder for the files. Default: the dataset's name.")
     ] = None,
     *,
     common: Annotated[CommonOptions, Omit("db", "wait")],

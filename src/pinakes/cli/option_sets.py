@@ -1,7 +1,8 @@
 """Options that belong together, as one parameter of a command: a dataclass whose fields are the options.
 
+    app = CommandGroup()
+
     @app.command()
-    @takes_option_sets
     def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None: ...
 
 has the options of every field of `CommonOptions` but `--quiet`, where the parameter stands.
@@ -13,12 +14,31 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
 
+import typer
+from typer.models import CommandFunctionType
+
 
 class Omit:
     """The fields of a set that a command does not take; they have their defaults."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
+
+
+class CommandGroup(typer.Typer):
+    """Commands of which each takes sets of options."""
+
+    def command(
+        self, name: str | None = None, **settings: Any
+    ) -> Callable[[CommandFunctionType], CommandFunctionType]:
+        """Make a command of the function, as Typer does, with the fields of its sets as options."""
+        add = super().command(name, **settings)
+
+        def register(command: CommandFunctionType) -> CommandFunctionType:
+            add(takes_option_sets(command))
+            return command
+
+        return register
 
 
 def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:

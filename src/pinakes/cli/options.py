@@ -22,16 +22,13 @@ ENVIRONMENT: Final = "PINAKES"
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(
-        "--db",
         envvar="PINAKES_DATABASE_URL",
         help="SQLAlchemy URL of the database: duckdb:///FILE or postgresql://USER@HOST/NAME. "
         "Default: duckdb:///pinakes.duckdb.",
-        show_default=False,
     ),
 ]
 Wait = Annotated[
-    float,
-    typer.Option("--wait", envvar="PINAKES_WAIT", help="Seconds to wait for a DuckDB file that is held."),
+    float, typer.Option(envvar="PINAKES_WAIT", help="Seconds to wait for a DuckDB file that is held.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="No chatter on stderr.")]
 Json = Annotated[bool, typer.Option("--json", envvar="PINAKES_JSON", help="Data as JSON on stdout.")]
@@ -55,61 +52,38 @@ Systems = Annotated[
     ),
 ]
 RunIds = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--run", "-r", help="A run's id. May be repeated. Default: all of them.", show_default=False
-    ),
+    list[int] | None, typer.Option("--run", "-r", help="A run's id. May be repeated. Default: all of them.")
 ]
 AllRuns = Annotated[
     bool, typer.Option("--all-runs", help="Also runs that a newer one of the same settings replaced.")
 ]
 Measures = Annotated[
     list[str] | None,
-    typer.Option(
-        "--measure",
-        "-m",
-        help="A measure, as nDCG@10. May be repeated. Default: the benchmark's.",
-        show_default=False,
-    ),
+    typer.Option("--measure", "-m", help="A measure, as nDCG@10. May be repeated. Default: the benchmark's."),
+]
+HeadlineMeasure = Annotated[
+    str | None, typer.Option("--measure", "-m", help="Default: the headline measure.")
 ]
 Precision = Annotated[
     str,
     typer.Option(
-        "--precision",
-        help="An encoder's precision: fp32, bf16, fp16, or auto (bf16 where the device computes it faster).",
+        help="An encoder's precision: fp32, bf16, fp16, or auto (bf16 where the device computes it faster)."
     ),
 ]
 Distance = Annotated[
     str | None,
-    typer.Option(
-        "--distance",
-        help="Between vectors: cosine, l2 or inner_product. Default: the encoder's own, or cosine.",
-        show_default=False,
-    ),
+    typer.Option(help="Between vectors: cosine, l2 or inner_product. Default: the encoder's own, or cosine."),
 ]
 Options = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option",
-        help="name=value for the system; `pinakes systems NAME` lists them. May be repeated.",
-        show_default=False,
-    ),
+    typer.Option(help="name=value for the system; `pinakes systems NAME` lists them. May be repeated."),
 ]
-Device = Annotated[
-    str | None,
-    typer.Option("--device", help="cpu or cuda. Default: CUDA where there is a device.", show_default=False),
-]
+Device = Annotated[str | None, typer.Option(help="cpu or cuda. Default: CUDA where there is a device.")]
 QueryTemplate = Annotated[
-    str | None,
-    typer.Option(
-        "--query-template", help="Text template for queries. Default: the benchmark's.", show_default=False
-    ),
+    str | None, typer.Option(help="Text template for queries. Default: the benchmark's.")
 ]
 PaperTemplate = Annotated[
-    str | None,
-    typer.Option(
-        "--paper-template", help="Text template for papers. Default: the benchmark's.", show_default=False
-    ),
+    str | None, typer.Option(help="Text template for papers. Default: the benchmark's.")
 ]
 
 

@@ -6,28 +6,22 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
 from pinakes.errors import PinakesError
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
-@takes_option_sets
 def report(
     benchmark: BenchmarkName,
     run: RunIds = None,
     measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", help="The measure to lead with. Default: the headline.", show_default=False
-        ),
+        str | None, typer.Option("--measure", "-m", help="The measure to lead with. Default: the headline.")
     ] = None,
     all_runs: AllRuns = False,
-    folder: Annotated[
-        Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.", show_default=False)
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
@@ -43,7 +37,6 @@ def report(
 
 
 @app.command()
-@takes_option_sets
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
     format: OutputFormat = "table",
@@ -60,7 +53,6 @@ def sql(
 
 
 @app.command()
-@takes_option_sets
 def status(
     check: Annotated[
         bool, typer.Option("--check", help="Also look for rows that name missing rows.")

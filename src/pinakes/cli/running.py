@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
     BenchmarkName,
     CommonOptions,
     Device,
+    HeadlineMeasure,
     PaperTemplate,
     QueryTemplate,
     SystemChoices,
@@ -19,8 +20,8 @@ from pinakes.cli.options import (
 )
 from pinakes.errors import InputError, RunError
 
-app = typer.Typer()
-tune_app = typer.Typer(no_args_is_help=True)
+app = CommandGroup()
+tune_app = CommandGroup(no_args_is_help=True)
 app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's validation queries.")
 
 
@@ -28,16 +29,13 @@ app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's va
 class RankingOptions:
     """What is ranked, and how much of it is kept."""
 
-    depth: Annotated[
-        int | None, typer.Option(min=1, help="Papers kept for each query.", show_default=False)
-    ] = None
+    depth: Annotated[int | None, typer.Option(min=1, help="Papers kept for each query.")] = None
     query_template: QueryTemplate = None
     paper_template: PaperTemplate = None
     again: Annotated[bool, typer.Option("--again", help="Rank anew even where nothing changed.")] = False
 
 
 @app.command()
-@takes_option_sets
 def run(
     benchmark: BenchmarkName,
     system: Systems,
@@ -53,15 +51,7 @@ def run(
         summaries = [
             run(
                 database,
-                RunRequest(
-                    benchmark,
-                    name,
-                    options,
-                    ranking.depth,
-                    ranking.query_template,
-                    ranking.paper_template,
-                    ranking.again,
-                ),
+                RunRequest(benchmark, name, options, **asdict(ranking)),
                 progress=common.show_progress(),
             )
             for name in system
@@ -75,15 +65,13 @@ class ImportOptions:
 
     system: Annotated[str, typer.Option(help="What to call what ranked.")]
     format: Annotated[str, typer.Option(help="trec, csfcube or mdcr.")] = "trec"
-    facet: Annotated[
-        str | None,
-        typer.Option(help="csfcube: the facet, where the file's name lacks it.", show_default=False),
-    ] = None
+    facet: Annotated[str | None, typer.Option(help="csfcube: the facet, where the file's name lacks it.")] = (
+        None
+    )
     unknown: Annotated[str, typer.Option(help="Papers that are no candidates: reject or create.")] = "reject"
 
 
 @app.command()
-@takes_option_sets
 def import_run(
     benchmark: BenchmarkName,
     files: Annotated[list[Path], typer.Argument(help="The files of one run.")],
@@ -93,17 +81,16 @@ def import_run(
     """Store a ranking that others made: a TREC run, CSFCube ranked pools, MDCR scores."""
     from pinakes.run.import_run import ImportRequest, import_run
 
-    request = ImportRequest(benchmark, options.system, files, options.format, options.facet, options.unknown)
+    request = ImportRequest(benchmark, files=files, **asdict(options))
     with common.connect() as database:
         common.print_records([asdict(import_run(database, request))])
 
 
 @app.command()
-@takes_option_sets
 def export_run(
     benchmark: BenchmarkName,
     path: Annotated[Path, typer.Argument(help="The file to write.")],
-    run: Annotated[int | None, typer.Option("--run", "-r", help="The run's id.", show_default=False)] = None,
+    run: Annotated[int | None, typer.Option("--run", "-r", help="The run's id.")] = None,
     qrels: Annotated[bool, typer.Option("--qrels", help="Write the judgments instead of a run.")] = False,
     provenance: Annotated[
         bool, typer.Option("--provenance", help="Begin with comment lines that say what made the run.")
@@ -130,8 +117,7 @@ class ReproduceOptions:
     """Which baselines are run, and how."""
 
     only: Annotated[
-        list[str] | None,
-        typer.Option(help="A baseline's name; a wrong one lists them. May be repeated.", show_default=False),
+        list[str] | None, typer.Option(help="A baseline's name; a wrong one lists them. May be repeated.")
     ] = None
     precision: Annotated[
         str, typer.Option(help="Of encoders: fp32, bf16, fp16 or auto, the fastest here.")
@@ -140,13 +126,10 @@ class ReproduceOptions:
     download: Annotated[
         bool, typer.Option("--download", help="Fetch weights that are not on this machine.")
     ] = False
-    folder: Annotated[
-        Path | None, typer.Option(help="Of the report. Default: BENCHMARK-report here.", show_default=False)
-    ] = None
+    folder: Annotated[Path | None, typer.Option(help="Of the report. Default: BENCHMARK-report here.")] = None
 
 
 @app.command()
-@takes_option_sets
 def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: CommonOptions) -> None:
     """Index, run and score every baseline of a benchmark, beside the published figures."""
     from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
@@ -182,13 +165,10 @@ class GridOptions:
 
     k1: Annotated[list[float] | None, typer.Option(help="A k1 to try. May be repeated.")] = None
     b: Annotated[list[float] | None, typer.Option("--b", help="A b to try. May be repeated.")] = None
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Default: the headline measure.", show_default=False)
-    ] = None
+    measure: HeadlineMeasure = None
 
 
 @tune_app.command("bm25")
-@takes_option_sets
 def tune_bm25(
     benchmark: BenchmarkName,
     grid: GridOptions,
@@ -207,8 +187,7 @@ def tune_bm25(
             grid.b or B_GRID,
             grid.measure,
             choices.for_database(database),
-            templates.query_template,
-            templates.paper_template,
+            **asdict(templates),
         )
         summary = tune_bm25(database, request, progress=common.show_progress())
     print_tuning(summary, as_json=common.json)

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import BenchmarkName, CommonOptions, RunIds
 from pinakes.sample.options import declared_options
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 def _declare_flags() -> list[tuple[str, Any, Any]]:
@@ -20,7 +20,7 @@ def _declare_flags() -> list[tuple[str, Any, Any]]:
             flag,
             Annotated[
                 list[type_] | None if may_repeat else type_ | None,  # type: ignore[valid-type]
-                typer.Option(help=option.help, min=option.minimum, show_default=False),
+                typer.Option(help=option.help, min=option.minimum),
             ],
             field(default=None),
         )
@@ -32,7 +32,6 @@ SampleFlags = make_dataclass("SampleFlags", _declare_flags(), frozen=True, slots
 
 
 @app.command()
-@takes_option_sets
 def sample(
     benchmark: BenchmarkName,
     corpus: Annotated[str, typer.Option(help="The corpus that queries and candidates are drawn from.")],
@@ -50,25 +49,20 @@ def sample(
 
 
 @app.command()
-@takes_option_sets
 def construct(
     benchmark: BenchmarkName,
     drawn_from: Annotated[
-        str | None,
-        typer.Option(
-            "--from", help="The benchmark whose queries, pools and runs are taken.", show_default=False
-        ),
+        str | None, typer.Option("--from", help="The benchmark whose queries, pools and runs are taken.")
     ] = None,
     run: RunIds = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
             help="A system to draw negatives from. May be repeated. Default: those whose best negatives the "
-            "others share least.",
-            show_default=False,
+            "others share least."
         ),
     ] = None,
-    seed: Annotated[str | None, typer.Option(help="Which of the possible draws.", show_default=False)] = None,
+    seed: Annotated[str | None, typer.Option(help="Which of the possible draws.")] = None,
     *,
     common: CommonOptions,
 ) -> None:
@@ -84,7 +78,6 @@ def construct(
 
 
 @app.command()
-@takes_option_sets
 def export_pools(
     benchmark: BenchmarkName,
     folder: Annotated[Path, typer.Argument(help="Where the two files go.")],

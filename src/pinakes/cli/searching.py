@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import Omit, takes_option_sets
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices
 from pinakes.errors import InputError
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +22,21 @@ class SearchOptions:
         str | None,
         typer.Option(help="Ask with this paper of the corpus, by its source's id, in place of TEXT."),
     ] = None
-    sentences: Annotated[
-        str, typer.Option(help="Ask with these sentences of its abstract, as 2,3.", show_default=False)
-    ] = ""
-    year_from: Annotated[int | None, typer.Option(help="The earliest year.", show_default=False)] = None
-    year_to: Annotated[int | None, typer.Option(help="The latest year.", show_default=False)] = None
-    venue: Annotated[str | None, typer.Option(help="The venue, word for word.", show_default=False)] = None
-    field: Annotated[str | None, typer.Option(help="A field of study.", show_default=False)] = None
-    min_citations: Annotated[
-        int | None, typer.Option(help="The least citation count.", show_default=False)
-    ] = None
+    sentences: Annotated[str, typer.Option(help="Ask with these sentences of its abstract, as 2,3.")] = ""
+    year_from: Annotated[int | None, typer.Option(help="The earliest year.")] = None
+    year_to: Annotated[int | None, typer.Option(help="The latest year.")] = None
+    venue: Annotated[str | None, typer.Option(help="The venue, word for word.")] = None
+    field: Annotated[str | None, typer.Option(help="A field of study.")] = None
+    min_citations: Annotated[int | None, typer.Option(help="The least citation count.")] = None
     through: Annotated[
         str, typer.Option(help="How vectors are compared: exact, pgvector, or faiss:KIND.")
     ] = "exact"
 
 
 @app.command()
-@takes_option_sets
 def search(
     corpus: Annotated[str, typer.Argument(help="The corpus's name.", metavar="CORPUS")],
-    text: Annotated[
-        str, typer.Argument(help="What to look for; no character of it is syntax.", show_default=False)
-    ] = "",
+    text: Annotated[str, typer.Argument(help="What to look for; no character of it is syntax.")] = "",
     *,
     given: SearchOptions,
     choices: SystemChoices,

@@ -12,8 +12,7 @@ app = typer.Typer()
 @app.command()
 def systems(
     name: Annotated[
-        str | None,
-        typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME", show_default=False),
+        str | None, typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME")
     ] = None,
     json: Json = False,
 ) -> None:

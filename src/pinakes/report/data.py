@@ -164,10 +164,7 @@ class BenchmarkReport:
 
     @property
     def is_by_measure(self) -> bool:
-        """Whether each measure has a table of all subsets, instead of each subset one of all measures.
-
-        So it is where groups are averaged, since nobody reads twenty tables of three rows.
-        """
+        """Whether each measure has a table of all subsets, instead of each subset one of all measures."""
         return len(self.measures) <= FEW_MEASURES and any(name.startswith("mean(") for name in self.subsets)
 
     @property
@@ -193,10 +190,11 @@ class BenchmarkReport:
 
     def index_published(self) -> dict[tuple[str, str, str], PublishedFigure]:
         """(system, subset, measure) -> figure; of two sources the one that comes first."""
-        found: dict[tuple[str, str, str], PublishedFigure] = {}
-        for figure in self.published:
-            found.setdefault((figure.system, figure.subset, figure.measure), figure)
-        return found
+        return {(one.system, one.subset, one.measure): one for one in reversed(self.published)}
+
+    def list_published(self, subset: str, measure: str) -> list[PublishedFigure]:
+        """The published figures of a measure over a subset."""
+        return [figure for figure in self.published if (figure.subset, figure.measure) == (subset, measure)]
 
     def list_pairs(self, subset: str = "all") -> list[PairTest]:
         """The pairs of runs that were compared over the queries of a subset."""

@@ -96,15 +96,6 @@ def format_time(moment: datetime) -> str:
     return f"{aware:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def format_deviation(value: float, scale: Scale, measure: str = "") -> str:
-    """A standard deviation as it stands beside a value.
-
-    >>> format_deviation(0.00123, "percent")
-    '± 0.12'
-    """
-    return f"± {format_value(value, scale, measure)}"
-
-
 def format_size(size: int) -> str:
     """The size of a pool in thousands or millions where it is so many of them.
 

@@ -1,6 +1,7 @@
 """From the database to a report: what was scored, what was published, what differs, and files of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Final
 
 import sqlalchemy as sa
@@ -41,8 +42,6 @@ def gather_report(
     """All that a report says of a benchmark's runs, from their stored scores.
 
     Args:
-        database: where they are.
-        benchmark_name: the benchmark.
         run_ids: which runs; none: the newest of each system with the same settings.
         all_runs: the older ones too.
         measure: the measure to lead with and to compare by; None: the benchmark's headline.
@@ -59,6 +58,8 @@ def gather_report(
     found = [score for score in stored if is_shown(score.subset)]
     names = {one.subset for one in found} | {one.subset for one in published}
     subsets = order_groups(names, _order_splits(benchmark, published))
+    # in the order in which the benchmark's folder has them, which is the papers'
+    printed = dict.fromkeys(name_measure(score.measure) for score in benchmark.published)
     return BenchmarkReport(
         name=benchmark.name,
         title=benchmark.title,
@@ -80,19 +81,18 @@ def gather_report(
         query_values=values,
         comparisons=_compare(database, benchmark, sorted(values), headline, subsets),
         warnings=_list_warnings(runs, values, headline, left_out),
-        published_measures=_order_published(benchmark),
+        published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
     )
 
 
 def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore]:
     """The scores of subsets, in the order of run, subset and measure."""
-    names = ("run_id", "subset", "measure", "value", "queries_expected", "queries_answered")
     chosen = scores.c.run_id.in_([run.run_id for run in runs])
-    query = sa.select(*(scores.c[name] for name in names)).where(chosen, scores.c.query_id.is_(None))
+    query = sa.select(*(scores.c[one.name] for one in fields(SubsetScore)))
     with database.read() as session:
-        rows = session.rows(query.order_by(scores.c.run_id, scores.c.subset, scores.c.measure))
-    # the databases sort text by different collations
+        rows = session.rows(query.where(chosen, scores.c.query_id.is_(None)))
+    # sorted here, since the databases sort text by different collations
     return sorted((SubsetScore(**row) for row in rows), key=lambda one: (one.run_id, one.subset, one.measure))
 
 
@@ -117,11 +117,10 @@ def _read_values(
 
 def _read_published(database: Database, benchmark: Benchmark) -> list[PublishedFigure]:
     name_measure = find_task(benchmark).name_measure
-    names = ("system", "subset", "measure", "source", "value", "printed")
-    query = sa.select(*(published_scores.c[name] for name in names))
-    query = query.where(published_scores.c.benchmark == benchmark.name)
+    columns = [published_scores.c[one.name] for one in fields(PublishedFigure)]
+    query = sa.select(*columns).where(published_scores.c.benchmark == benchmark.name)
     with database.read() as session:
-        rows = session.rows(query.order_by(*(published_scores.c[name] for name in names[:4])))
+        rows = session.rows(query.order_by(*columns))
     figures = [PublishedFigure(**{**row, "measure": name_measure(row["measure"])}) for row in rows]
     return sorted(figures, key=lambda one: (one.system, one.subset, one.measure, one.source))
 
@@ -151,12 +150,6 @@ def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale
     printed = [one for one in published if one.value]
     is_percent = [abs(float(one.printed) - 100 * one.value) < 1e-6 for one in printed]
     return "percent" if printed and all(is_percent) else "share"
-
-
-def _order_published(benchmark: Benchmark) -> tuple[str, ...]:
-    """The published measures in the order in which the benchmark's folder has them, which is the papers'."""
-    name_measure = find_task(benchmark).name_measure
-    return tuple(dict.fromkeys(name_measure(score.measure) for score in benchmark.published))
 
 
 def _compare(

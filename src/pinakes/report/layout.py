@@ -1,7 +1,7 @@
 """A table as text in cells, which terminal, Markdown and HTML draw each in their way."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
 
@@ -66,7 +66,7 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     note: str = ""
     headings: tuple[Heading, ...] = ()
 
@@ -83,7 +83,7 @@ class Table:
     def full_titles(self) -> list[str]:
         """Each column's title with what stands above it, for those who draw one level of headings.
 
-        >>> columns = tuple([*text_columns("system"), *number_columns(["P@10", "RR"])])
+        >>> columns = make_columns(["system"], ["P@10", "RR"])
         >>> Table("", columns, (), headings=(Heading("", 1), Heading("method", 2))).full_titles()
         ['system', 'method P@10', 'method RR']
         """
@@ -94,14 +94,12 @@ class Table:
         ]
 
 
-def text_columns(*titles: str) -> list[Column]:
-    """Headings of columns of words."""
-    return [Column(title, is_number=False) for title in titles]
-
-
-def number_columns(titles: Iterable[str]) -> list[Column]:
-    """Headings of columns of numbers."""
-    return [Column(title) for title in titles]
+def make_columns(
+    words: Iterable[str], numbers: Iterable[str] = (), more_words: Iterable[str] = ()
+) -> tuple[Column, ...]:
+    """Columns of words, then of numbers, then of words again, from their titles."""
+    first, last = ([Column(title, is_number=False) for title in titles] for titles in (words, more_words))
+    return (*first, *map(Column, numbers), *last)
 
 
 def make_row(*cells: Cell | str, is_ours: bool = True, follows: bool = False) -> Row:
@@ -114,6 +112,11 @@ def absent_cell() -> Cell:
     return Cell(ABSENT, "absent")
 
 
+def flag_count(count: int) -> Cell:
+    """The cell of a count that should be zero."""
+    return Cell(f"{count:,}", "warning" if count else "plain")
+
+
 def value_cell(value: float | None, scale: Scale, measure: str) -> Cell:
     """The cell of a measure's value, as a report prints it; None is absent.
 
@@ -123,17 +126,15 @@ def value_cell(value: float | None, scale: Scale, measure: str) -> Cell:
     return absent_cell() if value is None else Cell(format_value(value, scale, measure))
 
 
-def mark_best(texts: Sequence[str], values: Sequence[float | None]) -> list[Cell]:
-    """A cell for each value, the highest marked; None is absent.
+def mark_best(values: Sequence[float | None], scale: Scale, measure: str) -> list[Cell]:
+    """The cell of each value, the highest marked.
 
     Values that are printed alike are best together. A single value is not marked.
 
-    >>> [cell.kind for cell in mark_best(["0.50", "–", "0.50", "0.40"], [0.501, None, 0.499, 0.4])]
+    >>> [cell.kind for cell in mark_best([0.50001, None, 0.49999, 0.4], "share", "AP")]
     ['best', 'absent', 'best', 'plain']
     """
-    given = [(value, text) for text, value in zip(texts, values, strict=True) if value is not None]
-    best = max(given)[1] if len(given) > 1 else None
-    return [
-        absent_cell() if value is None else Cell(text, "best" if text == best else "plain")
-        for text, value in zip(texts, values, strict=True)
-    ]
+    cells = [value_cell(value, scale, measure) for value in values]
+    given = [value for value in values if value is not None]
+    best = format_value(max(given), scale, measure) if len(given) > 1 else None
+    return [replace(cell, kind="best") if cell.text == best else cell for cell in cells]

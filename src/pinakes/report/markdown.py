@@ -6,18 +6,7 @@ from collections.abc import Iterable
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.layout import Cell, Row, Table
-from pinakes.report.tables.published import difference_table, list_reproduced
-from pinakes.report.tables.runs import coverage_table, describe_run
-from pinakes.report.tables.scores import (
-    list_detailed,
-    measure_table,
-    other_subset_tables,
-    result_table,
-    size_tables,
-    subset_table,
-    type_tables,
-)
-from pinakes.report.tables.significance import comparison_table, describe_winner, list_compared
+from pinakes.report.tables import published, runs, scores, significance
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -26,9 +15,10 @@ def render_markdown(report: BenchmarkReport) -> str:
     """The whole report as one Markdown text: the same bytes for the same data."""
     parts = [_render_heading(report)]
     parts += [render_table(table) for table in _list_results(report)]
-    parts += [_render_comparison(report, subset) for subset in list_compared(report)]
+    parts += [_render_comparison(report, subset) for subset in significance.list_compared(report)]
     parts += [render_table(table) for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
-    parts += [render_table(table) for table in _list_figures(report)]
+    details = (scores.measure_table(report, subset) for subset in scores.list_detailed(report))
+    parts += [render_table(table) for table in (runs.coverage_table(report), *details)]
     parts += ["## How the runs were made", *map(_render_run, report.rank_runs())]
     return "\n\n".join(parts) + "\n"
 
@@ -60,34 +50,28 @@ def _join(cells: Iterable[str]) -> str:
 
 def _render_cell(cell: Cell, row: Row) -> str:
     text = escape_markdown(cell.full_text)
-    if cell.kind == "warning":
-        return f"⚠ **{text}**"
-    if cell.kind == "best":
-        return f"**{text}**"
+    if cell.kind in ("warning", "best"):
+        return f"{'⚠ ' if cell.kind == 'warning' else ''}**{text}**"
     return text if row.is_ours else f"*{text}*"
 
 
 def _render_comparison(report: BenchmarkReport, subset: str) -> str:
     """The table of pairs over a subset, and below it what follows from it in words."""
-    findings = (f"- {escape_markdown(finding)}" for finding in describe_winner(report, subset))
-    return "\n".join([render_table(comparison_table(report, subset)), "", *findings])
+    findings = (f"- {escape_markdown(finding)}" for finding in significance.describe_winner(report, subset))
+    return "\n".join([render_table(significance.comparison_table(report, subset)), "", *findings])
 
 
 def _list_results(report: BenchmarkReport) -> list[Table]:
     chosen = [
-        result_table(report),
-        *size_tables(report),
-        subset_table(report) if len(report.subsets) > 1 else None,
-        *other_subset_tables(report),
-        *type_tables(report),
-        *list_reproduced(report),
-        difference_table(report, report.headline_subset),
+        scores.result_table(report),
+        *scores.size_tables(report),
+        scores.subset_table(report) if len(report.subsets) > 1 else None,
+        *scores.other_subset_tables(report),
+        *scores.type_tables(report),
+        *published.list_reproduced(report),
+        published.difference_table(report, report.headline_subset),
     ]
     return [table for table in chosen if table is not None]
-
-
-def _list_figures(report: BenchmarkReport) -> list[Table]:
-    return [coverage_table(report), *(measure_table(report, subset) for subset in list_detailed(report))]
 
 
 def _render_heading(report: BenchmarkReport) -> str:
@@ -105,5 +89,5 @@ def _render_heading(report: BenchmarkReport) -> str:
 
 
 def _render_run(run: RunRow) -> str:
-    facts = (f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in describe_run(run))
+    facts = (f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in runs.describe_run(run))
     return "\n".join([f"### {escape_markdown(run.label)}", "", *facts])

@@ -56,11 +56,9 @@ class LineProgress:
         """Say how far it is, where the last line is old enough."""
         self._done += units
         now = self._clock()
-        if now - self._said < self._interval_s:
-            return
-        self._said = now
-        elapsed_s = now - self._started
-        self._say(describe_progress(self._done, self._total, elapsed_s))
+        if now - self._said >= self._interval_s:
+            self._said = now
+            self._say(describe_progress(self._done, self._total, now - self._started))
 
     def finish(self) -> None:
         """Say how much was done in what time; where less was done than expected, say that too."""
@@ -145,6 +143,4 @@ class BarProgress:
 def make_progress(stream: TextIO | None = None) -> BarProgress | LineProgress:
     """The bar where the stream (standard error) is a terminal, else the lines."""
     target = stream or sys.stderr
-    if target.isatty():
-        return BarProgress(Console(file=target))
-    return LineProgress(target)
+    return BarProgress(Console(file=target)) if target.isatty() else LineProgress(target)

@@ -11,7 +11,7 @@ from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.exhibits import Baseline
 from pinakes.report.data import RunRow
-from pinakes.report.tables.runs import list_parameters
+from pinakes.report.tables.runs import list_parameters, write_parameter
 from pinakes.run.stored_runs import find_runs, select_newest
 from pinakes.schema import encoders
 from pinakes.systems.registry import expand_name
@@ -32,7 +32,10 @@ def choose_runs(
     found = find_runs(database, benchmark.name, run_ids)
     chosen = found if run_ids or all_runs else select_newest(found)
     baselines = {row["run_id"]: find_baseline(benchmark, row) for row in chosen}
-    names, labels = _read_encoders(database), _label_runs(chosen, baselines)
+    labels = _label_runs(chosen, baselines)
+    with database.read() as session:
+        rows = session.rows(sa.select(encoders.c.encoder_id, encoders.c.name))
+    names = {row["encoder_id"]: row["name"] for row in rows}
     ours = {"label", "encoder", "is_current", "published_as"}
     columns = [field.name for field in fields(RunRow) if field.name not in ours]
     runs = [
@@ -108,12 +111,6 @@ def _say(name: str, value: object) -> str:
     return str(value)[:12] if name == "encoder_revision" else str(value)
 
 
-def _read_encoders(database: Database) -> dict[int | None, str]:
-    query = sa.select(encoders.c.encoder_id, encoders.c.name).order_by(encoders.c.encoder_id)
-    with database.read() as session:
-        return {row["encoder_id"]: row["name"] for row in session.rows(query)}
-
-
 def find_baseline(benchmark: Benchmark, run: Mapping[str, Any]) -> Baseline | None:
     """The baseline that a row of `runs` is; of several the one that says most of its settings.
 
@@ -122,7 +119,12 @@ def find_baseline(benchmark: Benchmark, run: Mapping[str, Any]) -> Baseline | No
     one names no templates) does not speak against it.
     """
     fitting = [one for one in benchmark.baselines if _fits(benchmark, one, run)]
-    return max(fitting, key=_count_settings, default=None)
+
+    def count_settings(one: Baseline) -> int:
+        given: Sequence[object] = (one.query_template, one.paper_template, one.distance)
+        return sum(setting is not None for setting in given) + len(one.options or {})
+
+    return max(fitting, key=count_settings, default=None)
 
 
 def is_baseline_system(benchmark: Benchmark, system: str) -> bool:
@@ -138,20 +140,6 @@ def _fits(benchmark: Benchmark, baseline: Baseline, run: Mapping[str, Any]) -> b
     parameters = orjson.loads(run["parameters"])
     settings = {**(baseline.options or {}), "distance": baseline.distance}
     return all(has in (None, wants) for has, wants in zip(found, expected, strict=True)) and all(
-        wanted is None or name not in parameters or _write_parameter(parameters[name]) == wanted
+        wanted is None or name not in parameters or write_parameter(parameters[name]) == wanted
         for name, wanted in settings.items()
     )
-
-
-def _write_parameter(value: object) -> str:
-    """A parameter as an option writes it.
-
-    >>> _write_parameter("l2"), _write_parameter(20), _write_parameter(True)
-    ('l2', '20', 'true')
-    """
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _count_settings(baseline: Baseline) -> int:
-    given: Sequence[object] = (baseline.query_template, baseline.paper_template, baseline.distance)
-    return sum(one is not None for one in given) + len(baseline.options or {})

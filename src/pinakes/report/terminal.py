@@ -79,10 +79,10 @@ def print_records(rows: Sequence[Mapping[str, object]], *, as_json: bool = False
     print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
 
 
-def print_object(content: object) -> None:
-    """One JSON object on stdout."""
+def print_object(content: object, *, stream: TextIO | None = None) -> None:
+    """One JSON object, or an array of them."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    sys.stdout.write(orjson.dumps(content, default=str, option=options).decode())
+    (stream or sys.stdout).write(orjson.dumps(content, default=str, option=options).decode())
 
 
 def print_warning(text: str, *, stream: TextIO | None = None) -> None:
@@ -131,17 +131,16 @@ def _write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], strea
     listed = [list(row) for row in rows]
     kinds = [_is_number_column([row[place] for row in listed]) for place in range(len(columns))]
     headings = tuple(Column(title, kind) for title, kind in zip(columns, kinds, strict=True))
-    cells = (tuple(_show(value) for value in row) for row in listed)
-    _make_console(stream).print(_draw(Table("", headings, tuple(Row(row) for row in cells))))
+    null = Cell("NULL", "absent")
+    cells = [
+        Row(tuple(null if value is None else Cell(_write_value(value)) for value in row)) for row in listed
+    ]
+    _make_console(stream).print(_draw(Table("", headings, cells)))
 
 
 def _is_number_column(values: Sequence[object]) -> bool:
     given = [value for value in values if value is not None]
     return bool(given) and all(isinstance(value, int | float) and value is not True for value in given)
-
-
-def _show(value: object) -> Cell:
-    return Cell("NULL", "absent") if value is None else Cell(_write_value(value))
 
 
 def _write_value(value: object) -> str:
@@ -164,8 +163,7 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], stream:
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
     names = _number_repeated(columns)
-    objects = [dict(zip(names, row, strict=True)) for row in rows]
-    stream.write(orjson.dumps(objects, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+    print_object([dict(zip(names, row, strict=True)) for row in rows], stream=stream)
 
 
 def _number_repeated(names: Sequence[str]) -> list[str]:

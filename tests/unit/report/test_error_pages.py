@@ -9,12 +9,12 @@ from pinakes.report.errors.data import (
     ErrorCandidate,
     ErrorQuery,
     ErrorReport,
-    ErrorRun,
     QuerySentence,
     Ranked,
 )
 from pinakes.report.errors.page import error_table, left_out_note, render_error_lines, render_error_page
 from tests.html_pages import Page
+from tests.unit.report.conftest import make_run
 
 ATTACK = "<script>alert(1)</script>"
 HIGH = ErrorCandidate(
@@ -49,7 +49,7 @@ def errors() -> ErrorReport:
         relevant_from=2,
         grades={"2": "similar"},
         top=10,
-        runs=(ErrorRun(1, "BM25"), ErrorRun(2, "dense")),
+        runs=(make_run(1, "BM25"), make_run(2, "dense")),
         queries=(worst, best),
         left_out=1200,
     )
@@ -116,7 +116,7 @@ def test_markup_in_texts_is_text(errors: ErrorReport) -> None:
         false_positives=(candidate,),
     )
     hostile = replace(
-        errors, name=ATTACK, title=ATTACK, measure=ATTACK, runs=(ErrorRun(1, ATTACK),), queries=(query,)
+        errors, name=ATTACK, title=ATTACK, measure=ATTACK, runs=(make_run(1, ATTACK),), queries=(query,)
     )
     text = render_error_page(hostile)
     assert ATTACK not in text

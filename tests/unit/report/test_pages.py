@@ -9,7 +9,7 @@ import pytest
 
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.html import render_html
-from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
+from pinakes.report.layout import Cell, Table, make_columns, make_row
 from pinakes.report.markdown import render_markdown, render_table
 from pinakes.report.plots.scores import plot_differences, plot_queries, plot_subsets
 from tests.html_pages import Page
@@ -100,7 +100,7 @@ def test_bare_report_is_a_page(report: BenchmarkReport) -> None:
 
 def test_markdown_table_is_as_github_reads_it() -> None:
     rows = (make_row("a|b", Cell("1.00", "best")), make_row("_c_", Cell("2/3", "warning"), is_ours=False))
-    table = Table("Title", (*text_columns("system"), *number_columns(["P@10"])), rows, "A note.")
+    table = Table("Title", make_columns(["system"], ["P@10"]), rows, "A note.")
     assert render_table(table) == (
         "## Title\n\n"
         "| system | P@10 |\n"

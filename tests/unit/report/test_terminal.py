@@ -9,7 +9,7 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.report.data import BenchmarkReport
-from pinakes.report.layout import Table, make_row, text_columns
+from pinakes.report.layout import Table, make_columns, make_row
 from pinakes.report.present.report import print_report
 from pinakes.report.terminal import print_rows, print_table
 
@@ -53,7 +53,7 @@ def test_a_terminal_folds_a_long_cell_instead_of_cutting_it(monkeypatch: pytest.
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
-    print_table(Table("", tuple(text_columns("text")), (make_row("x" * 100),)), stream=stream)
+    print_table(Table("", make_columns(["text"]), (make_row("x" * 100),)), stream=stream)
     text = re.sub(r"\x1b\[[\d;]*m", "", stream.getvalue())
     assert text.count("x") == 100 + "text".count("x")
     assert max(len(line) for line in text.splitlines()) == 40

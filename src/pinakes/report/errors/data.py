@@ -4,18 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pinakes.report.data import Scale
+from pinakes.report.data import RunRow, Scale
 
 MISSING: Final = float("inf")
 """the rank of a candidate that a run did not rank, for an order"""
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRun:
-    """A run that is looked at, and what the report on its benchmark calls it."""
-
-    run_id: int
-    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class ErrorCandidate:
     sources: str
     ranked: Mapping[int, Ranked]
 
-    def find_ranks(self, runs: Sequence[ErrorRun]) -> list[float]:
+    def find_ranks(self, runs: Sequence[RunRow]) -> list[float]:
         """Its rank in each run, `MISSING` where there is none."""
         found = (self.ranked.get(run.run_id) for run in runs)
         return [MISSING if one is None else one.rank for one in found]
@@ -100,6 +92,6 @@ class ErrorReport:
     relevant_from: int
     grades: Mapping[str, str]
     top: int
-    runs: tuple[ErrorRun, ...]
+    runs: tuple[RunRow, ...]
     queries: tuple[ErrorQuery, ...]
     left_out: int = 0

@@ -13,22 +13,14 @@ from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluators.registry import parse_measure
 from pinakes.queries.definition import Benchmark, require_task
 from pinakes.queries.tasks import RANKING
+from pinakes.report.data import RunRow
+from pinakes.report.errors import selects
 from pinakes.report.errors.data import (
     ErrorCandidate,
     ErrorQuery,
     ErrorReport,
-    ErrorRun,
     QuerySentence,
     Ranked,
-)
-from pinakes.report.errors.selects import (
-    FALSE_POSITIVE,
-    LOW,
-    select_abstract_sentences,
-    select_errors,
-    select_relevant_counts,
-    select_requested,
-    select_sources,
 )
 from pinakes.report.gather import choose_scale
 from pinakes.report.runs import choose_runs
@@ -71,7 +63,7 @@ def gather_errors(database: Database, request: ErrorRequest) -> ErrorReport:
     chosen = _choose_runs(database, benchmark, request.run_ids, measure)
     values = {run.run_id: read_query_values(database, run.run_id, measure) for run in chosen}
     query_ids, left_out = _choose_queries(values[chosen[0].run_id], request.query_ids)
-    level = request.relevant_from if request.relevant_from is not None else find_relevant(benchmark)
+    level = find_relevant(benchmark) if request.relevant_from is None else request.relevant_from
     with database.read() as session:
         queries = ErrorReader(session, benchmark, chosen, query_ids, values).read(level, request.top)
     return ErrorReport(
@@ -97,10 +89,10 @@ def find_relevant(benchmark: Benchmark) -> int:
 
 def _choose_runs(
     database: Database, benchmark: Benchmark, run_ids: Sequence[int], measure: str
-) -> list[ErrorRun]:
+) -> list[RunRow]:
     """The runs in the given order; none given: the one with the highest mean."""
     rows, _left_out = choose_runs(database, benchmark, run_ids, all_runs=False)
-    runs = {row.run_id: ErrorRun(row.run_id, row.label) for row in rows}
+    runs = {row.run_id: row for row in rows}
     if run_ids:
         return [runs[run_id] for run_id in dict.fromkeys(run_ids)]
     means = {}
@@ -129,8 +121,7 @@ def _choose_queries(values: Mapping[str, float], requested: Sequence[str]) -> tu
             raise EvaluationError(
                 f"no query {query_id!r} was evaluated; expected one of {len(values)}, as {min(values)}."
             )
-    ordered = sorted(requested or values, key=lambda query_id: (values[query_id], query_id))
-    ordered = list(dict.fromkeys(ordered))
+    ordered = sorted(set(requested or values), key=lambda query_id: (values[query_id], query_id))
     kept = ordered if requested else ordered[:MOST_QUERIES]
     return kept, len(ordered) - len(kept)
 
@@ -147,45 +138,39 @@ class ErrorReader:
 
     session: Session
     benchmark: Benchmark
-    runs: Sequence[ErrorRun]
+    runs: Sequence[RunRow]
     query_ids: Sequence[str]
     values: Mapping[int, Mapping[str, float]]
 
     def read(self, level: int, top: int) -> list[ErrorQuery]:
         """The queries with their errors, in the given order."""
-        requested = {
-            row["query_id"]: row
-            for row in self.session.rows(select_requested(self.benchmark, self.query_ids))
-        }
-        sentences = self._read_sentences()
+        found = self.session.rows(selects.select_requested(self.benchmark, self.query_ids))
+        requested = {row["query_id"]: row for row in found}
+        sentences: dict[str, list[QuerySentence]] = {}
+        for one in self.session.rows(selects.select_abstract_sentences(self.benchmark, self.query_ids)):
+            sentence = QuerySentence(one["text"], bool(one["is_requested"]))
+            sentences.setdefault(one["query_id"], []).append(sentence)
         candidates = self._read_candidates(level, top)
-        counted = self.session.rows(select_relevant_counts(self.benchmark, self.query_ids, level))
+        counted = self.session.rows(selects.select_relevant_counts(self.benchmark, self.query_ids, level))
         relevant = {row["query_id"]: row["relevant"] for row in counted}
         return [
             ErrorQuery(
                 query_id=query_id,
                 groups={name: str(row[name]) for name in self.benchmark.group_by if row[name] is not None},
-                values={
-                    run_id: of_run[query_id] for run_id, of_run in self.values.items() if query_id in of_run
-                },
+                values={run: of_run[query_id] for run, of_run in self.values.items() if query_id in of_run},
                 relevant=relevant.get(query_id, 0),
                 text=row["text"] or "",
                 title=row["title"] or "",
                 abstract=row["abstract"] or "",
                 sentences=tuple(sentences.get(query_id, ())),
-                false_positives=self._sort(candidates.get((query_id, FALSE_POSITIVE), ()), is_low=False),
-                low=self._sort(candidates.get((query_id, LOW), ()), is_low=True),
+                false_positives=self._sort(
+                    candidates.get((query_id, selects.FALSE_POSITIVE), ()), is_low=False
+                ),
+                low=self._sort(candidates.get((query_id, selects.LOW), ()), is_low=True),
             )
             for query_id in self.query_ids
             if (row := requested.get(query_id))
         ]
-
-    def _read_sentences(self) -> dict[str, list[QuerySentence]]:
-        found: dict[str, list[QuerySentence]] = {}
-        for row in self.session.rows(select_abstract_sentences(self.benchmark, self.query_ids)):
-            sentence = QuerySentence(row["text"], bool(row["is_requested"]))
-            found.setdefault(row["query_id"], []).append(sentence)
-        return found
 
     def _read_sources(self) -> dict[tuple[str, int], str]:
         """Query and paper -> what put it into the pool; empty where the view does not say."""
@@ -196,7 +181,7 @@ class ErrorReader:
         if "source" not in names:
             return {}
         found: dict[tuple[str, int], list[str]] = {}
-        for row in self.session.rows(select_sources(self.benchmark, self.query_ids)):
+        for row in self.session.rows(selects.select_sources(self.benchmark, self.query_ids)):
             found.setdefault((row["query_id"], row["paper_id"]), []).append(row["source"] or "")
         return {key: ", ".join(sorted(set(",".join(several).split(",")))) for key, several in found.items()}
 
@@ -205,22 +190,21 @@ class ErrorReader:
         sources = self._read_sources()
         run_ids = [run.run_id for run in self.runs]
         rows: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-        for row in self.session.rows(select_errors(self.benchmark, run_ids, self.query_ids, level, top)):
+        for row in self.session.rows(
+            selects.select_errors(self.benchmark, run_ids, self.query_ids, level, top)
+        ):
             rows.setdefault((row["query_id"], row["kind"], row["paper_id"]), []).append(row)
         found: dict[tuple[str, str], list[ErrorCandidate]] = {}
         for (query_id, kind, paper_id), of_runs in rows.items():
             first = of_runs[0]
+            ranked = {row["run_id"]: Ranked(row["rank"], row["score"]) for row in of_runs if row["run_id"]}
             candidate = ErrorCandidate(
                 first["source_id"],
                 first["title"] or "",
                 first["abstract"] or "",
                 first["grade"],
                 sources.get((query_id, paper_id), ""),
-                {
-                    row["run_id"]: Ranked(row["rank"], row["score"])
-                    for row in of_runs
-                    if row["run_id"] is not None
-                },
+                ranked,
             )
             found.setdefault((query_id, kind), []).append(candidate)
         return found

@@ -5,51 +5,42 @@ from pathlib import Path
 
 import orjson
 
-from pinakes.report.errors.data import MISSING, ErrorCandidate, ErrorQuery, ErrorReport, ErrorRun
+from pinakes.report.data import RunRow
+from pinakes.report.errors.data import MISSING, ErrorCandidate, ErrorQuery, ErrorReport
 from pinakes.report.formatting import ABSENT, format_value
-from pinakes.report.layout import Cell, Row, Table, absent_cell, make_row, number_columns, text_columns
+from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
 from pinakes.report.pages import make_environment, write_files
-from pinakes.report.terminal import print_table
 
 
 def render_error_page(errors: ErrorReport) -> str:
     """The whole page: the same bytes for the same data."""
     page = make_environment().get_template("errors.html")
+    high = f"Too high: grade below {errors.relevant_from}, or not judged"
+    low = f"Too low: grade {errors.relevant_from} or more, the lowest first"
     return page.render(
         errors=errors,
         value=_write_value,
         rank=_rank_cell,
-        kinds=_list_kinds(errors),
+        # the field of a query, the heading of its candidates, and what is said where there are none
+        kinds=[
+            ("false_positives", high, "Nothing of the kind is ranked."),
+            ("low", low, "Nothing is relevant."),
+        ],
         absent=ABSENT,
         left_out=left_out_note(errors),
     )
 
 
-def _write_value(errors: ErrorReport, query: ErrorQuery, run: ErrorRun) -> str:
+def _write_value(errors: ErrorReport, query: ErrorQuery, run: RunRow) -> str:
     """A run's value of a query, as a report prints it."""
     value = query.values.get(run.run_id)
     return ABSENT if value is None else format_value(value, errors.scale, errors.measure)
 
 
-def _rank_cell(candidate: ErrorCandidate, run: ErrorRun) -> Cell:
+def _rank_cell(candidate: ErrorCandidate, run: RunRow) -> Cell:
     """The rank with the score beside it; what the run does not rank is to be seen."""
     ranked = candidate.ranked.get(run.run_id)
-    if ranked is None:
-        return Cell("not ranked", "warning")
-    return Cell(str(ranked.rank), note=f"{ranked.score:.4g}")
-
-
-def _list_kinds(errors: ErrorReport) -> list[tuple[str, str, str]]:
-    """The field of a query, the heading of its candidates, and what is said where there are none."""
-    level = errors.relevant_from
-    return [
-        (
-            "false_positives",
-            f"Too high: grade below {level}, or not judged",
-            "Nothing of the kind is ranked.",
-        ),
-        ("low", f"Too low: grade {level} or more, the lowest first", "Nothing is relevant."),
-    ]
+    return Cell(str(ranked.rank), note=f"{ranked.score:.4g}") if ranked else Cell("not ranked", "warning")
 
 
 def render_error_lines(errors: ErrorReport) -> str:
@@ -84,16 +75,11 @@ def _describe(
 
 def error_table(errors: ErrorReport) -> Table:
     """A row for each query, the worst first: its values, and what the first run has highest and lowest."""
-    titles = [run.label for run in errors.runs]
-    columns = (
-        *text_columns("query"),
-        *number_columns([*titles, "relevant"]),
-        *text_columns("highest that is not", "lowest that is"),
-    )
-    rows = tuple(_query_row(errors, query) for query in errors.queries)
-    return Table(
-        f"{errors.measure} of the worst queries of {errors.name}", columns, rows, left_out_note(errors)
-    )
+    titles = [*(run.label for run in errors.runs), "relevant"]
+    columns = make_columns(["query"], titles, ["highest that is not", "lowest that is"])
+    rows = [_query_row(errors, query) for query in errors.queries]
+    title = f"{errors.measure} of the worst queries of {errors.name}"
+    return Table(title, columns, rows, left_out_note(errors))
 
 
 def _query_row(errors: ErrorReport, query: ErrorQuery) -> Row:
@@ -104,7 +90,7 @@ def _query_row(errors: ErrorReport, query: ErrorQuery) -> Row:
     return make_row(query.query_id, *values, str(query.relevant), _name(high, lead), _name(low, lead))
 
 
-def _name(candidate: ErrorCandidate | None, lead: Sequence[ErrorRun]) -> Cell:
+def _name(candidate: ErrorCandidate | None, lead: Sequence[RunRow]) -> Cell:
     """A candidate's source id, with its rank in the first run."""
     if candidate is None:
         return absent_cell()
@@ -123,8 +109,3 @@ def write_errors(errors: ErrorReport, folder: Path) -> list[Path]:
     """Write `errors.html` and `errors.jsonl` into a folder, which is made; the paths of both."""
     contents = {"errors.html": render_error_page(errors), "errors.jsonl": render_error_lines(errors)}
     return write_files(folder, contents)
-
-
-def print_errors(errors: ErrorReport) -> None:
-    """Print a row for each query: its values, and the first of what is too high and too low."""
-    print_table(error_table(errors))

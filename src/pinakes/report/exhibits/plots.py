@@ -19,6 +19,7 @@ from pinakes.report.plots.drawing import (
     MUTED,
     SERIES,
     WIDTH_INCHES,
+    label_rows,
     make_axes,
     plot_settings,
     write_svg,
@@ -90,42 +91,30 @@ def plot_pairs(report: BenchmarkReport, exhibit: GroupPairsExhibit, run: RunRow,
         figure, axes = make_axes(1.3 + 0.25 * len(drawn))
         for row, (pair, *values) in enumerate(drawn):
             _draw_pair(axes, groups, pair, [value * factor_of(report) for value in values], row)
-        axes.set_yticks(range(len(drawn)), [pair.paper for pair, *_values in drawn])
-        axes.set_ylim(len(drawn) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        label_rows(axes, [pair.paper for pair, *_values in drawn])
         left_out = f", {len(drawn)} of {len(found)} papers" if len(drawn) < len(found) else ""
         finish_axes(axes, report, f"{run.label}: each paper under its two {exhibit.column}s{left_out}")
-        add_legend(axes, _pair_legend(groups))
+        add_legend(axes, [Line2D([], [], label=group, **_style(groups, group)) for group in groups])
         return write_svg(figure, name, _describe_pairs(report, run, drawn))
 
 
 def _style(groups: Sequence[str], group: str) -> dict[str, Any]:
     place = groups.index(group)
-    return {"color": SERIES[place % len(SERIES)], "marker": MARKERS[place % len(MARKERS)]}
+    mark = {"color": SERIES[place % len(SERIES)], "marker": MARKERS[place % len(MARKERS)]}
+    return {**mark, "markersize": 6, "linestyle": "none"}
 
 
 def _draw_pair(axes: Axes, groups: Sequence[str], pair: GroupPair, values: Sequence[float], row: int) -> None:
     axes.plot(values, [row, row], color=MUTED, linewidth=1.2, zorder=1)
     for group, value in zip((pair.group_a, pair.group_b), values, strict=True):
-        axes.plot([value], [row], markersize=6, linestyle="none", clip_on=False, **_style(groups, group))
-
-
-def _pair_legend(groups: Sequence[str]) -> list[Line2D]:
-    return [
-        Line2D([], [], linestyle="none", markersize=6, label=group, **_style(groups, group))
-        for group in groups
-    ]
+        axes.plot([value], [row], clip_on=False, **_style(groups, group))
 
 
 def _describe_pairs(
     report: BenchmarkReport, run: RunRow, drawn: Sequence[tuple[GroupPair, float, float]]
 ) -> str:
-    values = [
-        f"{pair.paper}: {pair.group_a} {_write(report, value_a)}, {pair.group_b} {_write(report, value_b)}"
-        for pair, value_a, value_b in drawn
-    ]
-    return f"Paired dots of {report.headline_measure} by paper, {run.label}. {'; '.join(values)}."
-
-
-def _write(report: BenchmarkReport, value: float) -> str:
-    return format_value(value, report.scale, report.headline_measure)
+    said = []
+    for pair, *values in drawn:
+        a, b = (format_value(value, report.scale, report.headline_measure) for value in values)
+        said.append(f"{pair.paper}: {pair.group_a} {a}, {pair.group_b} {b}")
+    return f"Paired dots of {report.headline_measure} by paper, {run.label}. {'; '.join(said)}."

@@ -22,9 +22,8 @@ from pinakes.report.layout import (
     Row,
     Table,
     absent_cell,
+    make_columns,
     make_row,
-    number_columns,
-    text_columns,
     value_cell,
 )
 from pinakes.report.tables.scores import scale_note
@@ -48,11 +47,11 @@ def count_table(exhibit: HeatMapExhibit, panel: HeatMapPanel) -> Table:
         make_row(str(grade), *(f"{panel.counts.get((grade, other), 0):,}" for other in exhibit.grades))
         for grade in exhibit.grades
     ]
-    columns = (*text_columns(panel.group_a), *number_columns(str(grade) for grade in exhibit.grades))
+    columns = make_columns([panel.group_a], [str(grade) for grade in exhibit.grades])
     headings = (Heading("", 1), Heading(panel.group_b, len(exhibit.grades)))
     total = sum(panel.counts.values())
     title = f"{exhibit.title}: {panel.group_a} and {panel.group_b}, {total:,} candidates"
-    return Table(title, columns, tuple(rows), exhibit.note, headings)
+    return Table(title, columns, rows, exhibit.note, headings)
 
 
 def list_paired_runs(report: BenchmarkReport, exhibit: GroupPairsExhibit) -> list[RunRow]:
@@ -83,15 +82,13 @@ def pair_table(report: BenchmarkReport, exhibit: GroupPairsExhibit, run: RunRow)
         cells = [value_cell(values.get(group), report.scale, report.headline_measure) for group in groups]
         distance = format_difference(abs(value_a - value_b), report.scale, report.headline_measure)
         rows.append(make_row(pair.paper, *cells, distance.removeprefix("+")))
-    columns = (*text_columns("paper"), *number_columns([*groups, "distance"]))
+    columns = make_columns(["paper"], [*groups, "distance"])
     note = " ".join(filter(None, (exhibit.note, scale_note(report))))
-    return Table(f"{exhibit.title}: {run.label}", columns, tuple(rows), note)
+    return Table(f"{exhibit.title}: {run.label}", columns, rows, note)
 
 
 MOST_UNPRINTED: Final = 10
 """rows that were not printed and stand below those that were"""
-_DECIMALS: Final = 2
-"""of a fraction that nothing was printed of"""
 
 
 def split_printed(exhibit: TableExhibit) -> list[TableExhibit]:
@@ -99,7 +96,7 @@ def split_printed(exhibit: TableExhibit) -> list[TableExhibit]:
     rest = tuple(row for row in exhibit.rows if _row_name(exhibit, row) not in exhibit.published)
     if len(rest) <= MOST_UNPRINTED or not exhibit.published:
         return [exhibit]
-    printed = tuple(row for row in exhibit.rows if _row_name(exhibit, row) in exhibit.published)
+    printed = tuple(row for row in exhibit.rows if row not in rest)
     title = f"{exhibit.title}: what was not printed"
     return [
         replace(exhibit, rows=printed, left_out=0),
@@ -115,22 +112,16 @@ def view_table(exhibit: TableExhibit) -> Table:
     beside = [name for name in exhibit.measures if exhibit.published]
     plain = [name for name in exhibit.columns if name not in beside]
     ordered = [*exhibit.key, *(name for name in plain if name not in exhibit.key)]
-    kinds = [_is_number(exhibit, name) for name in ordered]
-    columns = [Column(_name(name), kind) for name, kind in zip(ordered, kinds, strict=True)]
-    columns += number_columns(["here", "printed", "diff."] * len(beside))
+    columns = [Column(_name(name), _is_number(exhibit, name)) for name in ordered]
+    columns += make_columns((), ["here", "printed", "diff."] * len(beside))
     headings = (Heading("", len(ordered)), *(Heading(_name(name), 3) for name in beside))
     rows = [_view_row(exhibit, row, ordered, beside) for row in exhibit.rows]
     shown = {_row_name(exhibit, row) for row in exhibit.rows}
     rows += [_printed_row(exhibit, name, ordered) for name in exhibit.published if name not in shown]
-    return Table(exhibit.title, tuple(columns), tuple(rows), _write_note(exhibit), headings if beside else ())
+    return Table(exhibit.title, tuple(columns), rows, _write_note(exhibit), headings if beside else ())
 
 
 def _name(column: str) -> str:
-    """A column's name in words.
-
-    >>> _name("mean_pool_size")
-    'mean pool size'
-    """
     return column.replace("_", " ")
 
 
@@ -174,7 +165,7 @@ def _write(value: Value) -> Cell:
         return absent_cell()
     if isinstance(value, str):
         return Cell(value)
-    return Cell(f"{value:,.{0 if float(value).is_integer() else _DECIMALS}f}")
+    return Cell(f"{value:,.{0 if float(value).is_integer() else 2}f}")
 
 
 def _compare(value: Value, printed: str) -> list[Cell]:

@@ -7,7 +7,7 @@ Colours of series are from Okabe and Ito 2008 and differ for colour-blind reader
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
@@ -68,6 +68,13 @@ def make_axes(height_inches: float) -> tuple[Figure, Axes]:
     """A figure of our width and its one pair of axes."""
     figure = Figure(figsize=(WIDTH_INCHES, height_inches), layout="constrained")
     return figure, figure.add_subplot()
+
+
+def label_rows(axes: Axes, labels: Sequence[str]) -> None:
+    """Name the rows of a plot, the first at the top."""
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
 
 
 def write_svg(figure: Figure, name: str, description: str) -> str:

@@ -1,7 +1,7 @@
 """The plots of pool sizes and of many groups as SVG text: a line a system, a dot a system."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -9,15 +9,15 @@ from matplotlib.ticker import NullLocator
 
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.formatting import format_size, format_subset
-from pinakes.report.plots.drawing import MARKERS, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.plots.drawing import MARKERS, SERIES, label_rows, make_axes, plot_settings, write_svg
 from pinakes.report.plots.scores import (
     HOLLOW,
     add_legend,
     describe_values,
     factor_of,
     finish_axes,
+    finish_upright,
     list_figures,
-    unit_of,
 )
 from pinakes.report.subsets import TYPE, read_size
 
@@ -35,22 +35,20 @@ def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
     with plot_settings():
         figure, axes = make_axes(3.4)
         _draw_published_lines(axes, report)
-        for place, run in enumerate(runs):
-            _draw_line(axes, report, run, place)
-        sizes = [read_size(subset) for subset in report.sizes]
+        sizes = {subset: read_size(subset) for subset in report.sizes}
+        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False):
+            places, values, deviations = _list_points(report, run, sizes)
+            style: dict[str, Any] = {"color": colour, "marker": marker, "linewidth": 1.6, "capsize": 3}
+            axes.errorbar(places, values, yerr=deviations, markersize=5, **style)
         axes.set_xscale("log")
-        axes.set_xticks(sizes, [format_size(size) for size in sizes])
+        axes.set_xticks(list(sizes.values()), [format_size(size) for size in sizes.values()])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_ylim(bottom=0)
-        axes.grid(axis="y")
-        axes.set_axisbelow(True)
+        finish_upright(axes, report, f"{report.headline_measure} by pool size")
         axes.set_xlabel("papers in the pool, logarithmic")
-        axes.set_ylabel(unit_of(report))
-        axes.set_title(f"{report.headline_measure} by pool size")
         add_legend(axes, [*_legend(runs), *_published_legend(report, report.sizes, "--")])
-        values = describe_values(report, runs, report.sizes, with_deviations=True)
-        said = f"Line chart of {report.headline_measure} over the pool size. {values}"
-        return write_svg(figure, name, said)
+        said = describe_values(report, runs, report.sizes, with_deviations=True)
+        return write_svg(figure, name, f"Line chart of {report.headline_measure} over the pool size. {said}")
 
 
 def _scored_runs(report: BenchmarkReport, subsets: Sequence[str]) -> list[RunRow]:
@@ -59,32 +57,16 @@ def _scored_runs(report: BenchmarkReport, subsets: Sequence[str]) -> list[RunRow
     return [run for run in report.rank_runs() if run.run_id in scored][: len(SERIES)]
 
 
-def _points(
-    report: BenchmarkReport, run: RunRow, subsets: Sequence[str]
-) -> list[tuple[int, str, float, float]]:
-    """Of each subset with a score: its place, its name, value and deviation (zero of one repeat)."""
+def _list_points(
+    report: BenchmarkReport, run: RunRow, places: Mapping[str, int]
+) -> tuple[list[int], list[float], list[float]]:
+    """Place, value and deviation (zero of one repeat) of each subset with a score."""
     scores, deviations = report.index_scores(), report.index_deviations()
     factor = factor_of(report)
-    keys = [(run.run_id, subset, report.headline_measure) for subset in subsets]
-    return [
-        (place, key[1], scores[key].value * factor, deviations.get(key, 0.0) * factor)
-        for place, key in enumerate(keys)
-        if key in scores
-    ]
-
-
-def _draw_line(axes: Axes, report: BenchmarkReport, run: RunRow, place: int) -> None:
-    points = _points(report, run, report.sizes)
-    axes.errorbar(
-        [read_size(subset) for _place, subset, _value, _deviation in points],
-        [value for _place, _subset, value, _deviation in points],
-        yerr=[deviation for *_point, deviation in points],
-        color=SERIES[place],
-        marker=MARKERS[place],
-        markersize=5,
-        linewidth=1.6,
-        capsize=3,
-    )
+    keys = [(run.run_id, subset, report.headline_measure) for subset in places]
+    keys = [key for key in keys if key in scores]
+    values = [scores[key].value * factor for key in keys]
+    return [places[key[1]] for key in keys], values, [deviations.get(key, 0.0) * factor for key in keys]
 
 
 def _draw_published_lines(axes: Axes, report: BenchmarkReport) -> None:
@@ -111,30 +93,17 @@ def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, 
         for row, subset in enumerate(subsets):
             figures = list_figures(report, subset)
             axes.plot(figures, [row] * len(figures), "D", **HOLLOW)
-        for place, run in enumerate(runs):
-            _draw_dots(axes, report, run, subsets, place)
-        axes.set_yticks(range(len(subsets)), [_label(subset) for subset in subsets])
-        axes.set_ylim(len(subsets) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        rows = {subset: row for row, subset in enumerate(subsets)}
+        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False):
+            places, values, deviations = _list_points(report, run, rows)
+            style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "none"}
+            axes.errorbar(values, places, xerr=deviations, markersize=5.5, elinewidth=1.2, **style)
+        label_rows(axes, [_label(subset) for subset in subsets])
         finish_axes(axes, report, title)
         axes.grid(axis="y", linewidth=0.5)
         add_legend(axes, [*_legend(runs, line=""), *_published_legend(report, subsets, "")])
-        values = describe_values(report, runs, subsets, with_deviations=True)
-        return write_svg(figure, name, f"Dot plot of {report.headline_measure}. {values}")
-
-
-def _draw_dots(axes: Axes, report: BenchmarkReport, run: RunRow, subsets: Sequence[str], place: int) -> None:
-    points = _points(report, run, subsets)
-    axes.errorbar(
-        [value for _row, _subset, value, _deviation in points],
-        [row for row, *_point in points],
-        xerr=[deviation for *_point, deviation in points],
-        color=SERIES[place],
-        marker=MARKERS[place],
-        markersize=5.5,
-        linestyle="none",
-        elinewidth=1.2,
-    )
+        said = describe_values(report, runs, subsets, with_deviations=True)
+        return write_svg(figure, name, f"Dot plot of {report.headline_measure}. {said}")
 
 
 def _label(subset: str) -> str:

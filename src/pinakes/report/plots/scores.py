@@ -9,8 +9,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from pinakes.report.data import BenchmarkReport, PairTest, RunRow
-from pinakes.report.formatting import format_deviation, format_difference, format_subset, format_value
-from pinakes.report.plots.drawing import INK, MARKERS, MUTED, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.formatting import format_difference, format_subset, format_value
+from pinakes.report.plots.drawing import (
+    INK,
+    MARKERS,
+    MUTED,
+    SERIES,
+    label_rows,
+    make_axes,
+    plot_settings,
+    write_svg,
+)
 from pinakes.report.tables.published import match_published
 
 MOST_SINGLE_BARS: Final = 150
@@ -27,14 +36,16 @@ def plot_subsets(report: BenchmarkReport, *, name: str = "subsets") -> str | Non
     """
     scores = report.index_scores()
     subsets = list_plotted(report)
-    runs = [run for run in report.rank_runs() if (run.run_id, *_headline(report)) in scores][: len(SERIES)]
+    headline = (report.headline_subset, report.headline_measure)
+    runs = [run for run in report.rank_runs() if (run.run_id, *headline) in scores][: len(SERIES)]
     if not runs:
         return None
     with plot_settings():
         figure, axes = make_axes(1.1 + 0.26 * (len(runs) + 1.6) * len(subsets))
         for row, subset in enumerate(subsets):
             _draw_bars(axes, report, runs, subset, row)
-            _draw_published(axes, report, subset, row)
+            figures = list_figures(report, subset)  # diamonds in the lowest part of the row
+            axes.plot(figures, [row + 0.34] * len(figures), "D", **HOLLOW)
         axes.set_yticks(range(len(subsets)), [format_subset(subset) for subset in subsets])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
@@ -48,10 +59,6 @@ def list_plotted(report: BenchmarkReport) -> list[str]:
     """The subsets of the headline's split, which one plot shows."""
     split = report.headline_subset.partition("/")[2]
     return [subset for subset in report.subsets if subset.partition("/")[2] == split]
-
-
-def _headline(report: BenchmarkReport) -> tuple[str, str]:
-    return report.headline_subset, report.headline_measure
 
 
 def factor_of(report: BenchmarkReport) -> float:
@@ -77,16 +84,9 @@ def _draw_bars(axes: Axes, report: BenchmarkReport, runs: Sequence[RunRow], subs
             axes.plot([x, x], [y - height * 0.43, y + height * 0.43], color=INK, linewidth=2)
 
 
-def _draw_published(axes: Axes, report: BenchmarkReport, subset: str, row: int) -> None:
-    """The published figures of a subset as diamonds in the lowest part of its row."""
-    values = list_figures(report, subset)
-    axes.plot(values, [row + 0.34] * len(values), "D", **HOLLOW)
-
-
 def list_figures(report: BenchmarkReport, subset: str) -> list[float]:
     """The published values of the headline measure in a subset, as they stand on an axis."""
-    wanted = (subset, report.headline_measure)
-    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
+    found = report.list_published(subset, report.headline_measure)
     return [figure.value * factor_of(report) for figure in found]
 
 
@@ -113,7 +113,7 @@ def describe_values(
             key = (run.run_id, subset, report.headline_measure)
             if key in scores:
                 value = format_value(scores[key].value, report.scale, report.headline_measure)
-                spread = f" {format_deviation(deviations[key], report.scale)}" if key in deviations else ""
+                spread = f" ± {format_value(deviations[key], report.scale)}" if key in deviations else ""
                 values.append(f"{run.label} {value}{spread}")
         said.append(f"{format_subset(subset)}: {', '.join(values) or 'no score'}")
     return f"{'; '.join(said)}."
@@ -128,11 +128,12 @@ def plot_queries(report: BenchmarkReport, *, name: str = "queries") -> str | Non
         figure, axes = make_axes(1.0 + 0.5 * len(runs))
         for row, run in enumerate(runs):
             _draw_dots(axes, [value * factor_of(report) for value in _values(report, run)], row)
-        axes.set_yticks(range(len(runs)), [run.label for run in runs])
-        axes.set_ylim(len(runs) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        label_rows(axes, [run.label for run in runs])
         finish_axes(axes, report, f"{report.headline_measure} of every query; the line is the mean")
-        means = [f"{run.label} {_mean_text(report, run)}" for run in runs]
+        means = []
+        for run in runs:
+            mean = sum(_values(report, run)) / len(report.query_values[run.run_id])
+            means.append(f"{run.label} {format_value(mean, report.scale, report.headline_measure)}")
         said = f"Dot plot of {report.headline_measure} by query. Means: {', '.join(means)}."
         return write_svg(figure, name, said)
 
@@ -140,11 +141,6 @@ def plot_queries(report: BenchmarkReport, *, name: str = "queries") -> str | Non
 def _values(report: BenchmarkReport, run: RunRow) -> list[float]:
     values = report.query_values[run.run_id]
     return [values[query_id] for query_id in sorted(values)]
-
-
-def _mean_text(report: BenchmarkReport, run: RunRow) -> str:
-    values = _values(report, run)
-    return format_value(sum(values) / len(values), report.scale, report.headline_measure)
 
 
 def _draw_dots(axes: Axes, values: Sequence[float], row: int) -> None:
@@ -180,14 +176,10 @@ def plot_differences(report: BenchmarkReport, pair: PairTest, *, name: str = "di
         for place, keep in enumerate((max, min)):
             _draw_differences(axes, [keep(value, 0.0) for value in differences], SERIES[place])
         axes.axhline(0, color=INK, linewidth=0.8)
-        axes.grid(axis="y")
-        axes.set_axisbelow(True)
+        title = f"{label_b} minus {label_a}"
+        finish_upright(axes, report, title)
         axes.set_xlabel(f"queries, sorted ({counts})")
-        axes.set_ylabel(unit_of(report))
-        axes.set_title(f"{label_b} minus {label_a}")
-        said = (
-            f"Sorted differences of {report.headline_measure} by query, {label_b} minus {label_a}: {counts}."
-        )
+        said = f"Sorted differences of {report.headline_measure} by query, {title}: {counts}."
         return write_svg(figure, name, said)
 
 
@@ -213,6 +205,14 @@ def finish_axes(axes: Axes, report: BenchmarkReport, title: str) -> None:
     axes.grid(axis="x")
     axes.set_axisbelow(True)
     axes.set_xlabel(unit_of(report))
+    axes.set_title(title)
+
+
+def finish_upright(axes: Axes, report: BenchmarkReport, title: str) -> None:
+    """A vertical axis of the headline measure, with a grid and a title."""
+    axes.grid(axis="y")
+    axes.set_axisbelow(True)
+    axes.set_ylabel(unit_of(report))
     axes.set_title(title)
 
 

@@ -8,7 +8,7 @@ from pinakes.evaluate.agreement import MEASURES, AgreementRow
 from pinakes.evaluate.compare import PairComparison
 from pinakes.queries.definition import Benchmark
 from pinakes.report.formatting import format_field
-from pinakes.report.layout import Cell, Row, Table, absent_cell, make_row, number_columns, text_columns
+from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
 from pinakes.report.terminal import print_object, print_records, print_tables
 from pinakes.systems.tuned import TuneSummary
 
@@ -90,15 +90,11 @@ def describe_not_compared(not_compared: Mapping[str, int]) -> Iterator[str]:
 
 
 def _agreement_table(rows: Sequence[AgreementRow], published: Printed) -> Table:
-    columns = (
-        *text_columns("group", "stage"),
-        *number_columns(["queries", *MEASURES]),
-        *text_columns("without a value"),
-    )
+    columns = make_columns(["group", "stage"], ["queries", *MEASURES], ["without a value"])
     note = "Medians over the queries; before: annotators with each other, after: with the adjudicated grade."
     if published:
         note += " In parentheses what was published, with ≠ where ours does not round to it."
-    return Table("Agreement", columns, tuple(_agreement_row(row, published) for row in rows), note)
+    return Table("Agreement", columns, [_agreement_row(row, published) for row in rows], note)
 
 
 def _agreement_row(row: AgreementRow, published: Printed) -> Row:

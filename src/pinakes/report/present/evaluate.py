@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from pinakes.evaluate.evaluate import RunScores
-from pinakes.report.layout import Table, make_row, number_columns, text_columns, value_cell
+from pinakes.report.layout import Table, make_columns, make_row, value_cell
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
@@ -33,12 +33,12 @@ def _score_table(results: Sequence[RunScores]) -> Table:
                 for score, measure in zip(scores, measures, strict=True)
             ]
             rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *cells))
-    columns = (*text_columns("subset", "system", "from"), *number_columns(["queries", *measures]))
+    columns = make_columns(["subset", "system", "from"], ["queries", *measures])
     note = "A query without an answer counts as zero."
     if len(subsets) < len(named):
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
-    return Table("Scores", columns, tuple(rows), note)
+    return Table("Scores", columns, rows, note)
 
 
 def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
 from pinakes.load.summary import FileSummary, LoadSummary
-from pinakes.report.formatting import ABSENT, format_seconds
-from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
+from pinakes.report.formatting import format_seconds
+from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.terminal import print_object, print_tables
 
 
@@ -39,27 +39,24 @@ def load_tables(
     """
     rows = [make_row(file.file, file.role, *_count_rows(file)) for file in files]
     titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
-    columns = (*text_columns("file", "holds"), *number_columns(titles))
+    columns = make_columns(["file", "holds"], titles)
     note = f"{format_seconds(elapsed_s)}. A file that was in before is not read again."
     if skipped := sum(file.rows_skipped for file in files):
         note += f" The mapping makes no row of {skipped:,} of the accepted records."
-    tables = [Table(f"Load of {corpus}", columns, tuple(rows), note)]
+    tables = [Table(f"Load of {corpus}", columns, rows, note)]
     if reasons:
-        rejected = tuple(make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items()))
-        columns = (*text_columns("reason"), *number_columns(["records"]))
+        rejected = [make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items())]
         note = "The records lie in rejected_rows, with the place and the raw text."
-        tables.append(Table("Rejected", columns, rejected, note))
-    held = tuple(make_row(name.replace("_", " "), f"{count:,}") for name, count in counts.items())
-    columns = (*text_columns("holds"), *number_columns(["count"]))
-    return [*tables, Table(f"Corpus {corpus}", columns, held)]
+        tables.append(Table("Rejected", make_columns(["reason"], ["records"]), rejected, note))
+    held = [make_row(name.replace("_", " "), f"{count:,}") for name, count in counts.items()]
+    return [*tables, Table(f"Corpus {corpus}", make_columns(["holds"], ["count"]), held)]
 
 
 def _count_rows(file: FileSummary) -> list[Cell]:
     if file.was_loaded_before and not file.rows_in:
-        return [Cell("in before"), *[Cell(ABSENT, "absent")] * 4]
+        return [Cell("in before"), *[absent_cell()] * 4]
     counts = (file.rows_in, file.rows_loaded, file.rows_updated, file.rows_unchanged)
-    rejected = Cell(f"{file.rows_rejected:,}", "warning" if file.rows_rejected else "plain")
-    return [*(Cell(f"{count:,}") for count in counts), rejected]
+    return [*(Cell(f"{count:,}") for count in counts), flag_count(file.rows_rejected)]
 
 
 def source_rows() -> list[dict[str, object]]:

@@ -8,24 +8,21 @@ from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
 from pinakes.report.pages import write_files
-from pinakes.report.tables.published import list_reproduced
-from pinakes.report.tables.runs import coverage_table
-from pinakes.report.tables.scores import result_table, size_tables, subset_table, type_tables
-from pinakes.report.tables.significance import comparison_table, finding_table
+from pinakes.report.tables import published, runs, scores, significance
 from pinakes.report.terminal import print_tables, print_warning
 
 
 def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
     """Print a benchmark's results, published figures, comparisons, exhibits, coverage and warnings."""
-    tables = [result_table(report), *size_tables(report)]
+    tables = [scores.result_table(report), *scores.size_tables(report)]
     if len(report.subsets) > 1:
-        tables.append(subset_table(report))
-    tables += type_tables(report)
-    tables += list_reproduced(report)
+        tables.append(scores.subset_table(report))
+    tables += scores.type_tables(report)
+    tables += published.list_reproduced(report)
     if report.comparisons:
-        tables += [comparison_table(report), finding_table(report)]
+        tables += [significance.comparison_table(report), significance.finding_table(report)]
     tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
-    print_tables([*tables, coverage_table(report)], stream=stream)
+    print_tables([*tables, runs.coverage_table(report)], stream=stream)
     for warning in report.warnings:
         print_warning(warning, stream=stream)
 

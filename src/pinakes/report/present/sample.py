@@ -4,9 +4,9 @@ import sys
 from dataclasses import asdict
 
 from pinakes.report.formatting import format_seconds
-from pinakes.report.layout import Cell, Table, absent_cell, make_row, number_columns, text_columns
+from pinakes.report.layout import Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.terminal import print_object, print_records, print_tables
-from pinakes.sample.construct_plan import ConstructionSummary, ModelChoice
+from pinakes.sample.construct_plan import ConstructionSummary
 from pinakes.sample.sample import SampleSummary
 
 
@@ -38,39 +38,27 @@ def print_construction(summary: ConstructionSummary, *, as_json: bool) -> None:
 
 
 def _model_table(summary: ConstructionSummary) -> Table:
-    rows = tuple(
+    rows = [
         make_row(
-            model.system, f"run {model.run_id}", f"{model.queries:,}", _jaccard_cell(model), _mark(model)
+            model.system,
+            f"run {model.run_id}",
+            f"{model.queries:,}",
+            absent_cell() if model.mean_jaccard is None else f"{model.mean_jaccard:.4f}",
+            "yes" if model.is_chosen else "",
         )
         for model in summary.models
-    )
-    columns = (
-        *text_columns("system", "from"),
-        *number_columns(["queries", "mean Jaccard"]),
-        *text_columns("drawn from"),
-    )
+    ]
+    columns = make_columns(["system", "from"], ["queries", "mean Jaccard"], ["drawn from"])
     note = "Of its best negatives and those of the other runs: the lower, the more a run is wrong by itself."
     return Table(f"Runs of {summary.drawn_from}", columns, rows, note)
 
 
-def _jaccard_cell(model: ModelChoice) -> Cell | str:
-    return absent_cell() if model.mean_jaccard is None else f"{model.mean_jaccard:.4f}"
-
-
-def _mark(model: ModelChoice) -> str:
-    return "yes" if model.is_chosen else ""
-
-
 def _type_table(summary: ConstructionSummary) -> Table:
-    rows = tuple(
-        make_row(
-            counted.source,
-            f"{counted.candidates:,}",
-            Cell(f"{counted.queries_with_fewer:,}", "warning" if counted.queries_with_fewer else "plain"),
-        )
+    rows = [
+        make_row(counted.source, f"{counted.candidates:,}", flag_count(counted.queries_with_fewer))
         for counted in summary.types
-    )
-    columns = (*text_columns("type"), *number_columns(["candidates", "queries with fewer"]))
+    ]
+    columns = make_columns(["type"], ["candidates", "queries with fewer"])
     left_out = f"; {summary.left_out:,} without a cited paper or a negative are left out"
     note = (
         f"{summary.queries:,} queries{left_out if summary.left_out else ''}; seed {summary.seed}; "
@@ -80,7 +68,7 @@ def _type_table(summary: ConstructionSummary) -> Table:
 
 
 def _clash_tables(summary: ConstructionSummary) -> list[Table]:
-    rows = tuple(make_row(clash.source, clash.kept_source, f"{clash.clashes:,}") for clash in summary.clashes)
-    columns = (*text_columns("type", "taken by"), *number_columns(["pairs"]))
+    rows = [make_row(clash.source, clash.kept_source, f"{clash.clashes:,}") for clash in summary.clashes]
+    columns = make_columns(["type", "taken by"], ["pairs"])
     note = "Papers that the type would have drawn for a query, had an earlier one not taken them."
     return [Table("Clashes", columns, rows, note)] if rows else []

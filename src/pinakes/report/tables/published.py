@@ -5,7 +5,7 @@ published row is three lines: ours, published, ours minus published.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pinakes.report.data import BenchmarkReport, PublishedFigure, RunRow, SubsetScore, in_order
@@ -16,9 +16,8 @@ from pinakes.report.layout import (
     Row,
     Table,
     absent_cell,
+    make_columns,
     make_row,
-    number_columns,
-    text_columns,
     value_cell,
 )
 from pinakes.report.tables.scores import list_runs, source_note
@@ -80,24 +79,20 @@ def reproduction_table(report: BenchmarkReport) -> Table | None:
     ]
     if not rows:
         return None
-    columns = (*text_columns("system", "subset"), *number_columns(measures))
+    columns = make_columns(["system", "subset"], measures)
     note = "Our value, and beside it ours minus the published one of the same system."
-    return Table("The same system, published and here", columns, tuple(rows), note)
+    return Table("The same system, published and here", columns, rows, note)
 
 
 def _reproduce(report: BenchmarkReport, run: RunRow, subset: str, measures: Sequence[str]) -> list[Cell]:
-    system = match_published(report)[run.run_id]
-    scores, figures = report.index_scores(), report.index_published()
-    cells = []
-    for measure in measures:
-        score = scores.get((run.run_id, subset, measure))
-        figure = figures.get((system, subset, measure))
-        if score is None:
-            cells.append(absent_cell())
-            continue
-        difference = "" if figure is None else _subtract(report, score.value, figure)
-        cells.append(Cell(format_value(score.value, report.scale, measure), note=difference))
-    return cells
+    columns = _index_columns(report, [(subset, measure) for measure in measures])
+    differences = columns.list_differences(run, columns.matched[run.run_id])
+    scores = [columns.scores.get((run.run_id, *key)) for key in columns.keys]
+    cells = [value_cell(one.value, report.scale, one.measure) if one else absent_cell() for one in scores]
+    return [
+        cell if difference.kind == "absent" else replace(cell, note=difference.text)
+        for cell, difference in zip(cells, differences, strict=True)
+    ]
 
 
 def _subtract(report: BenchmarkReport, value: float, figure: PublishedFigure) -> str:
@@ -107,16 +102,15 @@ def _subtract(report: BenchmarkReport, value: float, figure: PublishedFigure) ->
 def difference_table(report: BenchmarkReport, subset: str) -> Table | None:
     """Published systems by runs in the headline measure: ours minus theirs; None where none is published."""
     runs = report.rank_runs()
-    wanted = (subset, report.headline_measure)
-    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
+    found = report.list_published(subset, report.headline_measure)
     if not found:
         return None
     ordered = sorted(found, key=lambda one: (-one.value, one.system, one.source))
     titles = ["published", *(f"{run.label} minus published" for run in runs)]
     return Table(
         f"{report.headline_measure} against published figures: {format_subset(subset)}",
-        (*text_columns("system"), *number_columns(titles)),
-        tuple(_distance_row(report, runs, figure) for figure in ordered),
+        make_columns(["system"], titles),
+        [_distance_row(report, runs, figure) for figure in ordered],
         f"Ours minus theirs; what is above stands out. {source_note(report, subset)}".strip(),
     )
 
@@ -124,15 +118,12 @@ def difference_table(report: BenchmarkReport, subset: str) -> Table | None:
 def _distance_row(report: BenchmarkReport, runs: Sequence[RunRow], figure: PublishedFigure) -> Row:
     scores = report.index_scores()
     ours = [scores.get((run.run_id, figure.subset, figure.measure)) for run in runs]
-    cells = [absent_cell() if one is None else _sign(_subtract(report, one.value, figure)) for one in ours]
+    texts = ["" if one is None else _subtract(report, one.value, figure) for one in ours]
+    cells = [Cell(text, "best" if text[0] == "+" else "plain") if text else absent_cell() for text in texts]
     value = format_value(figure.value, report.scale, figure.measure)
     several = len(report.list_sources(figure.subset)) > 1
     system = Cell(figure.system, note=figure.source if several else "")
     return make_row(system, value, *cells, is_ours=False)
-
-
-def _sign(text: str) -> Cell:
-    return Cell(text, "best" if text.startswith("+") else "plain")
 
 
 def side_by_side_tables(report: BenchmarkReport) -> list[Table]:
@@ -181,17 +172,13 @@ def _make_table(
     report: BenchmarkReport, subsets: Sequence[str], measures: Sequence[str], split: str
 ) -> Table:
     stem = _find_stem(measures)
-    columns = (
-        *text_columns("system", "from"),
-        *number_columns([measure.removeprefix(stem) for measure in measures] * len(subsets)),
-    )
+    titles = [measure.removeprefix(stem) for measure in measures] * len(subsets)
+    columns = make_columns(["system", "from"], titles)
     headings = (Heading("", 2), *(Heading(format_group(subset), len(measures)) for subset in subsets))
     keys = [(subset, measure) for subset in subsets for measure in measures]
     names = ", ".join(format_group(subset) for subset in subsets)
     title = f"Here and published: {names}" + (f" ({split})" if split else "")
-    return Table(
-        title, columns, tuple(_list_rows(report, keys)), _write_note(report, subsets, stem), headings
-    )
+    return Table(title, columns, _list_rows(report, keys), _write_note(report, subsets, stem), headings)
 
 
 def _find_stem(measures: Sequence[str]) -> str:
@@ -218,12 +205,7 @@ def _write_note(report: BenchmarkReport, subsets: Sequence[str], stem: str) -> s
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The report's figures in the columns of one table.
-
-    Attributes:
-        keys: subset and measure of each column.
-        scores, figures, matched: as the report indexes them.
-    """
+    """The figures in the columns of one table, as the report indexes them; `keys` are subset and measure."""
 
     report: BenchmarkReport
     keys: Sequence[tuple[str, str]]
@@ -238,10 +220,8 @@ class _Columns:
     def list_theirs(self, system: str) -> list[Cell]:
         """The figures of a published system."""
         found = [self.figures.get((system, *key)) for key in self.keys]
-        return [
-            value_cell(one.value if one else None, self.report.scale, measure)
-            for one, (_subset, measure) in zip(found, self.keys, strict=True)
-        ]
+        scale = self.report.scale
+        return [value_cell(one.value, scale, one.measure) if one else absent_cell() for one in found]
 
     def list_differences(self, run: RunRow, system: str) -> list[Cell]:
         """Ours minus theirs."""
@@ -252,9 +232,13 @@ class _Columns:
         ]
 
 
+def _index_columns(report: BenchmarkReport, keys: Sequence[tuple[str, str]]) -> _Columns:
+    return _Columns(report, keys, report.index_scores(), report.index_published(), match_published(report))
+
+
 def _list_rows(report: BenchmarkReport, keys: Sequence[tuple[str, str]]) -> list[Row]:
     """Blocks of rows, best first by the headline: a run and its like, a run alone, a published row alone."""
-    columns = _Columns(report, keys, report.index_scores(), report.index_published(), match_published(report))
+    columns = _index_columns(report, keys)
     headline = (report.headline_subset, report.headline_measure)
     blocks = []
     for run, _values, cells in list_runs(report, keys):

@@ -4,7 +4,7 @@ import orjson
 
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.formatting import format_seconds, format_time
-from pinakes.report.layout import Cell, Table, make_row, number_columns, text_columns
+from pinakes.report.layout import Table, flag_count, make_columns, make_row
 from pinakes.report.tables.scores import coverage_cell
 
 
@@ -17,16 +17,15 @@ def coverage_table(report: BenchmarkReport) -> Table:
             f"run {run.run_id}",
             coverage_cell(run.queries_answered, run.queries_expected),
             f"{run.candidates_expected:,}",
-            Cell(f"{run.candidates_without_text:,}", "warning" if run.candidates_without_text else "plain"),
+            flag_count(run.candidates_without_text),
             f"{run.hit_count:,}",
             "whole pool" if run.depth is None else f"{run.depth:,}",
             f"{run.elapsed_s:.2f}",
         )
         for run in report.rank_runs()
     ]
-    columns = (*text_columns("system", "from"), *number_columns(titles))
     note = "A query without an answer counts as zero in every mean."
-    return Table("Coverage", columns, tuple(rows), note)
+    return Table("Coverage", make_columns(["system", "from"], titles), rows, note)
 
 
 def describe_run(run: RunRow) -> list[tuple[str, str]]:
@@ -62,8 +61,17 @@ def list_parameters(text: str) -> list[tuple[str, str]]:
     return sorted(_flatten(orjson.loads(text)))
 
 
+def write_parameter(value: object) -> str:
+    """A parameter as an option writes it.
+
+    >>> write_parameter("l2"), write_parameter(20), write_parameter(True)
+    ('l2', '20', 'true')
+    """
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def _flatten(value: object, prefix: str = "") -> list[tuple[str, str]]:
     if not isinstance(value, dict):
-        return [(prefix, value if isinstance(value, str) else orjson.dumps(value).decode())]
+        return [(prefix, write_parameter(value))]
     parts = [_flatten(inner, f"{prefix}.{name}" if prefix else name) for name, inner in value.items()]
     return [pair for part in parts for pair in part]

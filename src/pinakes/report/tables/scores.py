@@ -1,27 +1,24 @@
 """The tables of scores: systems by measures, pool sizes and types; measures, subsets, queries by systems."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pinakes.report.data import BenchmarkReport, RunRow, SubsetScore
-from pinakes.report.formatting import ABSENT, format_deviation, format_size, format_subset, format_value
+from pinakes.report.formatting import format_size, format_subset, format_value
 from pinakes.report.layout import (
     Cell,
     Row,
     Table,
     absent_cell,
+    make_columns,
     make_row,
     mark_best,
-    number_columns,
-    text_columns,
     value_cell,
 )
 from pinakes.report.subsets import TYPE, read_size
 
 Key = tuple[str, str]
 """subset and measure of a column"""
-_Ordered = tuple[tuple[int, float], Row]
-"""a row and what it is ordered by"""
 
 
 def result_table(
@@ -36,70 +33,62 @@ def result_table(
     chosen = list(measures) if measures is not None else report.list_lead_measures(subset)
     lead = chosen.index(report.headline_measure) if report.headline_measure in chosen else 0
     keys = [(subset, measure) for measure in chosen]
-    rows = [
-        (
-            _order_key(values[lead : lead + 1]),
-            make_row(run.label, f"run {run.run_id}", _coverage_cell(report, run, subset), *cells),
-        )
-        for run, values, cells in list_runs(report, keys)
-    ]
-    several = len(report.list_sources(subset)) > 1
-    for system, source, values, cells in _list_published(report, keys):
-        origin = source if several else "published"  # the note below the table names a single one
-        row = make_row(system, origin, absent_cell(), *cells, is_ours=False)
-        rows.append((_order_key(values[lead : lead + 1]), row))
+    coverage = {run.run_id: _coverage_cell(report, run, subset) for run in report.runs}
     return Table(
         f"{report.name}: {format_subset(subset)}",
-        (*text_columns("system", "from"), *number_columns(["queries", *chosen])),
-        _sort_rows(rows),
+        make_columns(["system", "from"], ["queries", *chosen]),
+        _rank_systems(report, keys, len(report.list_sources(subset)) > 1, slice(lead, lead + 1), coverage),
         " ".join((scale_note(report), source_note(report, subset))).strip(),
     )
+
+
+def _rank_systems(
+    report: BenchmarkReport,
+    keys: Sequence[Key],
+    several_sources: bool,
+    lead: slice = slice(None),
+    coverage: Mapping[int, Cell] | None = None,
+) -> list[Row]:
+    """A row a run and a published system, best first by their `lead` values; of equal ones ours first."""
+    rows = []
+    for run, values, cells in list_runs(report, keys):
+        covered = [coverage[run.run_id]] if coverage is not None else []
+        rows.append((_order_key(values[lead]), make_row(run.label, f"run {run.run_id}", *covered, *cells)))
+    for system, source, values, cells in _list_published(report, keys):
+        origin = source if several_sources else "published"  # the note below the table names a single one
+        covered = [absent_cell()] if coverage is not None else []
+        rows.append((_order_key(values[lead]), make_row(system, origin, *covered, *cells, is_ours=False)))
+    rows.sort(key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
+    return [row for _key, row in rows]
 
 
 def size_tables(report: BenchmarkReport) -> list[Table]:
     """For each measure the systems by pool sizes, each value with its deviation over the repeats."""
     headings = [format_size(read_size(subset)) for subset in report.sizes]
-    return [
-        _group_table(
-            report, f"{measure} by pool size", [(subset, measure) for subset in report.sizes], headings
-        )
-        for measure in _list_measures(report, report.sizes)
-    ]
+    return _group_tables(report, "pool size", report.sizes, headings)
 
 
 def type_tables(report: BenchmarkReport) -> list[Table]:
     """For each measure the systems by candidate types."""
     headings = [subset.removeprefix(TYPE) for subset in report.types]
     note = "Each query's cited papers among the candidates of one type: the lower, the harder the type."
-    return [
-        _group_table(
-            report,
-            f"{measure} by candidate type",
-            [(subset, measure) for subset in report.types],
-            headings,
-            note,
-        )
-        for measure in _list_measures(report, report.types)
-    ]
+    return _group_tables(report, "candidate type", report.types, headings, note)
 
 
-def _group_table(
-    report: BenchmarkReport, title: str, keys: Sequence[Key], headings: Sequence[str], note: str = ""
-) -> Table:
-    """Systems by subsets in one measure, best first by their first value, the published among ours."""
-    rows = [
-        (_order_key(values), make_row(run.label, f"run {run.run_id}", *cells))
-        for run, values, cells in list_runs(report, keys)
-    ]
-    published = _list_published(report, keys)
-    several = len({source for _system, source, *_figures in published}) > 1
-    for system, source, values, cells in published:
-        row = make_row(system, source if several else "published", *cells, is_ours=False)
-        rows.append((_order_key(values), row))
-    sources = dict.fromkeys(source_note(report, subset) for subset, _measure in keys if published)
-    notes = (scale_note(report), note, *sources)
-    columns = (*text_columns("system", "from"), *number_columns(headings))
-    return Table(title, columns, _sort_rows(rows), " ".join(filter(None, notes)))
+def _group_tables(
+    report: BenchmarkReport, group: str, subsets: Sequence[str], headings: Sequence[str], note: str = ""
+) -> list[Table]:
+    """For each measure the systems by subsets, best first by their first value, the published among ours."""
+    tables = []
+    for measure in _list_measures(report, subsets):
+        keys = [(subset, measure) for subset in subsets]
+        origins = {source for _system, source, *_figures in _list_published(report, keys)}
+        sources = dict.fromkeys(source_note(report, subset) for subset in subsets if origins)
+        rows = _rank_systems(report, keys, len(origins) > 1)
+        said = " ".join(filter(None, (scale_note(report), note, *sources)))
+        columns = make_columns(["system", "from"], headings)
+        tables.append(Table(f"{measure} by {group}", columns, rows, said))
+    return tables
 
 
 def other_subset_tables(report: BenchmarkReport) -> list[Table]:
@@ -121,9 +110,10 @@ def list_runs(
 ) -> list[tuple[RunRow, list[float | None], list[Cell]]]:
     """For each run its values in the columns, and their cells with the best of each column marked."""
     scores = report.index_scores()
-    columns = [mark_scores(report, [scores.get((run.run_id, *key)) for run in report.runs]) for key in keys]
+    found = [[scores.get((run.run_id, *key)) for run in report.runs] for key in keys]
+    marked = [mark_scores(report, column) for column in found]
     return [
-        (run, [values[place] for values, _cells in columns], [cells[place] for _values, cells in columns])
+        (run, [_value(column[place]) for column in found], [cells[place] for cells in marked])
         for place, run in enumerate(report.runs)
     ]
 
@@ -159,30 +149,20 @@ def _order_key(values: Sequence[float | None]) -> tuple[int, float]:
     )
 
 
-def _sort_rows(rows: Sequence[_Ordered]) -> tuple[Row, ...]:
-    """The rows in their order; of equal ones ours first, then by name."""
-    ordered = sorted(rows, key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
-    return tuple(row for _key, row in ordered)
+def _value(score: SubsetScore | None) -> float | None:
+    return None if score is None else score.value
 
 
-def mark_scores(
-    report: BenchmarkReport, scores: Sequence[SubsetScore | None]
-) -> tuple[list[float | None], list[Cell]]:
-    """Values and their cells, the best marked, a deviation over repeats beside it; None where no score is."""
-    values = [None if score is None else score.value for score in scores]
-    texts = [ABSENT if s is None else format_value(s.value, report.scale, s.measure) for s in scores]
-    cells = mark_best(texts, values)
-    return values, [_add_deviation(report, *pair) for pair in zip(cells, scores, strict=True)]
-
-
-def _add_deviation(report: BenchmarkReport, cell: Cell, score: SubsetScore | None) -> Cell:
-    """The cell, with the deviation over the repeats beside the value where there are several."""
-    if score is None:
-        return cell
-    deviation = report.index_deviations().get((score.run_id, score.subset, score.measure))
-    if deviation is None:
-        return cell
-    return replace(cell, note=format_deviation(deviation, report.scale, score.measure))
+def mark_scores(report: BenchmarkReport, scores: Sequence[SubsetScore | None]) -> list[Cell]:
+    """The cells of scores by one measure, the best marked, the deviation over repeats beside each value."""
+    deviations = report.index_deviations()
+    measure = next((score.measure for score in scores if score), "")
+    cells = mark_best([_value(score) for score in scores], report.scale, measure)
+    for place, score in enumerate(scores):
+        deviation = deviations.get((score.run_id, score.subset, measure)) if score else None
+        if deviation is not None:
+            cells[place] = replace(cells[place], note=f"± {format_value(deviation, report.scale, measure)}")
+    return cells
 
 
 def _coverage_cell(report: BenchmarkReport, run: RunRow, subset: str) -> Cell:
@@ -222,9 +202,9 @@ def measure_table(report: BenchmarkReport, subset: str) -> Table:
     rows = []
     for measure in report.list_measures(subset):
         found = [scores.get((run.run_id, subset, measure)) for run in runs]
-        rows.append(make_row(measure, *mark_scores(report, found)[1]))
-    columns = (*text_columns("measure"), *number_columns(run.label for run in runs))
-    return Table(f"Every measure: {format_subset(subset)}", columns, tuple(rows), scale_note(report))
+        rows.append(make_row(measure, *mark_scores(report, found)))
+    columns = make_columns(["measure"], [run.label for run in runs])
+    return Table(f"Every measure: {format_subset(subset)}", columns, rows, scale_note(report))
 
 
 def subset_table(report: BenchmarkReport, measure: str | None = None) -> Table:
@@ -241,12 +221,11 @@ def subset_table(report: BenchmarkReport, measure: str | None = None) -> Table:
         found = [scores.get((run.run_id, subset, measure)) for run in runs]
         expected = max((score.queries_expected for score in found if score), default=None)
         count = absent_cell() if expected is None else Cell(str(expected))
-        cells = [_flag(cell, score) for cell, score in zip(mark_scores(report, found)[1], found, strict=True)]
+        cells = [_flag(cell, score) for cell, score in zip(mark_scores(report, found), found, strict=True)]
         best = [_best_published(report, subset, measure)] if shows_published else []
         rows.append(make_row(format_subset(subset), count, *cells, *best))
     titles = ["queries", *(run.label for run in runs), *(["best published"] if shows_published else [])]
-    columns = (*text_columns("subset"), *number_columns(titles))
-    return Table(f"{measure} by subset", columns, tuple(rows), scale_note(report))
+    return Table(f"{measure} by subset", make_columns(["subset"], titles), rows, scale_note(report))
 
 
 def _flag(cell: Cell, score: SubsetScore | None) -> Cell:
@@ -258,11 +237,9 @@ def _flag(cell: Cell, score: SubsetScore | None) -> Cell:
 
 
 def _best_published(report: BenchmarkReport, subset: str, measure: str) -> Cell:
-    wanted = (subset, measure)
-    found = [figure for figure in report.published if (figure.subset, figure.measure) == wanted]
-    if not found:
+    best = max(report.list_published(subset, measure), key=lambda figure: figure.value, default=None)
+    if best is None:
         return absent_cell()
-    best = max(found, key=lambda figure: figure.value)
     return Cell(format_value(best.value, report.scale, best.measure), note=best.system)
 
 
@@ -273,13 +250,9 @@ def query_table(report: BenchmarkReport) -> Table:
     rows = []
     for query_id in ids:
         values = [report.query_values[run.run_id].get(query_id) for run in runs]
-        texts = [
-            ABSENT if value is None else format_value(value, report.scale, report.headline_measure)
-            for value in values
-        ]
-        rows.append(make_row(query_id, *mark_best(texts, values)))
-    columns = (*text_columns("query"), *number_columns(run.label for run in runs))
-    return Table(f"{report.headline_measure} by query", columns, tuple(rows), scale_note(report))
+        rows.append(make_row(query_id, *mark_best(values, report.scale, report.headline_measure)))
+    columns = make_columns(["query"], [run.label for run in runs])
+    return Table(f"{report.headline_measure} by query", columns, rows, scale_note(report))
 
 
 def scale_note(report: BenchmarkReport) -> str:

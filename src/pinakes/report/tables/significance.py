@@ -5,7 +5,7 @@ from typing import Final
 
 from pinakes.report.data import BenchmarkReport, PairTest
 from pinakes.report.formatting import format_difference, format_effect, format_p, format_subset
-from pinakes.report.layout import Cell, Row, Table, make_row, number_columns, text_columns
+from pinakes.report.layout import Cell, Row, Table, make_columns, make_row
 
 SIGNIFICANT: Final = 0.05
 MOST_SENTENCES: Final = 10
@@ -15,11 +15,8 @@ def comparison_table(report: BenchmarkReport, subset: str = "all") -> Table:
     """Every pair of runs by the headline measure over a subset, p values after Holm's correction."""
     found = report.list_pairs(subset)
     confidence = next((round(pair.confidence * 100) for pair in found), 95)
-    columns = (
-        *text_columns("A", "B"),
-        *number_columns(["B - A", f"{confidence} % interval", "wins/ties/losses of B", "effect size"]),
-        *number_columns(["t-test", "Wilcoxon", "randomisation"]),
-    )
+    titles = ["B - A", f"{confidence} % interval", "wins/ties/losses of B", "effect size"]
+    columns = make_columns(["A", "B"], [*titles, "t-test", "Wilcoxon", "randomisation"])
     pairs = len(found)
     repeated = " A query of several pools counts once, by its mean over them." if report.has_repeats else ""
     corrected = f"after Holm's correction over the {pairs} pairs" if pairs > 1 else "of the one pair"
@@ -27,7 +24,7 @@ def comparison_table(report: BenchmarkReport, subset: str = "all") -> Table:
         f"{report.headline_measure} over {_count_queries(report, subset)}. The last three columns are p "
         f"values {corrected}; those below {SIGNIFICANT} stand out.{repeated}"
     )
-    rows = tuple(_comparison_row(report, pair) for pair in found)
+    rows = [_comparison_row(report, pair) for pair in found]
     title = "Do the systems differ?" + ("" if subset == "all" else f" {format_subset(subset).capitalize()}")
     return Table(title, columns, rows, note)
 
@@ -70,7 +67,8 @@ def describe_winner(report: BenchmarkReport, subset: str = "all") -> list[str]:
     if not pairs:
         return []
     best = _find_best(pairs)
-    margins = sorted((_turn(pair, best) for pair in pairs if best in (pair.run_a, pair.run_b)), key=_margin)
+    margins = [_turn(pair, best) for pair in pairs if best in (pair.run_a, pair.run_b)]
+    margins.sort(key=lambda pair: (pair.mean_difference, pair.run_a))
     sure = [pair for pair in margins if pair.randomisation_p < SIGNIFICANT and pair.mean_difference > 0]
     sentences = [_describe(report, pair, "") for pair in sure[:MOST_SENTENCES]]
     if len(sure) > MOST_SENTENCES:
@@ -89,7 +87,7 @@ def finding_table(report: BenchmarkReport) -> Table:
         for subset in list_compared(report)
         for finding in describe_winner(report, subset)
     ]
-    return Table("Which system is best?", tuple(text_columns("queries", "finding")), tuple(rows))
+    return Table("Which system is best?", make_columns(["queries", "finding"]), rows)
 
 
 def _find_best(pairs: list[PairTest]) -> int:
@@ -116,10 +114,6 @@ def _turn(pair: PairTest, best: int) -> PairTest:
         losses=pair.wins,
         effect_size=-pair.effect_size,
     )
-
-
-def _margin(pair: PairTest) -> tuple[float, int]:
-    return pair.mean_difference, pair.run_a
 
 
 def _describe(report: BenchmarkReport, pair: PairTest, doubt: str) -> str:
