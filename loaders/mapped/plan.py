@@ -6,7 +6,7 @@ so, with the record's number carried along; any other is joined laterally.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,16 @@ import pyarrow as pa
 
 from pinakes.errors import InputError
 from pinakes.loaders.mapped.conversions import WrongTypeError, convert_column
-from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, Block, Mapping, suggest
+from pinakes.loaders.mapped.mapping import (
+    DEFAULTS,
+    NUMBERED,
+    OWN_ID,
+    PAPERS,
+    Block,
+    Mapping,
+    list_required,
+    suggest,
+)
 from pinakes.loaders.mapped.sandbox import (
     DATA_ERRORS,
     MISSING,
@@ -61,12 +70,7 @@ class Plan:
     """
 
     def __init__(self, mapping: Mapping, available: pa.Schema | None, file: str) -> None:
-        """Check every SELECT.
-
-        Args:
-            mapping: what to check.
-            available: the file's columns; None where a column is whatever text a record holds under its name.
-            file: its name, for messages.
+        """Check every SELECT against a file's columns, or None where each key of a record is a text.
 
         Raises:
             InputError: a SELECT is wrong, or names a column that the file lacks.
@@ -91,18 +95,18 @@ class Plan:
         tree = parse_select(self._connection, block.sql)
         self._add_named(block, tree)
         lateral = _LATERAL.format(write_select(self._connection, tree))
-        plain = write_select(self._connection, tree) if _carry_record(tree["statements"][0]["node"]) else None
+        is_plain = _carry_record(tree["statements"][0]["node"])
+        plain = write_select(self._connection, tree)
         while True:
-            self._register(self._make_empty())
+            self._register(pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table())
+            sql = plain if is_plain else lateral
             try:
-                return plain or lateral, self._connection.sql(plain or lateral), plain is not None
-            except duckdb.BinderException as error:
-                if plain is not None and "GROUP BY" in str(error):  # it aggregates
-                    plain = None
+                return sql, self._connection.sql(sql), is_plain
+            except duckdb.Error as error:
+                if is_plain and "GROUP BY" in str(error):  # it aggregates
+                    is_plain = False
                 elif not self._add_missing(block, error):
                     raise self._mapping.complain(block.place, self._explain(error)) from error
-            except duckdb.Error as error:
-                raise self._mapping.complain(block.place, self._explain(error)) from error
 
     def _explain(self, error: duckdb.Error) -> str:
         message = explain_error(error)
@@ -162,12 +166,8 @@ class Plan:
 
     def _find_field(self, name: str) -> pa.Field | None:
         """The file's column of that name; SQL does not distinguish case, but an equal name comes first."""
-        fields = [] if self._available is None else list(self._available)
-        alike = [field for field in fields if field.name.lower() == name.lower()]
+        alike = [field for field in self._available or () if field.name.lower() == name.lower()]
         return next((field for field in alike if field.name == name), alike[0] if alike else None)
-
-    def _make_empty(self) -> pa.Table:
-        return pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table()
 
     def _register(self, records: pa.Table) -> None:
         self._connection.register("input", records)
@@ -219,7 +219,7 @@ class Plan:
     def _list_filled(self, block: Block, names: list[str]) -> Iterator[str]:
         """The columns that are filled in where a SELECT does not give them."""
         tables = {other.table for other in self._mapping.blocks}
-        if block.table not in ("papers", "mentioned_papers") and tables & {"papers", "mentioned_papers"}:
+        if block.table not in PAPERS and tables & {*PAPERS}:
             yield OWN_ID[block.table]
         yield from filter(None, [NUMBERED.get(block.table)])
         yield from (name for name in DEFAULTS.get(block.table, ()) if name != "label" or "value" in names)
@@ -231,26 +231,21 @@ class Plan:
 
         A record for which it cannot be computed becomes a fault, whatever the others hold.
         """
-        parts = list(self._run_parts(select, records, faults))
-        return pa.concat_tables(parts).combine_chunks() if parts else None
 
-    def _run_parts(self, select: Select, records: pa.Table, faults: Faults) -> Iterator[pa.Table]:
-        if not records.num_rows:
-            return
-        self._register(records)
-        try:
-            yield self._connection.sql(select.sql).to_arrow_table()
-        except DATA_ERRORS as error:
-            if records.num_rows > 1:
-                half = records.num_rows // 2
-                yield from self._run_parts(select, records.slice(0, half), faults)
-                yield from self._run_parts(select, records.slice(half), faults)
-                return
+        def reject(number: int, error: Exception) -> None:
             message = explain_error(error)
             reason: Reason = "missing_field" if message == MISSING else "invalid_value"
-            faults.setdefault(records[RECORD][0].as_py(), (reason, f"{select.table}: {message}"))
+            faults.setdefault(number, (reason, f"{select.table}: {message}"))
+
+        def execute(records: pa.Table) -> pa.Table:
+            self._register(records)
+            return self._connection.sql(select.sql).to_arrow_table()
+
+        try:
+            parts = list(run_apart(records, execute, DATA_ERRORS, reject))
         except duckdb.Error as error:
             raise self._mapping.complain(select.table, self._explain(error)) from error
+        return pa.concat_tables(parts).combine_chunks() if parts else None
 
     def show_json(self, records: pa.Table) -> list[str]:
         """Each record as JSON, in the order of the records."""
@@ -261,9 +256,23 @@ class Plan:
         return [str(text) for text in shown.to_arrow_table()["raw"].to_pylist()]
 
 
-def list_required(table: str) -> list[str]:
-    """The columns of a staged table that are never null."""
-    return [field.name for field in list(STAGED[table])[1:] if not field.nullable]
+def run_apart(
+    records: pa.Table,
+    run: Callable[[pa.Table], pa.Table],
+    errors: tuple[type[Exception], ...],
+    reject: Callable[[int, Exception], None],
+) -> Iterator[pa.Table]:
+    """What `run` gives for the records, in parts; one for which it raises such an error is rejected alone."""
+    if not records.num_rows:
+        return
+    try:
+        yield run(records)
+    except errors as error:
+        half = records.num_rows // 2
+        if not half:
+            reject(records[RECORD][0].as_py(), error)
+        for part in (records.slice(0, half), records.slice(half)) if half else ():
+            yield from run_apart(part, run, errors, reject)
 
 
 def _carry_record(node: dict[str, Any]) -> bool:

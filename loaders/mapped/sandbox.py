@@ -101,7 +101,7 @@ def write_select(connection: duckdb.DuckDBPyConnection, tree: dict[str, Any]) ->
     return str(row[0][0])
 
 
-def explain_error(error: duckdb.Error) -> str:
+def explain_error(error: Exception) -> str:
     """What DuckDB says is wrong, in one line, without the kind of error and the place in the text.
 
     >>> explain_error(duckdb.BinderException("Binder Error: no such column\\n\\nLINE 1: SELECT x\\n  ^"))
