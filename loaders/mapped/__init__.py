@@ -63,7 +63,7 @@ _ROLE: Final = re.compile(r"papers\((.*)\)")
 
 
 def _describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
-    """What the mapping says of the corpus, and the name of the file or folder where it says none."""
+    """What the mapping says of the corpus; by default its name is that of the file or folder."""
     mapping = read_mapping(Path(options["mapping"])) if "mapping" in options else None
     given = CorpusDescription("") if mapping is None or mapping.corpus is None else mapping.corpus
     name = given.name or ("" if source is None else _name_source(source))
@@ -99,11 +99,9 @@ def _list_paths(format_: str, source: Path | None) -> list[tuple[Path, str]]:
     if source.is_file():
         return [(source, source.name)]
     root, paths = _expand(source)
-    wanted = sorted(
-        (path.relative_to(root).as_posix(), path)
-        for path in paths
-        if path.is_file() and not _is_hidden(path.relative_to(root))
-    )
+    named = sorted((path.relative_to(root).as_posix(), path) for path in paths if path.is_file())
+    # Spark and Hive write `_SUCCESS` and `._part.crc` beside them.
+    wanted = [(name, path) for name, path in named if not re.search(r"(?:^|/)[._]", name)]
     if source.is_dir():
         packed = ("",) if format_ == "parquet" else ("", *COMPRESSIONS)
         ends = tuple(f"{end}{pack}" for end in suffixes for pack in packed)
@@ -125,11 +123,6 @@ def _expand(source: Path) -> tuple[Path, list[Path]]:
         raise InputError(f"there is no file or folder {source}.")
     root = Path(*parts[:plain])
     return root, list(root.glob("/".join(parts[plain:])))
-
-
-def _is_hidden(path: Path) -> bool:
-    # As Spark and Hive write them: `_SUCCESS`, `._part.crc`.
-    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _name_role(plan: Plan) -> str:

@@ -139,11 +139,12 @@ def _read_blocks(
     tables = [table for table, _ in listed]
     blocks: list[Block] = []
     settings: dict[str, pa.Table] = {}
+    known = (*STAGED, *_SETTINGS)
     for number, (table, sql) in enumerate(listed):
         again = tables[:number].count(table)
         place = table if tables.count(table) == 1 else f"{table}[{again + 1}]"
-        if table not in (*STAGED, *_SETTINGS):
-            raise _complain_unknown(named, "", table, (*STAGED, *_SETTINGS))
+        if table not in known:
+            raise _complain_unknown(named, "", table, known)
         try:
             parse_select(connection, sql)
         except StatementError as error:
@@ -267,11 +268,7 @@ def _fill(table: str, name: str, value: str) -> str:
 
 
 def map_columns(table: str, available: pa.Schema, file: str) -> Mapping:
-    """The mapping of a table whose columns are called as ours; lists of structs are rows of other tables.
-
-    Raises:
-        InputError: it has none of the columns that the table requires.
-    """
+    """The mapping of a table whose columns are called as ours; lists of structs are rows of other tables."""
     own = [name for name in STAGED[table].names[1:] if name in available.names]
     required = list_required(table)
     if available.names and not set(required) & set(own):

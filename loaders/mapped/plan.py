@@ -8,6 +8,7 @@ so, with the record's number carried along; any other is joined laterally.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import duckdb
@@ -31,6 +32,7 @@ from pinakes.loaders.mapped.sandbox import (
     explain_error,
     open_sandbox,
     parse_select,
+    walk,
     write_select,
 )
 from pinakes.loaders.staging import STAGED, Reason
@@ -122,22 +124,19 @@ class Plan:
 
     def _add_named(self, block: Block, tree: dict[str, Any]) -> None:
         """Add the columns of the file that a SELECT may name; for JSON Lines, `_add_missing` does."""
-        nodes = list(_walk(tree))
+        nodes = [node for node in walk(tree) if isinstance(node, dict)]
         has_star = any(node.get("class") == "STAR" for node in nodes)
         if self._available is not None:
-            parts = [node["column_names"] for node in nodes if node.get("class") == "COLUMN_REF"]
-            for name in [name for names in parts for name in names]:
+            named = [node["column_names"] for node in nodes if node.get("class") == "COLUMN_REF"]
+            for name in chain(*named, self._available.names if has_star else ()):
                 if (field := self._find_field(name)) is not None:
                     self._fields.setdefault(name.lower(), field)
-            for field in self._available if has_star else ():
-                self._fields.setdefault(field.name.lower(), field)
             return
         if has_star:
             raise self._mapping.complain(
                 block.place, "JSON Lines have no list of columns for *; name the keys"
             )
-        name = next((name for node in nodes for name in _find_shadowed(node)), None)
-        if name is not None:
+        for name in (name for node in nodes for name in _find_shadowed(node)):
             raise self._mapping.complain(
                 block.place,
                 f"{name} is a column that the SELECT makes, and may be a key of the records; write "
@@ -150,10 +149,7 @@ class Plan:
         name = found[1].replace('""', '"') if found else ""
         if not name or name.lower() in (*self._fields, RECORD, ROW):
             return False
-        if self._available is None:
-            self._fields[name.lower()] = pa.field(name, pa.string())
-            return True
-        field = self._find_field(name)
+        field = pa.field(name, pa.string()) if self._available is None else self._find_field(name)
         if field is None:
             names = self._available.names
             raise InputError(
@@ -199,15 +195,12 @@ class Plan:
                     f"there is no column {name!r}{suggest(name, known)}; name what is selected as one of "
                     f"{', '.join(known)}",
                 )
-        absent = [
-            name
-            for name in list_required(block.table)
-            if name not in {*names, *self._list_filled(block, names)}
-        ]
-        if absent:
-            raise self._mapping.complain(
-                block.place, f"the column {absent[0]} is required; expected ... AS {absent[0]}"
-            )
+        filled = {*names, *self._list_filled(block, names)}
+        for name in list_required(block.table):
+            if name not in filled:
+                raise self._mapping.complain(
+                    block.place, f"the column {name} is required; expected ... AS {name}"
+                )
         number = NUMBERED.get(block.table)
         if number is not None and number not in names and not is_plain:
             raise self._mapping.complain(
@@ -285,7 +278,10 @@ def _carry_record(node: dict[str, Any]) -> bool:
         or node["cte_map"]["map"]
         or node["aggregate_handling"] != "STANDARD_HANDLING"
         or source["sample"]
-        or any(part.get("class") in _NOT_PLAIN for part in _walk([node["select_list"], node["where_clause"]]))
+        or any(
+            isinstance(part, dict) and part.get("class") in _NOT_PLAIN
+            for part in walk([node["select_list"], node["where_clause"]])
+        )
     ):
         return False
     if source["type"] == "SUBQUERY":
@@ -310,17 +306,7 @@ def _find_shadowed(node: dict[str, Any]) -> Iterator[str]:
         return
     made: set[str] = set()
     for item in node["select_list"]:
-        for part in _walk(item):
-            if part.get("class") == "COLUMN_REF" and part["column_names"][0].lower() in made:
-                yield part["column_names"][0]
+        parts = [part for part in walk(item) if isinstance(part, dict) and part.get("class") == "COLUMN_REF"]
+        yield from (name for part in parts if (name := part["column_names"][0]).lower() in made)
         if item["alias"] and item.get("column_names", [""])[-1].lower() != item["alias"].lower():
             made.add(item["alias"].lower())
-
-
-def _walk(tree: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a tree."""
-    if isinstance(tree, dict):
-        yield tree
-    if isinstance(tree, dict | list):
-        for value in tree.values() if isinstance(tree, dict) else tree:
-            yield from _walk(value)

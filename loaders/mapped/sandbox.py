@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import duckdb
@@ -80,11 +81,7 @@ def _join(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def parse_select(connection: duckdb.DuckDBPyConnection, text: str) -> dict[str, Any]:
-    """The one SELECT that the text is, as DuckDB's tree of it.
-
-    Raises:
-        StatementError: it is no SQL, no SELECT, or several statements.
-    """
+    """The one SELECT that the text is, as DuckDB's tree of it; `StatementError` where it is anything else."""
     row = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchall()
     tree: dict[str, Any] = json.loads(row[0][0])
     if tree["error"]:
@@ -99,6 +96,18 @@ def write_select(connection: duckdb.DuckDBPyConnection, tree: dict[str, Any]) ->
     """The text of a tree, without comments and semicolons."""
     row = connection.execute("SELECT json_deserialize_sql(?::VARCHAR)", [json.dumps(tree)]).fetchall()
     return str(row[0][0])
+
+
+def walk(tree: Any) -> Iterator[Any]:
+    """A value and all that it holds, at any depth.
+
+    >>> list(walk({"a": [1]}))
+    [{'a': [1]}, [1], 1]
+    """
+    yield tree
+    members = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    for member in members:
+        yield from walk(member)
 
 
 def explain_error(error: Exception) -> str:

@@ -15,7 +15,7 @@ from pinakes.loaders.mapped.conversions import EXPECTED
 from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, PAPERS, RECORDS, list_required
 from pinakes.loaders.mapped.plan import RECORD, ROW, Faults, Plan, Select
 from pinakes.loaders.mapped.records import Batch
-from pinakes.loaders.mapped.sandbox import MISSING, normalise_by_scheme
+from pinakes.loaders.mapped.sandbox import MISSING, normalise_by_scheme, walk
 from pinakes.loaders.reading.columns import clean_texts, holds_nul
 from pinakes.loaders.reading.gathering import KEYS, reject_record
 from pinakes.loaders.reading.seen_ids import SeenIds
@@ -67,7 +67,7 @@ def _run(plan: Plan, select: Select, batch: Batch, faults: Faults) -> Columns | 
     numbers = found[ROW].to_numpy()
     if np.any(numbers[1:] < numbers[:-1]):
         found = found.take(np.argsort(numbers, kind="stable"))
-    columns = {name: _combine(found[name]) for name in found.column_names}
+    columns = {name: found[name].combine_chunks() for name in found.column_names}
     rows = columns.pop(ROW)
     for name in select.names:
         type_ = STAGED[select.table].field(name).type
@@ -91,11 +91,6 @@ def _run(plan: Plan, select: Select, batch: Batch, faults: Faults) -> Columns | 
     return {"row_number": rows, **columns}
 
 
-def _combine(column: pa.ChunkedArray) -> pa.Array:
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
-
-
 def _filter(mask: pa.Array, *columns: pa.Array) -> Iterator[tuple[Any, ...]]:
     """The values of the rows where the mask is true."""
     return zip(*(column.filter(mask).to_pylist() for column in columns), strict=True)
@@ -111,15 +106,8 @@ def _is_container(text: str, raw: bytes | str) -> bool:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return False
-    held = list(_walk(orjson.loads(raw)))
+    held = list(walk(orjson.loads(raw)))
     return value in held and text not in [item.strip() for item in held if isinstance(item, str)]
-
-
-def _walk(value: Any) -> Iterator[Any]:
-    yield value
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for member in members:
-        yield from _walk(member)
 
 
 def _complete(select: Select, columns: Columns, owners: pa.Table | None, faults: Faults) -> pa.Table:
@@ -164,7 +152,7 @@ def _find_owners(rows: pa.Array, owners: pa.Table | None) -> pa.Array:
     """Of each row the id of the first paper of its record; null where it has none."""
     if owners is None:
         return pa.nulls(len(rows), pa.string())
-    return _combine(owners["source_id"]).take(pc.index_in(rows, owners["row_number"].combine_chunks()))
+    return owners["source_id"].combine_chunks().take(pc.index_in(rows, owners["row_number"].combine_chunks()))
 
 
 def _number(rows: pa.Array) -> pa.Array:
@@ -220,7 +208,7 @@ def _find_repeated(tables: dict[str, pa.Table], seen: Seen) -> Faults:
 
 
 def _build_keys(name: str, table: pa.Table) -> pa.Array:
-    columns = [_combine(table[column]) for column in KEYS[name]]
+    columns = [table[column].combine_chunks() for column in KEYS[name]]
     # No staged text holds a NUL character.
     return columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, "\x00")
 
