@@ -151,7 +151,7 @@ class Plan:
             return False
         field = pa.field(name, pa.string()) if self._available is None else self._find_field(name)
         if field is None:
-            names = self._available.names
+            names = [] if self._available is None else self._available.names
             raise InputError(
                 f"{self._file} has no column {name!r}, which the mapping {self._mapping.name} names in "
                 f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What stands in "
