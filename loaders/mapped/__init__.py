@@ -12,6 +12,7 @@ same file under a changed mapping is loaded anew.
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -30,8 +31,7 @@ from pinakes.loaders.base import (
     Loader,
     Options,
 )
-from pinakes.loaders.mapped.mapping import Mapping, read_mapping
-from pinakes.loaders.mapped.own_names import map_columns, map_keys
+from pinakes.loaders.mapped.mapping import Mapping, map_columns, map_keys, read_mapping
 from pinakes.loaders.mapped.plan import Plan
 from pinakes.loaders.mapped.records import (
     list_constants,
@@ -44,6 +44,7 @@ from pinakes.loaders.mapped.records import (
 )
 from pinakes.loaders.mapped.staged import Seen, stage_batch
 from pinakes.loaders.reading.compression import COMPRESSIONS
+from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import STAGED, Chunk
 
@@ -62,8 +63,8 @@ _ROLE: Final = re.compile(r"papers\((.*)\)")
 
 
 def _describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
-    """What the mapping says of the corpus, and the name of the file or folder where it says none."""
-    mapping = _take_mapping(options)
+    """What the mapping says of the corpus; by default its name is that of the file or folder."""
+    mapping = read_mapping(Path(options["mapping"])) if "mapping" in options else None
     given = CorpusDescription("") if mapping is None or mapping.corpus is None else mapping.corpus
     name = given.name or ("" if source is None else _name_source(source))
     return CorpusDescription(name, given.title or name, given.version, given.licence, given.source)
@@ -74,10 +75,6 @@ def _name_source(source: Path) -> str:
     while set("*?[") & set(named.name):  # a glob: the folder that it starts from
         named = named.parent
     return named.name.split(".")[0] or named.name
-
-
-def _take_mapping(options: Options) -> Mapping | None:
-    return read_mapping(Path(options["mapping"])) if "mapping" in options else None
 
 
 def _find_files(format_: str, source: Path | None, options: Options) -> list[InputFile]:
@@ -102,11 +99,9 @@ def _list_paths(format_: str, source: Path | None) -> list[tuple[Path, str]]:
     if source.is_file():
         return [(source, source.name)]
     root, paths = _expand(source)
-    wanted = sorted(
-        (path.relative_to(root).as_posix(), path)
-        for path in paths
-        if path.is_file() and not _is_hidden(path.relative_to(root))
-    )
+    named = sorted((path.relative_to(root).as_posix(), path) for path in paths if path.is_file())
+    # Spark and Hive write `_SUCCESS` and `._part.crc` beside them.
+    wanted = [(name, path) for name, path in named if not re.search(r"(?:^|/)[._]", name)]
     if source.is_dir():
         packed = ("",) if format_ == "parquet" else ("", *COMPRESSIONS)
         ends = tuple(f"{end}{pack}" for end in suffixes for pack in packed)
@@ -128,11 +123,6 @@ def _expand(source: Path) -> tuple[Path, list[Path]]:
         raise InputError(f"there is no file or folder {source}.")
     root = Path(*parts[:plain])
     return root, list(root.glob("/".join(parts[plain:])))
-
-
-def _is_hidden(path: Path) -> bool:
-    # As Spark and Hive write them: `_SUCCESS`, `._part.crc`.
-    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _name_role(plan: Plan) -> str:
@@ -158,7 +148,7 @@ def _digest(file: InputFile, options: Options) -> str | None:
 
 def _choose_mapping(format_: str, file: InputFile, options: Options) -> tuple[Mapping, pa.Schema | None]:
     """The mapping of the options, or that of our own names; and the file's columns, but of JSON Lines."""
-    mapping = _take_mapping(options)
+    mapping = read_mapping(Path(options["mapping"])) if "mapping" in options else None
     if mapping is not None and mapping.csv and format_ != "csv":
         raise InputError(f"the mapping {options['mapping']}: csv is for the loader csv, not {format_}.")
     table = options.get("table", "papers")
@@ -185,7 +175,7 @@ def _list_columns(format_: str, file: InputFile, mapping: Mapping | None) -> pa.
 def _read_chunks(format_: str, file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of one file."""
     mapping, available = _choose_mapping(format_, file, options)
-    seen: Seen = {}
+    seen: Seen = defaultdict(SeenIds)
     with closing(Plan(mapping, available, file.name)) as plan:
         constants = list_constants(file, mapping.defaults)
         if format_ == "csv":

@@ -25,13 +25,8 @@ class WrongTypeError(Exception):
 def convert_column(name: str, target: pa.DataType, type_: str) -> list[str]:
     """The expressions of a staged column over `q`: its value and, where it is no text, a value that is wrong.
 
-    Args:
-        name: of the staged column, and of the one in `q`.
-        target: the type of the staged column.
-        type_: DuckDB's type of the column in `q`.
-
-    Raises:
-        WrongTypeError: nothing of that type is a value of the column.
+    `target` is the type of the staged column, `type_` DuckDB's of the one of the same name in `q`; a
+    `WrongTypeError` says that nothing of that type is a value of the column.
     """
     column = f'q."{name}"'
     kind = "ENUM" if type_.startswith("ENUM") else type_.split("(")[0].split(" WITH ")[0].split("_")[0]
@@ -42,23 +37,23 @@ def convert_column(name: str, target: pa.DataType, type_: str) -> list[str]:
     if pa.types.is_boolean(target):
         if kind not in _NUMBERS | _TEXTS | {"BOOLEAN"}:
             raise WrongTypeError(f"{name}: expected true or false, found {type_}")
-        text = column if kind != "BOOLEAN" else f"CAST({column} AS VARCHAR)"
-        return _convert_truth(name, _write_text(name, text, "VARCHAR" if kind == "BOOLEAN" else kind, type_))
+        text = f"CAST({column} AS VARCHAR)" if kind == "BOOLEAN" else _write_text(name, column, kind, type_)
+        word = f"lower(trim({text}))"
+        truth = f"CASE WHEN {word} IN ('true', '1', 'yes') THEN true"
+        truth += f" WHEN {word} IN ('false', '0', 'no') THEN false END"
+        return _check(name, text, truth, f"({truth}) IS NOT NULL OR NULL")
     if kind not in _NUMBERS | _TEXTS:
         hint = f"; year({name}) is the year of a date" if kind in ("DATE", "TIMESTAMP") else ""
         raise WrongTypeError(f"{name}: expected {EXPECTED[target]}, found {type_}{hint}")
     text = _write_text(name, column, kind, type_)
     if pa.types.is_floating(target):
         number = f"CAST({column} AS DOUBLE)" if kind in _NUMBERS else _extract(text, _REAL, "DOUBLE")
-        return _check(name, text, number, f"isfinite({number})", number)
+        return _check(name, text, number, f"isfinite({number})")
     number = column if kind in _SMALL else _extract(text, _YEAR if name == "year" else _WHOLE, "BIGINT")
+    value = f"CAST({number} AS INTEGER)"
     if name == "year":
-        return _check(
-            name, text, number, f"{number} BETWEEN 0 AND 9999", f"nullif(CAST({number} AS INTEGER), 0)"
-        )
-    return _check(
-        name, text, number, f"{number} BETWEEN {-_LIMIT} AND {_LIMIT - 1}", f"CAST({number} AS INTEGER)"
-    )
+        return _check(name, text, f"nullif({value}, 0)", f"{number} BETWEEN 0 AND 9999")
+    return _check(name, text, value, f"{number} BETWEEN {-_LIMIT} AND {_LIMIT - 1}")
 
 
 def _write_text(name: str, column: str, kind: str, type_: str) -> str:
@@ -86,14 +81,7 @@ def _extract(text: str, pattern: str, type_: str) -> str:
     return f"TRY_CAST(nullif(regexp_extract({text}, '{pattern}', 1), '') AS {type_})"
 
 
-def _convert_truth(name: str, text: str) -> list[str]:
-    word = f"lower(trim({text}))"
-    truth = f"CASE WHEN {word} IN ('true', '1', 'yes') THEN true"
-    truth += f" WHEN {word} IN ('false', '0', 'no') THEN false END"
-    return _check(name, text, truth, f"({truth}) IS NOT NULL OR NULL", truth)
-
-
-def _check(name: str, text: str, number: str, is_right: str, value: str) -> list[str]:
+def _check(name: str, text: str, value: str, is_right: str) -> list[str]:
     is_blank = rf"({text} IS NULL OR regexp_full_match({text}, '\s*'))"
     return [
         f'CASE WHEN {is_right} THEN {value} END AS "{name}"',

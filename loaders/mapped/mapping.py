@@ -1,6 +1,6 @@
-"""A mapping out of its file: named SELECTs over `input`, one for each table of rows to be made.
+"""A mapping: named SELECTs over `input`, one for each table of rows to be made.
 
-Leaves out: whether a file has the columns that the SELECTs name (`plan`).
+It comes out of a file, or is written here, as a user would write it, for records that carry our own names.
 """
 
 import difflib
@@ -47,11 +47,20 @@ RECORDS: Final = frozenset(
 """Staged tables whose rows must be whole: one without a required value rejects its record. A row of another
 table is left out."""
 
-_PAPERS: Final = ("papers", "mentioned_papers")
+PAPERS: Final = ("papers", "mentioned_papers")
 _CORPUS: Final = tuple(member.name for member in fields(CorpusDescription))
 _CSV: Final[dict[str, type]] = {"delimiter": str, "encoding": str, "quoted": bool, "columns": list}
 _SETTINGS: Final[tuple[str, ...]] = ("corpus", "csv", "defaults")
 _EXAMPLE: Final = "-- name: papers\nSELECT doi AS source_id, title FROM input"
+
+_NESTED: Final = """-- name: {table}
+SELECT {columns} FROM (
+    SELECT
+        unnest(CAST("{table}" AS JSON[])) AS item,
+        generate_subscripts(CAST("{table}" AS JSON[]), 1) AS number,
+        source_id
+    FROM input
+)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +95,7 @@ class Mapping:
 
 
 def read_mapping(path: Path) -> Mapping:
-    """The mapping that the file holds.
-
-    Raises:
-        InputError: there is no such file, or a block is unknown or no SELECT.
-    """
+    """The mapping that the file holds; an `InputError` where there is none, or it is no mapping."""
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:
@@ -102,11 +107,7 @@ def read_mapping(path: Path) -> Mapping:
 
 @lru_cache(maxsize=8)
 def parse_mapping(name: str, text: str) -> Mapping:
-    """The mapping that a text of that name is.
-
-    Raises:
-        InputError: as `read_mapping`.
-    """
+    """The mapping that a text of that name is; `InputError` as in `read_mapping`."""
     head, listed = list_blocks(text.replace("\r\n", "\n"))
     _refuse_toml(name, text)
     if any(line.strip() and not line.lstrip().startswith("--") for line in head.splitlines()):
@@ -138,11 +139,12 @@ def _read_blocks(
     tables = [table for table, _ in listed]
     blocks: list[Block] = []
     settings: dict[str, pa.Table] = {}
+    known = (*STAGED, *_SETTINGS)
     for number, (table, sql) in enumerate(listed):
         again = tables[:number].count(table)
         place = table if tables.count(table) == 1 else f"{table}[{again + 1}]"
-        if table not in (*STAGED, *_SETTINGS):
-            raise _complain_unknown(named, "", table, (*STAGED, *_SETTINGS))
+        if table not in known:
+            raise _complain_unknown(named, "", table, known)
         try:
             parse_select(connection, sql)
         except StatementError as error:
@@ -156,18 +158,13 @@ def _read_blocks(
     if not blocks:
         raise named.complain("it maps nothing", f"expected a block such as\n{_EXAMPLE}")
     # Papers first: their child rows take their ids.
-    blocks.sort(key=lambda block: (block.table not in _PAPERS, list(STAGED).index(block.table)))
-    _check_owners(named, blocks)
+    blocks.sort(key=lambda block: (block.table not in PAPERS, list(STAGED).index(block.table)))
+    for block in blocks:
+        if blocks[0].table != "papers" and block.table in PAPER_CHILDREN and block.table != "citations":
+            raise named.complain(block.place, "its rows belong to the record's paper; add a block papers")
     csv = _take_csv(named, settings["csv"]) if "csv" in settings else {}
     corpus = _take_corpus(named, settings["corpus"]) if "corpus" in settings else None
     return Mapping(tuple(blocks), corpus, csv, settings.get("defaults"), named.name)
-
-
-def _check_owners(named: Mapping, blocks: list[Block]) -> None:
-    tables = {block.table for block in blocks}
-    for block in blocks:
-        if "papers" not in tables and block.table in PAPER_CHILDREN and block.table != "citations":
-            raise named.complain(block.place, "its rows belong to the record's paper; add a block papers")
 
 
 def _read_row(connection: duckdb.DuckDBPyConnection, named: Mapping, place: str, sql: str) -> pa.Table:
@@ -232,3 +229,64 @@ def suggest(name: str, known: Iterable[str]) -> str:
     """
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def list_required(table: str) -> list[str]:
+    """The columns of a staged table that are never null."""
+    return [field.name for field in list(STAGED[table])[1:] if not field.nullable]
+
+
+def map_keys(table: str) -> Mapping:
+    """The mapping of JSON Lines: keys are columns of the table, lists of objects are rows of other tables."""
+    nested = [name for name in STAGED if name != "papers"] if table == "papers" else ["mentioned_papers"]
+    columns = ", ".join(_fill(table, name, name) for name in STAGED[table].names[1:])
+    blocks = [f"-- name: {table}\nSELECT {columns} FROM input"]
+    blocks += [_write_nested(name, OWN_ID[table] == "source_id") for name in nested if name != table]
+    return parse_mapping("of our names", "\n".join(blocks))
+
+
+def _write_nested(table: str, has_source_id: bool) -> str:
+    columns = []
+    for name in STAGED[table].names[1:]:
+        value = f"item->>'{name}'"
+        if name == OWN_ID[table] and has_source_id and table != "mentioned_papers":
+            value = f"coalesce({value}, source_id)"
+        elif name == NUMBERED.get(table):
+            value = f"coalesce({value}, CAST(number AS VARCHAR))"
+        columns.append(_fill(table, name, value))
+    return _NESTED.format(table=table, columns=", ".join(columns))
+
+
+def _fill(table: str, name: str, value: str) -> str:
+    """The column, with its default where the value is null."""
+    default = DEFAULTS.get(table, {}).get(name)
+    if name == "label":
+        value = f"coalesce({value}, CASE WHEN {value.replace('label', 'value')} IS NOT NULL THEN 'value' END)"
+    elif default is not None:
+        value = f"coalesce({value}, '{default}')"
+    return f'{value} AS "{name}"'
+
+
+def map_columns(table: str, available: pa.Schema, file: str) -> Mapping:
+    """The mapping of a table whose columns are called as ours; lists of structs are rows of other tables."""
+    own = [name for name in STAGED[table].names[1:] if name in available.names]
+    required = list_required(table)
+    if available.names and not set(required) & set(own):
+        raise InputError(
+            f"{file} has no column {required[0]}; its columns are {', '.join(available.names)}. "
+            "Say with --option mapping=FILE which of them feeds what."
+        )
+    columns = ", ".join(f'"{name}"' for name in own) or "NULL AS source_id"
+    blocks = [f"-- name: {table}\nSELECT {columns} FROM input"]
+    for name in STAGED if table == "papers" else ["mentioned_papers"]:
+        if name != table and name in available.names and _holds_structs(available.field(name).type):
+            members = {member.name for member in available.field(name).type.value_type}
+            kept = ", ".join(f'item."{column}"' for column in STAGED[name].names[1:] if column in members)
+            select = f'SELECT {kept} FROM (SELECT unnest("{name}") AS item FROM input)'  # noqa: S608 - our names
+            blocks.append(f"-- name: {name}\n{select}")
+    return parse_mapping("of our names", "\n".join(blocks))
+
+
+def _holds_structs(type_: pa.DataType) -> bool:
+    is_list = pa.types.is_list(type_) or pa.types.is_large_list(type_)
+    return bool(is_list and pa.types.is_struct(type_.value_type))

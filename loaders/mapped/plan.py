@@ -6,8 +6,9 @@ so, with the record's number carried along; any other is joined laterally.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import duckdb
@@ -15,13 +16,23 @@ import pyarrow as pa
 
 from pinakes.errors import InputError
 from pinakes.loaders.mapped.conversions import WrongTypeError, convert_column
-from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, Block, Mapping, suggest
+from pinakes.loaders.mapped.mapping import (
+    DEFAULTS,
+    NUMBERED,
+    OWN_ID,
+    PAPERS,
+    Block,
+    Mapping,
+    list_required,
+    suggest,
+)
 from pinakes.loaders.mapped.sandbox import (
     DATA_ERRORS,
     MISSING,
     explain_error,
     open_sandbox,
     parse_select,
+    walk,
     write_select,
 )
 from pinakes.loaders.staging import STAGED, Reason
@@ -61,12 +72,7 @@ class Plan:
     """
 
     def __init__(self, mapping: Mapping, available: pa.Schema | None, file: str) -> None:
-        """Check every SELECT.
-
-        Args:
-            mapping: what to check.
-            available: the file's columns; None where a column is whatever text a record holds under its name.
-            file: its name, for messages.
+        """Check every SELECT against a file's columns, or None where each key of a record is a text.
 
         Raises:
             InputError: a SELECT is wrong, or names a column that the file lacks.
@@ -91,18 +97,18 @@ class Plan:
         tree = parse_select(self._connection, block.sql)
         self._add_named(block, tree)
         lateral = _LATERAL.format(write_select(self._connection, tree))
-        plain = write_select(self._connection, tree) if _carry_record(tree["statements"][0]["node"]) else None
+        is_plain = _carry_record(tree["statements"][0]["node"])
+        plain = write_select(self._connection, tree)
         while True:
-            self._register(self._make_empty())
+            self._register(pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table())
+            sql = plain if is_plain else lateral
             try:
-                return plain or lateral, self._connection.sql(plain or lateral), plain is not None
-            except duckdb.BinderException as error:
-                if plain is not None and "GROUP BY" in str(error):  # it aggregates
-                    plain = None
+                return sql, self._connection.sql(sql), is_plain
+            except duckdb.Error as error:
+                if is_plain and "GROUP BY" in str(error):  # it aggregates
+                    is_plain = False
                 elif not self._add_missing(block, error):
                     raise self._mapping.complain(block.place, self._explain(error)) from error
-            except duckdb.Error as error:
-                raise self._mapping.complain(block.place, self._explain(error)) from error
 
     def _explain(self, error: duckdb.Error) -> str:
         message = explain_error(error)
@@ -118,22 +124,19 @@ class Plan:
 
     def _add_named(self, block: Block, tree: dict[str, Any]) -> None:
         """Add the columns of the file that a SELECT may name; for JSON Lines, `_add_missing` does."""
-        nodes = list(_walk(tree))
+        nodes = [node for node in walk(tree) if isinstance(node, dict)]
         has_star = any(node.get("class") == "STAR" for node in nodes)
         if self._available is not None:
-            parts = [node["column_names"] for node in nodes if node.get("class") == "COLUMN_REF"]
-            for name in [name for names in parts for name in names]:
+            named = [node["column_names"] for node in nodes if node.get("class") == "COLUMN_REF"]
+            for name in chain(*named, self._available.names if has_star else ()):
                 if (field := self._find_field(name)) is not None:
                     self._fields.setdefault(name.lower(), field)
-            for field in self._available if has_star else ():
-                self._fields.setdefault(field.name.lower(), field)
             return
         if has_star:
             raise self._mapping.complain(
                 block.place, "JSON Lines have no list of columns for *; name the keys"
             )
-        name = next((name for node in nodes for name in _find_shadowed(node)), None)
-        if name is not None:
+        for name in (name for node in nodes for name in _find_shadowed(node)):
             raise self._mapping.complain(
                 block.place,
                 f"{name} is a column that the SELECT makes, and may be a key of the records; write "
@@ -146,12 +149,9 @@ class Plan:
         name = found[1].replace('""', '"') if found else ""
         if not name or name.lower() in (*self._fields, RECORD, ROW):
             return False
-        if self._available is None:
-            self._fields[name.lower()] = pa.field(name, pa.string())
-            return True
-        field = self._find_field(name)
+        field = pa.field(name, pa.string()) if self._available is None else self._find_field(name)
         if field is None:
-            names = self._available.names
+            names = [] if self._available is None else self._available.names
             raise InputError(
                 f"{self._file} has no column {name!r}, which the mapping {self._mapping.name} names in "
                 f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What stands in "
@@ -162,12 +162,8 @@ class Plan:
 
     def _find_field(self, name: str) -> pa.Field | None:
         """The file's column of that name; SQL does not distinguish case, but an equal name comes first."""
-        fields = [] if self._available is None else list(self._available)
-        alike = [field for field in fields if field.name.lower() == name.lower()]
+        alike = [field for field in self._available or () if field.name.lower() == name.lower()]
         return next((field for field in alike if field.name == name), alike[0] if alike else None)
-
-    def _make_empty(self) -> pa.Table:
-        return pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table()
 
     def _register(self, records: pa.Table) -> None:
         self._connection.register("input", records)
@@ -199,15 +195,12 @@ class Plan:
                     f"there is no column {name!r}{suggest(name, known)}; name what is selected as one of "
                     f"{', '.join(known)}",
                 )
-        absent = [
-            name
-            for name in list_required(block.table)
-            if name not in {*names, *self._list_filled(block, names)}
-        ]
-        if absent:
-            raise self._mapping.complain(
-                block.place, f"the column {absent[0]} is required; expected ... AS {absent[0]}"
-            )
+        filled = {*names, *self._list_filled(block, names)}
+        for name in list_required(block.table):
+            if name not in filled:
+                raise self._mapping.complain(
+                    block.place, f"the column {name} is required; expected ... AS {name}"
+                )
         number = NUMBERED.get(block.table)
         if number is not None and number not in names and not is_plain:
             raise self._mapping.complain(
@@ -219,7 +212,7 @@ class Plan:
     def _list_filled(self, block: Block, names: list[str]) -> Iterator[str]:
         """The columns that are filled in where a SELECT does not give them."""
         tables = {other.table for other in self._mapping.blocks}
-        if block.table not in ("papers", "mentioned_papers") and tables & {"papers", "mentioned_papers"}:
+        if block.table not in PAPERS and tables & {*PAPERS}:
             yield OWN_ID[block.table]
         yield from filter(None, [NUMBERED.get(block.table)])
         yield from (name for name in DEFAULTS.get(block.table, ()) if name != "label" or "value" in names)
@@ -231,26 +224,21 @@ class Plan:
 
         A record for which it cannot be computed becomes a fault, whatever the others hold.
         """
-        parts = list(self._run_parts(select, records, faults))
-        return pa.concat_tables(parts).combine_chunks() if parts else None
 
-    def _run_parts(self, select: Select, records: pa.Table, faults: Faults) -> Iterator[pa.Table]:
-        if not records.num_rows:
-            return
-        self._register(records)
-        try:
-            yield self._connection.sql(select.sql).to_arrow_table()
-        except DATA_ERRORS as error:
-            if records.num_rows > 1:
-                half = records.num_rows // 2
-                yield from self._run_parts(select, records.slice(0, half), faults)
-                yield from self._run_parts(select, records.slice(half), faults)
-                return
+        def reject(number: int, error: Exception) -> None:
             message = explain_error(error)
             reason: Reason = "missing_field" if message == MISSING else "invalid_value"
-            faults.setdefault(records[RECORD][0].as_py(), (reason, f"{select.table}: {message}"))
+            faults.setdefault(number, (reason, f"{select.table}: {message}"))
+
+        def execute(records: pa.Table) -> pa.Table:
+            self._register(records)
+            return self._connection.sql(select.sql).to_arrow_table()
+
+        try:
+            parts = list(run_apart(records, execute, DATA_ERRORS, reject))
         except duckdb.Error as error:
             raise self._mapping.complain(select.table, self._explain(error)) from error
+        return pa.concat_tables(parts).combine_chunks() if parts else None
 
     def show_json(self, records: pa.Table) -> list[str]:
         """Each record as JSON, in the order of the records."""
@@ -261,9 +249,23 @@ class Plan:
         return [str(text) for text in shown.to_arrow_table()["raw"].to_pylist()]
 
 
-def list_required(table: str) -> list[str]:
-    """The columns of a staged table that are never null."""
-    return [field.name for field in list(STAGED[table])[1:] if not field.nullable]
+def run_apart(
+    records: pa.Table,
+    run: Callable[[pa.Table], pa.Table],
+    errors: tuple[type[Exception], ...],
+    reject: Callable[[int, Exception], None],
+) -> Iterator[pa.Table]:
+    """What `run` gives for the records, in parts; one for which it raises such an error is rejected alone."""
+    if not records.num_rows:
+        return
+    try:
+        yield run(records)
+    except errors as error:
+        half = records.num_rows // 2
+        if not half:
+            reject(records[RECORD][0].as_py(), error)
+        for part in (records.slice(0, half), records.slice(half)) if half else ():
+            yield from run_apart(part, run, errors, reject)
 
 
 def _carry_record(node: dict[str, Any]) -> bool:
@@ -276,7 +278,10 @@ def _carry_record(node: dict[str, Any]) -> bool:
         or node["cte_map"]["map"]
         or node["aggregate_handling"] != "STANDARD_HANDLING"
         or source["sample"]
-        or any(part.get("class") in _NOT_PLAIN for part in _walk([node["select_list"], node["where_clause"]]))
+        or any(
+            isinstance(part, dict) and part.get("class") in _NOT_PLAIN
+            for part in walk([node["select_list"], node["where_clause"]])
+        )
     ):
         return False
     if source["type"] == "SUBQUERY":
@@ -301,17 +306,7 @@ def _find_shadowed(node: dict[str, Any]) -> Iterator[str]:
         return
     made: set[str] = set()
     for item in node["select_list"]:
-        for part in _walk(item):
-            if part.get("class") == "COLUMN_REF" and part["column_names"][0].lower() in made:
-                yield part["column_names"][0]
+        parts = [part for part in walk(item) if isinstance(part, dict) and part.get("class") == "COLUMN_REF"]
+        yield from (name for part in parts if (name := part["column_names"][0]).lower() in made)
         if item["alias"] and item.get("column_names", [""])[-1].lower() != item["alias"].lower():
             made.add(item["alias"].lower())
-
-
-def _walk(tree: Any) -> Iterator[dict[str, Any]]:
-    """All objects of a tree."""
-    if isinstance(tree, dict):
-        yield tree
-    if isinstance(tree, dict | list):
-        for value in tree.values() if isinstance(tree, dict) else tree:
-            yield from _walk(value)

@@ -2,11 +2,11 @@
 
 Parquet comes from Arrow. CSV and JSON Lines come line by line from our own readers, which know where a bad
 line ends: Arrow's CSV reader takes a quote that is never closed for a value that reaches to the file's end,
-and every record behind it would be lost. Leaves out: the SELECTs (`plan`).
+and every record behind it would be lost.
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote
@@ -19,14 +19,15 @@ import pyarrow.parquet as pq
 from pinakes.errors import InputError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.mapped.plan import RECORD
-from pinakes.loaders.reading.blocks import Block, read_blocks
+from pinakes.loaders.mapped.plan import RECORD, run_apart
+from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
+from pinakes.loaders.reading.gathering import is_unicode, reject_record
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.streams import MAX_LINE_BYTES, open_stream
+from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.reading.tables import read_table
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 BATCH_ROWS: Final = 20_000
 MAX_MEMORY_BYTES: Final = 1 << 30
@@ -40,7 +41,7 @@ class Batch:
 
     Attributes:
         input: the records that could be read, with their numbers.
-        accepted: the same records with their raw texts, for CSV and JSON Lines.
+        origins: at least these records with their raw texts, for CSV and JSON Lines.
         is_json: whether the texts of `input` may be JSON of lists and objects.
     """
 
@@ -48,7 +49,7 @@ class Batch:
     last_row: int
     rows_in: int
     rejected: list[Rejected] = field(default_factory=list)
-    accepted: Mapping[int, Accepted] = field(default_factory=dict)
+    origins: Mapping[int, Accepted] = field(default_factory=dict)
     is_json: bool = False
     first_byte: int | None = None
     end_byte: int | None = None
@@ -86,9 +87,7 @@ def read_csv_columns(file: InputFile, csv: Mapping[str, Any]) -> list[str]:
         return {}
 
     # A header without rows names its columns nowhere else.
-    for record in _read_table(file, csv, take_columns):
-        if isinstance(record, Accepted):
-            break
+    any(isinstance(record, Accepted) for record in _read_table(file, csv, take_columns))
     return columns
 
 
@@ -113,38 +112,33 @@ class _Taker:
         texts = constants.cast(pa.schema([(name, pa.string()) for name in constants.column_names]))
         others = texts.to_pylist()[0] if constants.num_columns else {}
         self._columns = [(name, others.get(name)) for name in columns]
-        self.rows: list[tuple[str | None, ...]] = []
+        self._rows: list[tuple[str | None, ...]] = []
 
     def take_cells(self, record: dict[str, str]) -> Rows:
-        """Take a row of a table; a cell that is no Unicode raises `RecordError`."""
+        """Take a row of a table."""
         row = tuple([record.get(name, other) for name, other in self._columns])
-        for text in row:
-            if text is not None and not text.isascii() and _is_broken(text):
-                raise RecordError("invalid_value", "a cell holds half of a surrogate pair")
-        self.rows.append(row)
+        if not all(text is None or text.isascii() or is_unicode(text) for text in row):
+            raise RecordError("invalid_value", "a cell holds half of a surrogate pair")
+        self._rows.append(row)
         return {}
 
-    def take_values(self, record: dict[str, Any]) -> Rows:
+    def take_values(self, record: dict[str, Any]) -> None:
         """Take an object: a text is itself, any other value its JSON."""
         values = [record.get(name, other) for name, other in self._columns]
         try:
-            self.rows.append(
+            self._rows.append(
                 tuple([v if v.__class__ in _PLAIN else orjson.dumps(v).decode() for v in values])
             )
         except orjson.JSONEncodeError as error:
             raise RecordError("invalid_value", f"nested too deeply: {error}") from error
-        return {}
 
-    def drain(self) -> list[pa.Array]:
-        """The columns of what was taken since the last time."""
-        taken, self.rows = self.rows, []
-        if not taken:
-            return [pa.array([], pa.string())] * len(self._columns)
-        return [pa.array(values, pa.string()) for values in zip(*taken, strict=True)]
-
-
-def _is_broken(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    def drain(self, numbers: Iterable[int]) -> pa.Table:
+        """What was taken since the last time, under the numbers of the records."""
+        taken, self._rows = self._rows, []
+        columns = zip(*taken, strict=True) if taken else [()] * len(self._columns)
+        arrays = [pa.array(values, pa.string()) for values in columns]
+        names = [RECORD, *(name for name, _ in self._columns)]
+        return pa.table([pa.array(numbers, pa.int64()), *arrays], names=names)
 
 
 def read_csv(
@@ -153,79 +147,13 @@ def read_csv(
     """The rows of a CSV file; a cell is a text without surrounding white space, a blank one is null."""
     taker = _Taker(columns, constants)
     for records in _gather(_read_table(file, csv, taker.take_cells), first_row):
-        yield _build_batch(records, columns, [clean_texts(cells) for cells in taker.drain()])
-
-
-def read_lines(
-    file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
-) -> Iterator[Batch]:
-    """The objects of a JSON Lines file; a value is a text: a string itself, anything else as JSON."""
-    taker = _Taker(columns, constants)
-    for whole in read_blocks(file):
-        for block in cut_block(whole, first_row):
-            numbers, rejected = _take_lines(block, taker)
-            table = pa.table([pa.array(numbers, pa.int64()), *taker.drain()], names=[RECORD, *columns])
-            rows_in = len(numbers) + len(rejected)
-            if rows_in:
-                accepted = _Lines(block, numbers)
-                ends = (block.first_byte, block.end_byte)
-                yield Batch(table, block.last_line, rows_in, rejected, accepted, True, *ends)
-
-
-def _take_lines(block: Block, taker: _Taker) -> tuple[list[int], list[Rejected]]:
-    """The numbers of the lines that are objects, and the others, but for blank ones."""
-    numbers: list[int] = []
-    rejected: list[Rejected] = []
-    lines = [b""] if block.is_cut else bytes(block.data).split(b"\n")
-    for number, line in enumerate(lines[: len(block)], start=block.first_line):
-        try:
-            record = orjson.loads(line)
-            if isinstance(record, dict) and len(line) < MAX_LINE_BYTES - 1:
-                taker.take_values(record)
-                numbers.append(number)
-                continue
-        except (orjson.JSONDecodeError, RecordError):
-            pass
-        record = _read_exactly(block, number, taker)
-        if isinstance(record, Accepted):
-            numbers.append(number)
-        elif record is not None:
-            rejected.append(record)
-    return numbers, rejected
-
-
-def _read_exactly(block: Block, number: int, taker: _Taker) -> Accepted | Rejected | None:
-    """A line with its end and a byte order mark taken off; None where it is blank."""
-    index = number - block.first_line
-    line = block.get_line(index)
-    if not line.strip():
-        return None
-
-    def parse() -> Rows:
-        return taker.take_values(parse_json_object(line))
-
-    return take_record(number, f"line {number}", line, parse, block.first_byte + block.find_start(index))
-
-
-class _Lines(Mapping[int, Accepted]):
-    """Accepted lines of a block, cut out of it only when asked for."""
-
-    def __init__(self, block: Block, numbers: Sequence[int]) -> None:
-        self._block = block
-        self._numbers = numbers
-
-    def __getitem__(self, number: int) -> Accepted:
-        index = number - self._block.first_line
-        if not 0 <= index < len(self._block):
-            raise KeyError(number)
-        line, start = self._block.get_line(index), self._block.find_start(index)
-        return Accepted(number, {}, f"line {number}", line, self._block.first_byte + start)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._numbers)
+        accepted = {record.row_number: record for record in records if isinstance(record, Accepted)}
+        rejected = [record for record in records if isinstance(record, Rejected)]
+        table = taker.drain(accepted)
+        for place, name in enumerate(columns, start=1):
+            table = table.set_column(place, name, clean_texts(table[name].chunk(0)))
+        ends = (records[0].first_byte, records[-1].end_byte)
+        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, False, *ends)
 
 
 def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[list[Accepted | Rejected]]:
@@ -243,12 +171,25 @@ def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[
         yield pending
 
 
-def _build_batch(records: list[Accepted | Rejected], columns: Sequence[str], arrays: list[pa.Array]) -> Batch:
-    accepted = {record.row_number: record for record in records if isinstance(record, Accepted)}
-    rejected = [record for record in records if isinstance(record, Rejected)]
-    table = pa.table([pa.array(accepted, pa.int64()), *arrays], names=[RECORD, *columns])
-    ends = (records[0].first_byte, records[-1].end_byte)
-    return Batch(table, records[-1].row_number, len(records), rejected, accepted, False, *ends)
+def read_lines(
+    file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
+) -> Iterator[Batch]:
+    """The objects of a JSON Lines file; a value is a text: a string itself, anything else as JSON."""
+    taker = _Taker(columns, constants)
+    for block in (part for whole in read_blocks(file) for part in cut_block(whole, first_row)):
+        origins = LineOrigins(block)
+        numbers: list[int] = []
+        rejected: list[Rejected] = []
+        for number, _, line in block.list_lines():
+            try:
+                taker.take_values(parse_json_object(line))
+                numbers.append(number)
+            except RecordError as error:
+                rejected.append(reject_record(origins[number], error.reason, str(error)))
+        rows_in = len(numbers) + len(rejected)
+        if rows_in:
+            ends = (block.first_byte, block.end_byte)
+            yield Batch(taker.drain(numbers), block.last_line, rows_in, rejected, origins, True, *ends)
 
 
 def open_parquet(file: InputFile) -> pq.ParquetFile:
@@ -293,37 +234,26 @@ def read_parquet(
 
 
 def _number_rows(batch: pa.RecordBatch, first: int, columns: Sequence[str], constants: pa.Table) -> Batch:
-    numbers = pa.array(np.arange(first, first + batch.num_rows))
-    arrays = {RECORD: numbers, **dict(zip(batch.schema.names, batch.columns, strict=True))}
+    table = pa.table({RECORD: np.arange(first, first + batch.num_rows)})
     for name in columns:
-        if name not in arrays:
-            arrays[name] = pa.repeat(constants[name][0], batch.num_rows)
-    table = pa.Table.from_batches([pa.RecordBatch.from_pydict(arrays)])
-    faults: list[Rejected] = []
-    parts = list(_drop_unreadable(table, faults))
-    return Batch(
-        pa.concat_tables(parts) if parts else table.schema.empty_table(),
-        first + batch.num_rows - 1,
-        batch.num_rows,
-        faults,
-    )
+        own = name in batch.schema.names
+        table = table.append_column(name, batch[name] if own else pa.repeat(constants[name][0], len(batch)))
+    rejected: list[Rejected] = []
+
+    def reject(number: int, error: Exception) -> None:
+        fault = f"a value that cannot be read: {_shorten(error)}"
+        rejected.append(Rejected(number, f"row {number}", "invalid_value", fault, f"row {number}"))
+
+    readable = run_apart(table, _validate, (pa.ArrowInvalid,), reject)
+    whole = pa.concat_tables([table.slice(0, 0), *readable])
+    return Batch(whole, first + batch.num_rows - 1, batch.num_rows, rejected)
 
 
-def _drop_unreadable(table: pa.Table, faults: list[Rejected]) -> Iterator[pa.Table]:
-    """The rows whose values are what their types say: texts in UTF-8, above all."""
-    try:
-        for column in table.columns:
-            column.validate(full=True)
-        yield table
-    except pa.ArrowInvalid as error:
-        if table.num_rows == 1:
-            number = table[RECORD][0].as_py()
-            fault = f"a value that cannot be read: {_shorten(error)}"
-            faults.append(Rejected(number, f"row {number}", "invalid_value", fault, f"row {number}"))
-            return
-        half = table.num_rows // 2
-        yield from _drop_unreadable(table.slice(0, half), faults)
-        yield from _drop_unreadable(table.slice(half), faults)
+def _validate(table: pa.Table) -> pa.Table:
+    """The rows, whose values are what their types say: texts in UTF-8, above all."""
+    for column in table.columns:
+        column.validate(full=True)
+    return table
 
 
 def _shorten(error: BaseException) -> str:

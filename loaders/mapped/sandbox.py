@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import duckdb
@@ -80,11 +81,7 @@ def _join(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def parse_select(connection: duckdb.DuckDBPyConnection, text: str) -> dict[str, Any]:
-    """The one SELECT that the text is, as DuckDB's tree of it.
-
-    Raises:
-        StatementError: it is no SQL, no SELECT, or several statements.
-    """
+    """The one SELECT that the text is, as DuckDB's tree of it; `StatementError` where it is anything else."""
     row = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [text]).fetchall()
     tree: dict[str, Any] = json.loads(row[0][0])
     if tree["error"]:
@@ -101,7 +98,19 @@ def write_select(connection: duckdb.DuckDBPyConnection, tree: dict[str, Any]) ->
     return str(row[0][0])
 
 
-def explain_error(error: duckdb.Error) -> str:
+def walk(tree: Any) -> Iterator[Any]:
+    """A value and all that it holds, at any depth.
+
+    >>> list(walk({"a": [1]}))
+    [{'a': [1]}, [1], 1]
+    """
+    yield tree
+    members = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    for member in members:
+        yield from walk(member)
+
+
+def explain_error(error: Exception) -> str:
     """What DuckDB says is wrong, in one line, without the kind of error and the place in the text.
 
     >>> explain_error(duckdb.BinderException("Binder Error: no such column\\n\\nLINE 1: SELECT x\\n  ^"))

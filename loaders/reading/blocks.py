@@ -13,7 +13,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.compression import BrokenStreamError
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, explain_break, open_stream
-from pinakes.loaders.staging import Origin
+from pinakes.loaders.staging import Accepted
 
 BLOCK_BYTES: Final = 64 << 20
 
@@ -92,17 +92,18 @@ class Block:
         return first, Block(rest, self.first_line + lines, self.first_byte + cut, False, len(rest))
 
 
-class LineOrigins(Mapping[int, Origin]):
+class LineOrigins(Mapping[int, Accepted]):
     """Line number -> where it stands and its bytes, cut out of the block only when asked for."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
 
-    def __getitem__(self, number: int) -> Origin:
+    def __getitem__(self, number: int) -> Accepted:
         index = number - self._block.first_line
         if not 0 <= index < len(self._block):
             raise KeyError(number)
-        return Origin(f"line {number}", self._block.get_line(index))
+        line, start = self._block.get_line(index), self._block.find_start(index)
+        return Accepted(number, {}, f"line {number}", line, self._block.first_byte + start)
 
     def __len__(self) -> int:
         return len(self._block)

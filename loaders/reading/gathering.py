@@ -120,7 +120,7 @@ def _check_values(record: Accepted | Rejected) -> Accepted | Rejected:
     if isinstance(record, Rejected):
         return _show(record)
     fault = find_unstorable(record.rows)
-    return record if fault is None else _reject(record, "invalid_value", fault)
+    return record if fault is None else reject_record(record, "invalid_value", fault)
 
 
 def _check_keys(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Rejected:
@@ -130,12 +130,13 @@ def _check_keys(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Reje
     repeated = seen.intersection(keys)
     if repeated:
         message = f"{REASONS['duplicate_id']}: {' '.join(min(repeated)[1:])}"
-        return _reject(record, "duplicate_id", message)
+        return reject_record(record, "duplicate_id", message)
     seen.update(keys)
     return record
 
 
-def _reject(record: Accepted, reason: staging.Reason, message: str) -> Rejected:
+def reject_record(record: Accepted, reason: staging.Reason, message: str) -> Rejected:
+    """The record as a rejected one."""
     location = record.location or f"record {record.row_number}"
     raw = record.raw or repr(dict(record.rows))
     shown = [show_raw(text) for text in (location, message, raw)]
@@ -261,7 +262,7 @@ def _find_fault(value: Any, type_: pa.DataType | None) -> str | None:
     # Postgres has no NUL character in a text, and both databases hold the same rows.
     if "\x00" in value:
         return "holds a NUL character"
-    return None if value.isascii() or _is_unicode(value) else "holds half of a surrogate pair"
+    return None if value.isascii() or is_unicode(value) else "holds half of a surrogate pair"
 
 
 def _find_number_fault(value: Any, type_: pa.DataType) -> str | None:
@@ -281,7 +282,8 @@ def _find_number_fault(value: Any, type_: pa.DataType) -> str | None:
     return None if -limit <= value < limit else f"is out of range: {value}"
 
 
-def _is_unicode(value: str) -> bool:
+def is_unicode(value: str) -> bool:
+    """Whether a text holds no half of a surrogate pair."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

@@ -141,11 +141,11 @@ def test_a_deleted_paper_takes_the_selections_of_its_queries_with_it(
     prepared: Database, tmp_path: Path
 ) -> None:
     select(prepared, tmp_path, ("1_method", "a", [1]), ("2_result", "a", [1]))
-    (tmp_path / "delete.toml").write_text(
-        '[deletions]\nkind = { value = "papers" }\nkey = "id"\n', encoding="utf-8"
+    (tmp_path / "delete.sql").write_text(
+        "-- name: deletions\nSELECT 'papers' AS kind, id AS key FROM input\n", encoding="utf-8"
     )
     (tmp_path / "gone.jsonl").write_text('{"id": "1"}\n')
-    options = {"mapping": str(tmp_path / "delete.toml")}
+    options = {"mapping": str(tmp_path / "delete.sql")}
     load(prepared, LoadRequest("jsonl", tmp_path / "gone.jsonl", options, corpus="csfcube"))
     assert read_selections(prepared) == [("2_result", "a", 1)]
     assert find_orphans(prepared) == {}

@@ -50,10 +50,8 @@ def test_a_load_accepts_and_rejects_the_same_rows_with_pandas_and_without(tmp_pa
     assert with_pandas.stdout == without.stdout
     staged, rejected = without.stdout.splitlines()[:2]
     assert "'source_id': 'b'" in staged
-    assert [f"({number}, 'row {number}', '{reason}'" in rejected for number, reason in REJECTED] == [True] * 3
-
-
-REJECTED = [(1, "invalid_value"), (3, "missing_field"), (4, "invalid_value")]
+    assert rejected.startswith("[(3, 'row 3', 'missing_field'")
+    assert rejected.count("'row ") == 1
 
 
 def _load(folder: Path, how: str) -> subprocess.CompletedProcess[str]:
