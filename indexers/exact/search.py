@@ -14,18 +14,18 @@ from typing import Final, Literal
 import numpy as np
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.passes import Block, Pass, Search, TieOrder
+from pinakes.indexers.exact.passes import Block, Pass, Search
 from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
     count_threads,
-    order_best,
     require_distance,
     require_width,
     score_rows,
 )
 from pinakes.indexers.names import Distance
+from pinakes.indexers.order import TieRanks, order_best
 
 __all__ = ["Block", "Pass", "score_pool", "score_pools", "search_exact", "search_nested"]
 
@@ -37,7 +37,7 @@ def search_exact(
     documents: Vectors | Iterable[Vectors | Block],
     k: int,
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
     device: str = "cpu",
     block_rows: int | None = None,
     *,
@@ -76,7 +76,7 @@ def search_nested(
     pools: Sequence[Rows],
     k: int,
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
     device: str = "cpu",
     block_rows: int | None = None,
     *,
@@ -106,7 +106,7 @@ def score_pool(
     documents: Vectors,
     pool: Rows,
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
 ) -> tuple[Rows, Vectors]:
     """One query's pool in rank order: the rows of `documents` that `pool` names, and their exact scores.
 
@@ -120,7 +120,7 @@ def score_pools(
     documents: Vectors,
     pools: Sequence[Rows],
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
 ) -> Iterator[tuple[Rows, Vectors]]:
     """Each query's pool in rank order, as `score_pool` gives it, in the queries' order.
 
