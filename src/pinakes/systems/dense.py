@@ -30,6 +30,7 @@ from pinakes.systems.base import (
     System,
     SystemDescription,
     SystemOptions,
+    report_rankings,
 )
 from pinakes.systems.dense_pools import hold_vectors, rank_pools
 from pinakes.vectors.encoding import EncoderSession
@@ -94,15 +95,10 @@ class DenseSystem(System):
         tables = _tables(self._require_workload(database, workload))
         with database.read() as session:
             query_rows, _ = found = fetch_queries(session, workload, tables)
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
-        try:
-            with database.read() as session:
-                for ranking in rank(session, workload, tables, *found):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with database.read() as session:
+            rankings = rank(session, workload, tables, *found)
+            yield from report_rankings(rankings, workload, self.name, len(query_rows), progress)
 
     def _rank_shared(
         self,
@@ -149,22 +145,21 @@ class DenseSystem(System):
         """As `rank` in each pool, with every vector read once; a query's own paper is left out."""
         tables = _tables(self._require_workload(database, workload))
         requested = sum(text != "" for text in workload.query_texts)
+        if requested and workload.has_text.any():
+            rankings = self._rank_groups(database, workload, tables)
+            yield from report_rankings(rankings, workload, self.name, requested, progress)
+
+    def _rank_groups(
+        self, database: Database, workload: Workload, tables: list[sa.Table]
+    ) -> Iterator[Ranking]:
         blocks = CandidateBlocks(workload)
-        if not requested or not len(blocks.rows):
-            return
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", requested)
-        try:
-            with ExitStack() as stack:
-                with database.read() as session:
-                    texts, queries = fetch_distinct_queries(session, workload, tables)
-                    read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
-                    held = stack.enter_context(read)
-                # The database is not kept waiting while pools are searched.
-                for ranking in rank_pools(workload, held, texts, queries, self._distance, self._device):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with ExitStack() as stack:
+            with database.read() as session:
+                texts, queries = fetch_distinct_queries(session, workload, tables)
+                read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
+                held = stack.enter_context(read)
+            # The database is not kept waiting while pools are searched.
+            yield from rank_pools(workload, held, texts, queries, self._distance, self._device)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""

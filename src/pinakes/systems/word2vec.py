@@ -22,7 +22,7 @@ from pinakes.indexers.word2vec import DIMENSIONS, KIND, Vectors, Word2Vec, build
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions
+from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions, report_rankings
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.scope import CorpusScope
@@ -72,15 +72,10 @@ class Word2VecSystem(IndexedSystem):
         model = Word2Vec.open(self._folder / self._require_once(database, workload)["path"])
         queries, known = self._average(model, workload.query_texts)
         answerable = np.flatnonzero(known).tolist()
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(answerable))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
-        try:
-            with database.read() as session:
-                for ranking in rank(session, workload, model, queries, answerable):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with database.read() as session:
+            rankings = rank(session, workload, model, queries, answerable)
+            yield from report_rankings(rankings, workload, self.name, len(answerable), progress)
 
     def _rank_shared(
         self, session: Session, workload: Workload, model: Word2Vec, queries: Vectors, answerable: list[int]

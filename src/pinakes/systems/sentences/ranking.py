@@ -13,7 +13,7 @@ from pinakes.indexers.names import Distance
 from pinakes.indexers.transport.best_pairs import VectorGroups, group_vectors, order_pool
 from pinakes.matrices import to_matrix
 from pinakes.progress import Progress
-from pinakes.systems.base import Ranking
+from pinakes.systems.base import Ranking, report_rankings
 from pinakes.systems.sentences.matching import Matching
 from pinakes.systems.sentences.requested import (
     read_requested_facets,
@@ -84,14 +84,9 @@ def _rank_groups(
 ) -> Iterator[Ranking]:
     """The ranking of each query that has a vector: groups are rows of `query_ids` and of `paper_ids`."""
     rank = _rank_shared if workload.pools is None else _rank_pools
-    progress.start(f"rank {workload.benchmark.name} by {compared.name}", len(np.unique(queries.owners)))
-    try:
-        for ranking in rank(workload, queries, candidates, compared):
-            if len(ranking.rows):
-                yield ranking
-                progress.advance(1)
-    finally:
-        progress.finish()
+    rankings = (one for one in rank(workload, queries, candidates, compared) if len(one.rows))
+    total = len(np.unique(queries.owners))
+    return report_rankings(rankings, workload, compared.name, total, progress)
 
 
 def _rank_shared(
