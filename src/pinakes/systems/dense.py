@@ -171,12 +171,12 @@ class DenseSystem(System):
         vector = mean_vectors([member.embed(query.text) for member in self._members])
         through, folder = self._options.through, self._options.index_folder
         if through != EXACT:
-            from pinakes.vectors.nearest import NearestRequest, search_through  # imported late: Faiss
+            from pinakes.vectors.nearest import VectorQuery, search_through  # imported late: Faiss
 
-            request = NearestRequest(
+            nearest = VectorQuery(
                 query.scope, stored[0], vector, query.k, self._distance, query.pool, query.tie_order
             )
-            return search_through(database, folder, through, request, self._options.parameters)
+            return search_through(database, folder, through, nearest, self._options.parameters)
         with database.read() as session:
             blocks = CorpusBlocks(session, query.scope, query.pool)
             read = blocks.read(session, _tables(stored))
