@@ -27,7 +27,7 @@ from pinakes.indexers.exact.scores import (
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks, order_best
 
-__all__ = ["Block", "Pass", "score_pool", "score_pools", "search_exact", "search_nested"]
+__all__ = ["Block", "Pass", "score_pools", "search_exact", "search_nested"]
 
 BLOCK_ROWS: Final = 1 << 14
 
@@ -101,20 +101,6 @@ def search_nested(
         yield search.take()
 
 
-def score_pool(
-    query: Vectors,
-    documents: Vectors,
-    pool: Rows,
-    distance: Distance = "cosine",
-    tie_order: TieRanks | None = None,
-) -> tuple[Rows, Vectors]:
-    """One query's pool in rank order: the rows of `documents` that `pool` names, and their exact scores.
-
-    `query` is (d,), `pool` (p,) without duplicates. Scores and order are those of `search_exact`, to the bit.
-    """
-    return next(score_pools(query[None, :], documents, [pool], distance, tie_order))
-
-
 def score_pools(
     queries: Vectors,
     documents: Vectors,
@@ -122,9 +108,10 @@ def score_pools(
     distance: Distance = "cosine",
     tie_order: TieRanks | None = None,
 ) -> Iterator[tuple[Rows, Vectors]]:
-    """Each query's pool in rank order, as `score_pool` gives it, in the queries' order.
+    """Each query's pool in rank order, in the queries' order: rows of `documents`, and their exact scores.
 
-    `queries` is (q, d), and `pools` has one pool of rows for each. Pools are scored by torch's number of
+    `queries` is (q, d), and `pools` has one pool of rows, each once, for each query. Scores and order are
+    those of `search_exact`, to the bit. Pools are scored by torch's number of
     threads. Of `documents`, which may be memory-mapped, the rows of the pools are read, no others.
     """
     require_distance(distance)

@@ -19,7 +19,7 @@ from pinakes.schema import vectors_table
 from pinakes.vectors.indexes import pgvector as pgvector_module
 from pinakes.vectors.indexes.base import VectorQuery, select_text_digests
 from pinakes.vectors.indexes.faiss_side import build_faiss_index, search_faiss
-from pinakes.vectors.indexes.pgvector import build_pgvector, describe_pgvector
+from pinakes.vectors.indexes.pgvector import build_pgvector
 from pinakes.vectors.indexes.sql_search import open_sql_search, search_by_sql
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
@@ -190,23 +190,6 @@ def test_an_index_of_the_same_settings_is_not_built_again(prepared_postgres_db: 
     assert count(database, "side_indexes") == 1
 
 
-def test_a_figure_of_other_rows_is_called_stale(prepared_postgres_db: Database) -> None:
-    database = prepared_postgres_db
-    encoder = plant_vectors(database, SCOPE)
-    assert describe_pgvector(database, encoder) is None
-    build_pgvector(database, encoder)
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert not state.recall_is_stale
-    change(
-        database,
-        f"DELETE FROM {TABLE} WHERE text_digest = (SELECT MIN(CAST(text_digest AS TEXT)) FROM {TABLE})::uuid",
-    )
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert state.recall_is_stale
-
-
 def test_a_backend_killed_in_a_build_leaves_nothing_and_a_rerun_completes(
     prepared_postgres_db: Database,
 ) -> None:
@@ -305,9 +288,10 @@ def test_an_invalid_index_is_built_again(prepared_postgres_db: Database) -> None
     with pytest.raises(RunError, match=r"build it with `pinakes index pgvector --system planted"):
         search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(1), 3), mode="hnsw")
     assert build_pgvector(database, encoder).built
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert state.spec.m == 16
+    with database.read() as session:
+        spec = find_hnsw(session, vectors_table(NAME, 16))
+    assert spec is not None
+    assert spec.m == 16
 
 
 def test_duckdb_has_no_pgvector(prepared_duckdb_url: str) -> None:

@@ -15,7 +15,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
 from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.exact.scores import Vectors
-from pinakes.indexers.exact.search import score_pools, search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.names import EXACT, Distance
 from pinakes.options import NoOptions, read_options
@@ -32,7 +32,7 @@ from pinakes.systems.base import (
     SystemOptions,
     report_rankings,
 )
-from pinakes.systems.dense_pools import hold_vectors, rank_pools
+from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
 from pinakes.vectors.encoding import EncoderSession
 from pinakes.vectors.reading import (
     CandidateBlocks,
@@ -131,15 +131,8 @@ class DenseSystem(System):
         documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
         for rows, vectors in blocks.read(session, tables):
             documents[rows] = vectors
-        place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
-        place[blocks.rows] = np.arange(len(blocks.rows))
-        query_ids = [workload.query_ids[position] for position in query_rows]
-        places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
-        pools = [each[each >= 0] for each in places]
-        ranked = score_pools(queries, documents, pools, self._distance, blocks.ties)
-        for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
-            depth = workload.benchmark.depth or len(found)
-            yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])
+        held = HeldVectors(documents, blocks.rows)
+        yield from rank_own_pools(workload, query_rows, queries, held, self._distance)
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """As `rank` in each pool, with every vector read once; a query's own paper is left out."""

@@ -15,7 +15,7 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.indexers.exact.search import score_pool, search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import BuiltIndex, positions_of
 from pinakes.indexers.names import DISTANCES, Distance, require_name
 from pinakes.indexers.word2vec import DIMENSIONS, KIND, Vectors, Word2Vec, build_word2vec, describe_training
@@ -23,6 +23,7 @@ from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
 from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions, report_rankings
+from pinakes.systems.dense_pools import HeldVectors, rank_own_pools
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.scope import CorpusScope
@@ -100,13 +101,8 @@ class Word2VecSystem(IndexedSystem):
         has_vector = np.zeros(len(workload.paper_ids), dtype=bool)
         for rows, vectors in self._candidates(session, workload, model):
             documents[rows], has_vector[rows] = vectors, True
-        for position in answerable:
-            query_id = workload.query_ids[position]
-            pool = (workload.pools or {})[query_id]
-            pool = pool[has_vector[pool]]
-            found, scores = score_pool(queries[position], documents, pool, self._distance, workload.tie_order)
-            depth = workload.benchmark.depth or len(found)
-            yield Ranking(query_id, found[:depth], scores[:depth])
+        held = HeldVectors(documents[has_vector], np.flatnonzero(has_vector))
+        yield from rank_own_pools(workload, answerable, queries[answerable], held, self._distance)
 
     def _candidates(
         self, session: Session, workload: Workload, model: Word2Vec
