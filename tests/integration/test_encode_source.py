@@ -175,10 +175,8 @@ def test_half_precision_is_compared_with_float32_and_refused_above_the_limit(
     half = replace(OPTIONS, precision="bf16", max_cosine_error=0.01)
     summary = encode_source(source, toy_folder, tmp_path / "half", half)
     assert 0 < summary.max_cosine_error < 0.01
-    assert (
-        json.loads((tmp_path / "half" / "manifest.json").read_text(encoding="utf-8"))["max_cosine_error"]
-        == summary.max_cosine_error
-    )
+    manifest = json.loads((tmp_path / "half" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["max_cosine_error"] == summary.max_cosine_error
     assert (
         encode_source(source, toy_folder, tmp_path / "half", half).max_cosine_error
         == summary.max_cosine_error

@@ -7,6 +7,7 @@ that N, df and the mean length are counted in.
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -41,6 +42,15 @@ TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
 def trained_on_option() -> Any:
     """The option of every system that counts terms in a corpus."""
     return option("", "Another loaded corpus to count terms in; default: the benchmark's own.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexSource:
+    """What an index is built from; `statistics` are those of another corpus that terms are counted in."""
+
+    documents: Documents
+    weights: Mapping[str, float]
+    statistics: TermStatistics | None
 
 
 class LexicalIndex(Protocol):
@@ -83,14 +93,8 @@ class LexicalSystem(IndexedSystem):
         self._settings = settings or {}
 
     @abstractmethod
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
-        """The index of the documents in a folder; `statistics` are those of another corpus."""
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
+        """The index of the documents in a folder."""
 
     @abstractmethod
     def _open(self, folder: Path) -> LexicalIndex:
@@ -156,7 +160,8 @@ class LexicalSystem(IndexedSystem):
         statistics = _count_corpus(database, other, scope.paper_template, self._analysis) if other else None
         with database.read() as session:
             parts = session.stream(select_corpus_texts(scope.corpus, scope.paper_template))
-            return self._build_files(folder, _read_documents(parts, weights, progress), weights, statistics)
+            documents = _read_documents(parts, weights, progress)
+            return self._build_files(folder, IndexSource(documents, weights, statistics))
 
 
 def _rank_query(

@@ -6,7 +6,7 @@ tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database
 from pinakes.indexers.analysis import ANALYSES, named_analysis
-from pinakes.indexers.lexical import BuiltIndex, Documents, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
-from pinakes.indexers.term_statistics import TermStatistics
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.systems.base import (
@@ -35,7 +34,7 @@ from pinakes.systems.base import (
     make_tie_order,
     report_rankings,
 )
-from pinakes.systems.lexical import LexicalSystem, trained_on_option
+from pinakes.systems.lexical import IndexSource, LexicalSystem, trained_on_option
 from pinakes.systems.tuned import describe_settings, find_choice
 from pinakes.workload.workload import Workload
 
@@ -140,15 +139,9 @@ class SparseBm25System(LexicalSystem):
         path = self._folder / self._require_once(database, workload)["path"]
         return SparseBm25Index.open(path, self._formula)
 
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
-        texts = ((paper_id, fields["text"]) for paper_id, fields in documents)
-        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=statistics)
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
+        texts = ((paper_id, fields["text"]) for paper_id, fields in source.documents)
+        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=source.statistics)
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))

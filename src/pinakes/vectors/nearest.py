@@ -38,20 +38,12 @@ HELP: Final = {
 
 
 def list_build_options(kind: str) -> tuple[Option, ...]:
-    """The options that build a Faiss index of a kind.
-
-    Raises:
-        UnknownNameError: there is no such kind.
-    """
+    """The options that build a Faiss index of a kind; UnknownNameError for another kind."""
     return _declare(find_kind(kind).build)
 
 
 def list_search_options(through: str) -> tuple[Option, ...]:
-    """The options of a search through an index, by the name that `through` has.
-
-    Raises:
-        UnknownNameError: there is no such way to search.
-    """
+    """The options of a search, by the name that `through` has; UnknownNameError for another name."""
     ways = {PGVECTOR: {"ef_search": EF_SEARCH}} | {FAISS + name: kind.search for name, kind in KINDS.items()}
     if through not in ways:
         raise UnknownNameError("way to search", through, [EXACT, *ways])
@@ -59,11 +51,7 @@ def list_search_options(through: str) -> tuple[Option, ...]:
 
 
 def describe_index_options(through: str) -> list[dict[str, str]]:
-    """One row an option of an index, by the name that `through` has: when it is given, and what it is.
-
-    Raises:
-        UnknownNameError: there is no such index.
-    """
+    """One row an option of an index, by the name that `through` has: when it is given, and what it is."""
     at_search = describe_options(list_search_options(through))
     kind = through.removeprefix(FAISS)
     at_build = describe_options(list_build_options(kind)) if kind != through else []
