@@ -111,8 +111,8 @@ def score_pools(
     """Each query's pool in rank order, in the queries' order: rows of `documents`, and their exact scores.
 
     `queries` is (q, d), and `pools` has one pool of rows, each once, for each query. Scores and order are
-    those of `search_exact`, to the bit. Pools are scored by torch's number of
-    threads. Of `documents`, which may be memory-mapped, the rows of the pools are read, no others.
+    those of `search_exact`, to the bit. Torch's number of threads score the pools, and of `documents`, which
+    may be memory-mapped, only their rows are read.
     """
     require_distance(distance)
     checked = check_vectors(queries, "query")
