@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import well_formed
-from pinakes.indexers.exact.scores import order_best
+from pinakes.indexers.order import order_best
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]

@@ -50,6 +50,17 @@ class Encoder:
     model: Any = field(repr=False, compare=False)
     tokenizer: Any = field(repr=False, compare=False)
 
+    def describe(self) -> dict[str, Any]:
+        """What decides the vectors, apart from the precision; fit for JSON."""
+        return {
+            "revision": self.revision,
+            "weights_digest": self.digest,
+            "dimensions": self.dimensions,
+            "pooling": self.pooling,
+            "max_tokens": self.max_tokens,
+            "normalized": self.normalize,
+        }
+
     @cached_property
     def packed(self) -> PackedModel | None:
         """The model as it runs without padding; None where it has to be padded."""

@@ -4,23 +4,20 @@ No model library is imported here, and a model whose weights are not in safetens
 nothing is ever unpickled.
 """
 
+import functools
 import importlib.util
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
 
 from pinakes.errors import IndexingError, PinakesError, UnknownNameError
-from pinakes.indexers.encoder.preset_table import PRESETS, Preset
+from pinakes.indexers.encoder.model_settings import Pooling
+from pinakes.indexers.names import Distance
 
-__all__ = [
-    "PRESETS",
-    "ModelSource",
-    "Preset",
-    "encoder_name",
-    "explain_absence",
-    "find_preset",
-    "resolve_model",
-]
+PRESETS_FILE: Final = Path(__file__).with_name("presets.toml")
 
 HUB_ID = re.compile(r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")
 NAME_LENGTH = 41
@@ -35,6 +32,46 @@ FETCH_AND_CONVERT = (
 )
 DOWNLOADED_FILES = ["*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model"]
 OTHER_RUNTIMES = ["onnx/*", "openvino/*"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A model that is known by a short name, and how it is used where it was published.
+
+    What is None is as the model's folder says, or, for a template and the distance, as the benchmark and
+    the command say.
+
+    Attributes:
+        package, package_folder: an installed package that carries the model; empty: none does.
+        revision: the hub's commit or ref; None: unpinned.
+        paper_template, query_template: what a paper and a query say to it.
+        sentence_level: whether its publication compares sentences: each one a text of its own, or, where
+            `contextual`, each the mean over its tokens within the whole title and abstract.
+        transport: whether its publication ranks by optimal transport, not by the best pair of sentences.
+        max_tokens: longer texts are cut here, special tokens included.
+        query_prefix, paper_prefix: what goes before every text, as `query: `.
+        source: where these settings come from, and what to know about them.
+        refusal: why this code cannot run it, and what to do instead; empty: it can.
+    """
+
+    name: str
+    hub_id: str
+    source: str
+    revision: str | None = None
+    package: str = ""
+    package_folder: str = ""
+    paper_template: str | None = None
+    query_template: str | None = None
+    sentence_level: bool = False
+    contextual: bool = False
+    transport: bool = False
+    pooling: Pooling | None = None
+    normalize: bool | None = None
+    max_tokens: int | None = None
+    distance: Distance | None = None
+    query_prefix: str = ""
+    paper_prefix: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +113,7 @@ def resolve_model(model: str | Path, revision: str | None = None, *, download: b
     hub_id, _, given = text.partition("@")
     if not HUB_ID.match(hub_id):
         hint = "Or give a local folder that exists, or a hub id such as 'organisation/model@revision'."
-        raise UnknownNameError("encoder model", text, list(PRESETS), hint)
+        raise UnknownNameError("encoder model", text, list(list_presets()), hint)
     return _fetch(encoder_name(hub_id), hub_id, given or revision, None, download)
 
 
@@ -89,13 +126,24 @@ def explain_absence(model: str) -> str:
     return ""
 
 
+@functools.cache
+def list_presets() -> Mapping[str, Preset]:
+    """The presets of `presets.toml` by name, in its order."""
+    tables: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(PRESETS_FILE.read_text(encoding="utf-8"))
+    styles = {"": {}, **tables["styles"]}
+    return {
+        name: Preset(name, **{**styles[row.pop("style", "")], **row})
+        for name, row in tables["presets"].items()
+    }
+
+
 def find_preset(text: str) -> Preset | None:
     """The preset of a short name, which may carry `@revision`; None where it names none.
 
     >>> find_preset("specter@main").hub_id, find_preset("allenai/specter")
     ('allenai/specter', None)
     """
-    return PRESETS.get(text.partition("@")[0])
+    return list_presets().get(text.partition("@")[0])
 
 
 def encoder_name(text: str) -> str:

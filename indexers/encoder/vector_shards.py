@@ -144,25 +144,6 @@ def hold_shards(folder: Path, settings: Mapping[str, Any], dimensions: int) -> I
         yield VectorShards(folder, settings, dimensions)
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a finished folder, after every shard was compared with its digest.
-
-    Raises IndexingError for a folder that is not finished or has a file that changed.
-    """
-    try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        damaged = [name for name, seal in manifest["files"].items() if describe_file(folder / name) != seal]
-    except (OSError, ValueError, KeyError) as problem:
-        raise IndexingError(
-            f"{folder} holds no finished vectors ({problem}); start the encoding again"
-        ) from problem
-    if damaged:
-        raise IndexingError(
-            f"{', '.join(damaged)} in {folder} changed after the encoding; delete it and start again"
-        )
-    return manifest
-
-
 def _sync(path: Path) -> None:
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -30,9 +30,9 @@ from pinakes.indexers.exact.scores import (
 )
 from pinakes.indexers.jit import jit
 from pinakes.indexers.names import Distance
+from pinakes.indexers.order import TieRanks
 
 Keys = NDArray[np.uint64]
-TieOrder = NDArray[np.integer]
 Pass = Literal["int8", "bf16", "fp16", "fp32"]
 
 MOST_DOCUMENTS: Final = 2**32 - 1
@@ -59,7 +59,7 @@ class Search:
         queries: Vectors,
         k: int,
         distance: Distance,
-        tie_order: TieOrder | None,
+        tie_order: TieRanks | None,
         device: str,
         method: Pass | Literal["auto"],
     ) -> None:
@@ -186,7 +186,7 @@ def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, devi
 class Best:
     """The `k` largest keys of each query, kept as heaps: the first of a row is its smallest."""
 
-    def __init__(self, queries: int, k: int, tie_order: TieOrder | None) -> None:
+    def __init__(self, queries: int, k: int, tie_order: TieRanks | None) -> None:
         self.keys = np.zeros((queries, k), dtype=np.uint64)  # 0: nothing yet
         self._tie_order = tie_order
         self._order: Rows | None = None

@@ -200,12 +200,3 @@ def require_distance(distance: str) -> None:
     """Raise `UnknownNameError` unless `distance` is one that can be searched."""
     if distance not in DISTANCES:
         raise UnknownNameError("distance", distance, list(DISTANCES))
-
-
-def order_best(scores: Vectors, *ties: NDArray[np.integer]) -> Rows:
-    """The places of the scores (n,), the highest first, equal ones by the first of `ties`, then the next.
-
-    >>> order_best(np.float32([1, 2, 2]), np.array([0, 5, 3])).tolist()
-    [2, 1, 0]
-    """
-    return np.lexsort((*reversed(ties), -scores))

@@ -14,20 +14,20 @@ from typing import Final, Literal
 import numpy as np
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.passes import Block, Pass, Search, TieOrder
+from pinakes.indexers.exact.passes import Block, Pass, Search
 from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
     count_threads,
-    order_best,
     require_distance,
     require_width,
     score_rows,
 )
 from pinakes.indexers.names import Distance
+from pinakes.indexers.order import TieRanks, order_best
 
-__all__ = ["Block", "Pass", "score_pool", "score_pools", "search_exact", "search_nested"]
+__all__ = ["Block", "Pass", "score_pools", "search_exact", "search_nested"]
 
 BLOCK_ROWS: Final = 1 << 14
 
@@ -37,7 +37,7 @@ def search_exact(
     documents: Vectors | Iterable[Vectors | Block],
     k: int,
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
     device: str = "cpu",
     block_rows: int | None = None,
     *,
@@ -76,7 +76,7 @@ def search_nested(
     pools: Sequence[Rows],
     k: int,
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
     device: str = "cpu",
     block_rows: int | None = None,
     *,
@@ -101,31 +101,18 @@ def search_nested(
         yield search.take()
 
 
-def score_pool(
-    query: Vectors,
-    documents: Vectors,
-    pool: Rows,
-    distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
-) -> tuple[Rows, Vectors]:
-    """One query's pool in rank order: the rows of `documents` that `pool` names, and their exact scores.
-
-    `query` is (d,), `pool` (p,) without duplicates. Scores and order are those of `search_exact`, to the bit.
-    """
-    return next(score_pools(query[None, :], documents, [pool], distance, tie_order))
-
-
 def score_pools(
     queries: Vectors,
     documents: Vectors,
     pools: Sequence[Rows],
     distance: Distance = "cosine",
-    tie_order: TieOrder | None = None,
+    tie_order: TieRanks | None = None,
 ) -> Iterator[tuple[Rows, Vectors]]:
-    """Each query's pool in rank order, as `score_pool` gives it, in the queries' order.
+    """Each query's pool in rank order, in the queries' order: rows of `documents`, and their exact scores.
 
-    `queries` is (q, d), and `pools` has one pool of rows for each. Pools are scored by torch's number of
-    threads. Of `documents`, which may be memory-mapped, the rows of the pools are read, no others.
+    `queries` is (q, d), and `pools` has one pool of rows, each once, for each query. Scores and order are
+    those of `search_exact`, to the bit. Torch's number of threads score the pools, and of `documents`, which
+    may be memory-mapped, only their rows are read.
     """
     require_distance(distance)
     checked = check_vectors(queries, "query")

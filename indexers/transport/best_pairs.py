@@ -15,13 +15,13 @@ from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
     check_vectors,
-    order_best,
     require_distance,
     require_width,
     score_rows,
 )
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.names import Distance
+from pinakes.indexers.order import order_best
 
 RESULTS_AT_ONCE = 1 << 24  # hits of a search: 12 bytes each
 

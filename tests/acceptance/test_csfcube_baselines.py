@@ -21,8 +21,8 @@ from pinakes.progress import Silent
 from pinakes.queries.install import initialise
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.run.run import RunRequest, run
-from pinakes.systems import find_system
 from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import read_workload
 from tests.real_data import REAL_DATA, needs_real_data

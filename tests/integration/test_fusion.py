@@ -13,8 +13,8 @@ from pinakes.index.index import index
 from pinakes.indexers.fusion import Contribution, fuse_scores
 from pinakes.queries.definition import read_benchmark
 from pinakes.run.run import RunRequest, run
-from pinakes.systems import find_system
 from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.vectors.reading import mean_vectors
 from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits

@@ -12,8 +12,9 @@ from pinakes.index.index import index
 from pinakes.progress import Silent
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import runs
-from pinakes.systems import dense_pools, find_system
+from pinakes.systems import dense_pools
 from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark

@@ -10,7 +10,7 @@ from pinakes.database import Database
 from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.indexers.encoder import presets
-from pinakes.indexers.encoder.preset_table import PRESETS
+from pinakes.indexers.encoder.presets import list_presets
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.transport.plans import TransportSettings, measure_transport
 from pinakes.progress import Silent
@@ -288,7 +288,7 @@ def test_a_preset_is_matched_as_it_was_published_unless_the_name_says_how(
     options = SystemOptions(tmp_path, device="cpu", precision="fp32")
     made, workload = find_system(name, options), read(prepared)
     assert made.name == system
-    preset = PRESETS[name.rpartition(":")[2]]
+    preset = list_presets()[name.rpartition(":")[2]]
     assert requested == [(preset.hub_id, preset.revision)]
     made.index(prepared, workload, Silent())
     described = made.describe(prepared, workload).parameters

@@ -16,16 +16,11 @@ from pinakes.errors import IndexingError, RunError
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
 from pinakes.schema import vectors_table
-from pinakes.vectors.indexes import (
-    build_faiss_index,
-    build_pgvector,
-    describe_pgvector,
-    open_sql_search,
-    search_by_sql,
-    search_faiss,
-)
 from pinakes.vectors.indexes import pgvector as pgvector_module
-from pinakes.vectors.indexes.base import select_text_digests
+from pinakes.vectors.indexes.base import VectorQuery, select_text_digests
+from pinakes.vectors.indexes.faiss_side import build_faiss_index, search_faiss
+from pinakes.vectors.indexes.pgvector import build_pgvector
+from pinakes.vectors.indexes.sql_search import open_sql_search, search_by_sql
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
 from tests.benching import change, count
@@ -73,11 +68,11 @@ def assert_same(found: list[Ranked], expected: list[Ranked]) -> None:
 def test_exact_search_by_sql_is_exact_to_the_bit(prepared: Database, distance: Any) -> None:
     encoder = plant_vectors(prepared, SCOPE, others=100)
     queries = np.concatenate((make_queries(5), np.zeros((1, 16), np.float32)))
-    found = search_by_sql(prepared, SCOPE, encoder, queries, 20, distance=distance)
+    found = search_by_sql(prepared, VectorQuery(SCOPE, encoder, queries, 20, distance=distance))
     assert_same(found.rankings, rank_exactly(prepared, queries, 20, distance))
 
     pool = read_scope(prepared)[0][::9]
-    few = search_by_sql(prepared, SCOPE, encoder, queries, 20, distance=distance, pool=pool)
+    few = search_by_sql(prepared, VectorQuery(SCOPE, encoder, queries, 20, distance=distance, pool=pool))
     assert_same(few.rankings, rank_exactly(prepared, queries, 20, distance, pool))
 
 
@@ -85,7 +80,7 @@ def test_exact_search_asks_for_more_while_ties_may_be_cut(prepared: Database) ->
     encoder = plant_vectors(prepared, SCOPE)
     change(prepared, f"UPDATE {TABLE} SET embedding = '[{', '.join(['1'] * 16)}]'")
     query = make_queries(1)
-    found = search_by_sql(prepared, SCOPE, encoder, query, 3)
+    found = search_by_sql(prepared, VectorQuery(SCOPE, encoder, query, 3))
     assert_same(found.rankings, rank_exactly(prepared, query, 3, "cosine"))
     assert found.rankings[0].paper_ids.tolist() == read_scope(prepared)[0][:3].tolist()
 
@@ -95,7 +90,7 @@ def test_search_by_sql_takes_papers_of_one_text_together(prepared: Database) -> 
     change(prepared, twins)
     encoder = plant_vectors(prepared, SCOPE)
     queries = make_queries(4)
-    found = search_by_sql(prepared, SCOPE, encoder, queries, 100)
+    found = search_by_sql(prepared, VectorQuery(SCOPE, encoder, queries, 100))
     assert_same(found.rankings, rank_exactly(prepared, queries, 100, "cosine"))
 
 
@@ -105,7 +100,7 @@ def test_names_and_prefixes_are_values_whatever_they_hold(prepared: Database) ->
         session.execute("UPDATE corpora SET name = :name WHERE name = 'synthetic'", {"name": odd})
     scope = CorpusScope(odd, "50%: it's \\ :x {title_abstract}", "--corpus odd")
     encoder = plant_vectors(prepared, scope)
-    found = search_by_sql(prepared, scope, encoder, make_queries(2), 400, pool=None)
+    found = search_by_sql(prepared, VectorQuery(scope, encoder, make_queries(2), 400, pool=None))
     assert [len(ranked.paper_ids) for ranked in found.rankings] == [300, 300]
 
 
@@ -121,7 +116,7 @@ def test_a_walk_through_hnsw_finds_what_exact_search_finds(
     assert built.recall_10 is not None
     assert built.recall_10 > 0.9
     queries = make_queries(5)
-    found = search_by_sql(database, SCOPE, encoder, queries, 10, mode="hnsw", distance=distance)
+    found = search_by_sql(database, VectorQuery(SCOPE, encoder, queries, 10, distance=distance), mode="hnsw")
     exact = rank_exactly(database, queries, 10, distance)
     shared = [len(set(a.paper_ids) & set(b.paper_ids)) for a, b in zip(found.rankings, exact, strict=True)]
     assert all(len(ranked.paper_ids) == 10 for ranked in found.rankings)
@@ -133,7 +128,7 @@ def test_a_walk_uses_the_index(prepared_postgres_db: Database) -> None:
     database = prepared_postgres_db
     encoder = plant_vectors(database, SCOPE)
     build_pgvector(database, encoder, kind="halfvec")
-    with open_sql_search(database, SCOPE, encoder, mode="hnsw") as search:
+    with open_sql_search(database, VectorQuery(SCOPE, encoder, make_queries(1), 10), "hnsw") as search:
         vector_sql.use_hnsw(search.session, 128, 20_000)
         assert search.spec is not None
         statement = vector_sql.hnsw_statement(
@@ -149,7 +144,7 @@ def test_a_filtered_walk_never_gives_fewer_than_there_are(prepared_postgres_db: 
     encoder = plant_vectors(database, SCOPE, others=600)
     build_pgvector(database, encoder)
     pool = read_scope(database)[0][:size]
-    found = search_by_sql(database, SCOPE, encoder, make_queries(8), 25, mode="hnsw", pool=pool)
+    found = search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(8), 25, pool=pool), mode="hnsw")
     for ranked in found.rankings:
         assert len(ranked.paper_ids) == min(25, size)
         assert set(ranked.paper_ids) <= set(pool)
@@ -166,7 +161,7 @@ def test_a_walk_that_ends_too_early_is_done_again_exactly(
         lambda *_: ([], np.empty((0, 16), np.float32)),
     )
     queries = make_queries(3)
-    found = search_by_sql(database, SCOPE, encoder, queries, 10, mode="hnsw")
+    found = search_by_sql(database, VectorQuery(SCOPE, encoder, queries, 10), mode="hnsw")
     assert found.exact_queries == 3
     assert_same(found.rankings, rank_exactly(database, queries, 10, "cosine"))
 
@@ -177,8 +172,10 @@ def test_a_database_opened_read_only_is_searched(prepared_url: str) -> None:
         expected = rank_exactly(database, make_queries(2), 5, "cosine")
         pool = read_scope(database)[0][:100]
     with connect_read_only(prepared_url) as database:
-        assert_same(search_by_sql(database, SCOPE, encoder, make_queries(2), 5).rankings, expected)
-        few = search_by_sql(database, SCOPE, encoder, make_queries(2), 5, pool=pool)
+        assert_same(
+            search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(2), 5)).rankings, expected
+        )
+        few = search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(2), 5, pool=pool))
         assert [len(ranked.paper_ids) for ranked in few.rankings] == [5, 5]
 
 
@@ -191,23 +188,6 @@ def test_an_index_of_the_same_settings_is_not_built_again(prepared_postgres_db: 
     other = build_pgvector(database, encoder, m=8)
     assert (other.built, other.parameters["m"]) == (True, 8)
     assert count(database, "side_indexes") == 1
-
-
-def test_a_figure_of_other_rows_is_called_stale(prepared_postgres_db: Database) -> None:
-    database = prepared_postgres_db
-    encoder = plant_vectors(database, SCOPE)
-    assert describe_pgvector(database, encoder) is None
-    build_pgvector(database, encoder)
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert not state.recall_is_stale
-    change(
-        database,
-        f"DELETE FROM {TABLE} WHERE text_digest = (SELECT MIN(CAST(text_digest AS TEXT)) FROM {TABLE})::uuid",
-    )
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert state.recall_is_stale
 
 
 def test_a_backend_killed_in_a_build_leaves_nothing_and_a_rerun_completes(
@@ -239,7 +219,7 @@ def test_a_backend_killed_in_a_build_leaves_nothing_and_a_rerun_completes(
         assert leftover == []
     assert build_pgvector(database, encoder, ef_construction=200, workers=0).built
     queries = make_queries(5)
-    undisturbed = search_by_sql(database, SCOPE, encoder, queries, 5, mode="hnsw")
+    undisturbed = search_by_sql(database, VectorQuery(SCOPE, encoder, queries, 5), mode="hnsw")
     assert [len(ranked.paper_ids) for ranked in undisturbed.rankings] == [5] * 5
 
 
@@ -306,11 +286,12 @@ def test_an_invalid_index_is_built_again(prepared_postgres_db: Database) -> None
     build_pgvector(database, encoder)
     change(database, f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('{TABLE}_hnsw')")
     with pytest.raises(RunError, match=r"build it with `pinakes index pgvector --system planted"):
-        search_by_sql(database, SCOPE, encoder, make_queries(1), 3, mode="hnsw")
+        search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(1), 3), mode="hnsw")
     assert build_pgvector(database, encoder).built
-    state = describe_pgvector(database, encoder)
-    assert state is not None
-    assert state.spec.m == 16
+    with database.read() as session:
+        spec = find_hnsw(session, vectors_table(NAME, 16))
+    assert spec is not None
+    assert spec.m == 16
 
 
 def test_duckdb_has_no_pgvector(prepared_duckdb_url: str) -> None:
@@ -351,7 +332,7 @@ def test_faiss_hits_have_exact_scores_and_order(prepared: Database, tmp_path: Pa
     encoder = plant_vectors(prepared, SCOPE, others=10)
     build(prepared, tmp_path, encoder, "flat")
     queries = make_queries(6)
-    found = search_faiss(prepared, tmp_path, SCOPE, encoder, queries, 30, kind="flat")
+    found = search_faiss(prepared, tmp_path, "flat", VectorQuery(SCOPE, encoder, queries, 30))
     for got, want in zip(found.rankings, rank_exactly(prepared, queries, 30, "cosine"), strict=True):
         assert got.scores.tobytes() == want.scores.tobytes()
 
@@ -365,10 +346,10 @@ def test_a_stale_faiss_index_is_refused_with_the_command(prepared: Database, tmp
         r"--distance cosine --option ef_construction=80 --option m=8`"
     )
     with pytest.raises(RunError, match=command):
-        search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="hnsw")
+        search_faiss(prepared, tmp_path, "hnsw", VectorQuery(SCOPE, encoder, make_queries(1), 3))
     built = build(prepared, tmp_path, encoder, m=8)
     assert (built.built, built.row_count) == (True, 299)
-    search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="hnsw")
+    search_faiss(prepared, tmp_path, "hnsw", VectorQuery(SCOPE, encoder, make_queries(1), 3))
     assert len(list((tmp_path / "faiss").iterdir())) == 1
 
 
@@ -377,7 +358,7 @@ def test_an_index_of_other_weights_is_stale(prepared: Database, tmp_path: Path) 
     build(prepared, tmp_path, encoder, "flat")
     change(prepared, "UPDATE encoders SET weights_digest = 'others'")
     with pytest.raises(RunError, match="built from other texts or vectors"):
-        search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="flat")
+        search_faiss(prepared, tmp_path, "flat", VectorQuery(SCOPE, encoder, make_queries(1), 3))
 
 
 def test_a_text_without_a_vector_stops_the_build(prepared: Database, tmp_path: Path) -> None:
@@ -397,13 +378,15 @@ def test_a_damaged_faiss_index_is_never_searched_and_is_built_again(
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     with pytest.raises(IndexingError, match="damaged"):
-        search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="flat")
+        search_faiss(prepared, tmp_path, "flat", VectorQuery(SCOPE, encoder, make_queries(1), 3))
     assert build(prepared, tmp_path, encoder, "flat").built
-    search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="flat")
+    search_faiss(prepared, tmp_path, "flat", VectorQuery(SCOPE, encoder, make_queries(1), 3))
 
 
 def test_another_distance_than_the_index_has_is_refused(prepared: Database, tmp_path: Path) -> None:
     encoder = plant_vectors(prepared, SCOPE)
     build(prepared, tmp_path, encoder, "flat")
     with pytest.raises(RunError, match="--distance l2"):
-        search_faiss(prepared, tmp_path, SCOPE, encoder, make_queries(1), 3, kind="flat", distance="l2")
+        search_faiss(
+            prepared, tmp_path, "flat", VectorQuery(SCOPE, encoder, make_queries(1), 3, distance="l2")
+        )

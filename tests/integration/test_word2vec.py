@@ -9,8 +9,9 @@ from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError
 from pinakes.progress import Silent
 from pinakes.queries.definition import read_benchmark
-from pinakes.systems import find_system, word2vec
+from pinakes.systems import word2vec
 from pinakes.systems.base import Ranking, System, SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count
 

@@ -7,7 +7,9 @@ from pinakes.options import parse_options
 from pinakes.progress import Progress, Silent
 from pinakes.systems.base import SystemOptions
 from pinakes.vectors.encoding import EncoderSession
-from pinakes.vectors.indexes import VectorIndexSummary, build_faiss_index, build_pgvector
+from pinakes.vectors.indexes.base import VectorIndexSummary
+from pinakes.vectors.indexes.faiss_side import build_faiss_index
+from pinakes.vectors.indexes.pgvector import build_pgvector
 from pinakes.vectors.nearest import list_build_options
 from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import find_own_templates

@@ -138,7 +138,7 @@ def _start_encoder(model: str, options: EncodeOptions) -> Iterator[_Work]:
         return load_encoder(source, "fp32", device, **loading)
 
     encoder = load_exact() if several else load_encoder(source, precision, device, **loading)
-    settings = {**_describe(encoder), "precision": precision}
+    settings = {"encoder": encoder.name, **encoder.describe(), "precision": precision}
     if not several:
         if options.compile:
             encoder.compile()
@@ -153,18 +153,6 @@ def _start_encoder(model: str, options: EncodeOptions) -> Iterator[_Work]:
         source, devices, loading | {"precision": precision}, options.token_budget, compile=options.compile
     ) as processes:
         yield _Work(settings, encoder.dimensions, processes.encode, load_exact)
-
-
-def _describe(encoder: Encoder) -> dict[str, Any]:
-    return {
-        "encoder": encoder.name,
-        "revision": encoder.revision,
-        "weights_digest": encoder.digest,
-        "dimensions": encoder.dimensions,
-        "pooling": encoder.pooling,
-        "max_tokens": encoder.max_tokens,
-        "normalized": encoder.normalize,
-    }
 
 
 def _write_shards(

@@ -20,8 +20,8 @@ from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
 from pinakes.progress import Progress, Silent
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
-from pinakes.systems import SystemDescription, find_system
-from pinakes.systems.base import SystemOptions
+from pinakes.systems.base import SystemDescription, SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.tasks.base import Questions, Task, find_task, require_capability
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates

@@ -154,6 +154,24 @@ class System(Protocol):
         raise NotImplementedError(f"{self.name} does not declare search")
 
 
+def make_ranking(workload: Workload, query_id: str, ranked: Ranked) -> Ranking:
+    """A ranking of papers of the workload, by their rows."""
+    return Ranking(query_id, np.searchsorted(workload.paper_ids, ranked.paper_ids), ranked.scores)
+
+
+def report_rankings(
+    rankings: Iterable[Ranking], workload: Workload, system: str, total: int, progress: Progress
+) -> Iterator[Ranking]:
+    """The rankings, each reported as one of the `total` that are expected."""
+    progress.start(f"rank {workload.benchmark.name} by {system}", total)
+    try:
+        for ranking in rankings:
+            yield ranking
+            progress.advance(1)
+    finally:
+        progress.finish()
+
+
 Found = tuple[Ids, NDArray[np.float32]]
 """rows of the whole's `paper_ids` and their scores, best first"""
 

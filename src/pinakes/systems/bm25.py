@@ -6,11 +6,10 @@ from typing import ClassVar, Final
 
 from pinakes.indexers.analysis import english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
-from pinakes.indexers.lexical import BuiltIndex, Documents
-from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.indexers.lexical import BuiltIndex
 from pinakes.options import NoOptions, read_options
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.lexical import TEXT_ALONE, LexicalSystem
+from pinakes.systems.lexical import TEXT_ALONE, IndexSource, LexicalSystem
 
 WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {"title_abstract": {"text": 1.0, "title": 0.25}}
 """of the fields of a document, by template"""
@@ -28,14 +27,8 @@ class Bm25System(LexicalSystem):
     def _weights(self, template: str) -> Mapping[str, float]:
         return WEIGHTS.get(template, TEXT_ALONE)
 
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
-        return build_bm25(folder, documents, list(weights), weights=weights)
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
+        return build_bm25(folder, source.documents, list(source.weights), weights=source.weights)
 
     def _open(self, folder: Path) -> Bm25Index:
         return Bm25Index.open(folder)

@@ -15,7 +15,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
 from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.exact.scores import Vectors
-from pinakes.indexers.exact.search import score_pools, search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.names import EXACT, Distance
 from pinakes.options import NoOptions, read_options
@@ -30,8 +30,9 @@ from pinakes.systems.base import (
     System,
     SystemDescription,
     SystemOptions,
+    report_rankings,
 )
-from pinakes.systems.dense_pools import hold_vectors, rank_pools
+from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
 from pinakes.vectors.encoding import EncoderSession
 from pinakes.vectors.reading import (
     CandidateBlocks,
@@ -94,15 +95,10 @@ class DenseSystem(System):
         tables = _tables(self._require_workload(database, workload))
         with database.read() as session:
             query_rows, _ = found = fetch_queries(session, workload, tables)
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(query_rows))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
-        try:
-            with database.read() as session:
-                for ranking in rank(session, workload, tables, *found):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with database.read() as session:
+            rankings = rank(session, workload, tables, *found)
+            yield from report_rankings(rankings, workload, self.name, len(query_rows), progress)
 
     def _rank_shared(
         self,
@@ -135,36 +131,28 @@ class DenseSystem(System):
         documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
         for rows, vectors in blocks.read(session, tables):
             documents[rows] = vectors
-        place = np.full(len(workload.paper_ids), -1, dtype=np.int64)
-        place[blocks.rows] = np.arange(len(blocks.rows))
-        query_ids = [workload.query_ids[position] for position in query_rows]
-        places = [place[(workload.pools or {})[query_id]] for query_id in query_ids]
-        pools = [each[each >= 0] for each in places]
-        ranked = score_pools(queries, documents, pools, self._distance, blocks.ties)
-        for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
-            depth = workload.benchmark.depth or len(found)
-            yield Ranking(query_id, blocks.rows[found[:depth]], scores[:depth])
+        held = HeldVectors(documents, blocks.rows)
+        yield from rank_own_pools(workload, query_rows, queries, held, self._distance)
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """As `rank` in each pool, with every vector read once; a query's own paper is left out."""
         tables = _tables(self._require_workload(database, workload))
         requested = sum(text != "" for text in workload.query_texts)
+        if requested and workload.has_text.any():
+            rankings = self._rank_groups(database, workload, tables)
+            yield from report_rankings(rankings, workload, self.name, requested, progress)
+
+    def _rank_groups(
+        self, database: Database, workload: Workload, tables: list[sa.Table]
+    ) -> Iterator[Ranking]:
         blocks = CandidateBlocks(workload)
-        if not requested or not len(blocks.rows):
-            return
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", requested)
-        try:
-            with ExitStack() as stack:
-                with database.read() as session:
-                    texts, queries = fetch_distinct_queries(session, workload, tables)
-                    read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
-                    held = stack.enter_context(read)
-                # The database is not kept waiting while pools are searched.
-                for ranking in rank_pools(workload, held, texts, queries, self._distance, self._device):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with ExitStack() as stack:
+            with database.read() as session:
+                texts, queries = fetch_distinct_queries(session, workload, tables)
+                read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
+                held = stack.enter_context(read)
+            # The database is not kept waiting while pools are searched.
+            yield from rank_pools(workload, held, texts, queries, self._distance, self._device)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""
@@ -176,12 +164,12 @@ class DenseSystem(System):
         vector = mean_vectors([member.embed(query.text) for member in self._members])
         through, folder = self._options.through, self._options.index_folder
         if through != EXACT:
-            from pinakes.vectors.nearest import NearestRequest, search_through  # imported late: Faiss
+            from pinakes.vectors.nearest import VectorQuery, search_through  # imported late: Faiss
 
-            request = NearestRequest(
+            nearest = VectorQuery(
                 query.scope, stored[0], vector, query.k, self._distance, query.pool, query.tie_order
             )
-            return search_through(database, folder, through, request, self._options.parameters)
+            return search_through(database, folder, through, nearest, self._options.parameters)
         with database.read() as session:
             blocks = CorpusBlocks(session, query.scope, query.pool)
             read = blocks.read(session, _tables(stored))

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from pinakes.indexers.exact.scores import Vectors
-from pinakes.indexers.exact.search import Block, search_nested
+from pinakes.indexers.exact.search import Block, score_pools, search_nested
 from pinakes.indexers.names import Distance
 from pinakes.systems.base import Ranking, choose_k, make_rankings
 from pinakes.workload.workload import Ids, Workload
@@ -56,6 +56,27 @@ def hold_vectors(blocks: Iterable[Block], rows: Ids, dimensions: int) -> Iterato
         yield HeldVectors(np.memmap(file, np.float32, "r", shape=shape) if held is None else held, order)
 
 
+def rank_own_pools(
+    workload: Workload, positions: Sequence[int], queries: Vectors, held: HeldVectors, distance: Distance
+) -> Iterator[Ranking]:
+    """The ranking of the queries at these positions, each in its own pool; `queries` are their vectors."""
+    places = _find_places(workload, held)
+    query_ids = [workload.query_ids[position] for position in positions]
+    placed = (places[(workload.pools or {})[query_id]] for query_id in query_ids)
+    pools = [pool[pool >= 0] for pool in placed]
+    ranked = score_pools(queries, held.vectors, pools, distance, workload.tie_order[held.rows])
+    for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
+        depth = workload.benchmark.depth or len(found)
+        yield Ranking(query_id, held.rows[found[:depth]], scores[:depth])
+
+
+def _find_places(workload: Workload, held: HeldVectors) -> Ids:
+    """Where each paper's vector is; -1 for one that has none."""
+    places = np.full(len(workload.paper_ids), -1, dtype=np.int64)
+    places[held.rows] = np.arange(len(held.rows))
+    return places
+
+
 def rank_pools(
     workload: Workload,
     held: HeldVectors,
@@ -68,8 +89,7 @@ def rank_pools(
 
     `texts` says for each distinct text of a query which row of `queries` its vector is.
     """
-    places = np.full(len(workload.paper_ids), -1, dtype=np.int64)
-    places[held.rows] = np.arange(len(held.rows))
+    places = _find_places(workload, held)
     ties = workload.tie_order[held.rows]
     for chain in chain_pools(workload):
         requested = np.array([texts[text] for text in chain.texts], dtype=np.int64)

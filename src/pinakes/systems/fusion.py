@@ -27,7 +27,15 @@ from pinakes.indexers.lexical import positions_of
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.schema import hits, runs
-from pinakes.systems.base import Ability, IndexSummary, Ranking, System, SystemDescription, SystemOptions
+from pinakes.systems.base import (
+    Ability,
+    IndexSummary,
+    Ranking,
+    System,
+    SystemDescription,
+    SystemOptions,
+    report_rankings,
+)
 from pinakes.workload.workload import Ids, Workload, read_workload
 
 Fused = tuple[Ids, NDArray[np.float64]]
@@ -124,14 +132,10 @@ class FusionSystem(System):
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """Every paper that any of the runs has for the query, by its fused score."""
         components = self._find(database, workload)
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(workload.query_ids))
-        try:
-            with database.read() as session:
-                for query_id, contributions in _read_queries(session, components):
-                    yield self._fuse(workload, query_id, contributions)
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with database.read() as session:
+            read = _read_queries(session, components)
+            fused = (self._fuse(workload, query_id, found) for query_id, found in read)
+            yield from report_rankings(fused, workload, self.name, len(workload.query_ids), progress)
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """As `rank`: the runs that are fused ranked each query in its pool already, without its own paper."""

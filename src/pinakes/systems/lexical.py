@@ -7,10 +7,10 @@ that N, df and the mean length are counted in.
 import hashlib
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
-import numpy as np
 import orjson
 import sqlalchemy as sa
 
@@ -27,7 +27,9 @@ from pinakes.systems.base import (
     Ranking,
     SystemDescription,
     SystemOptions,
+    make_ranking,
     make_tie_order,
+    report_rankings,
 )
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
@@ -40,6 +42,15 @@ TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
 def trained_on_option() -> Any:
     """The option of every system that counts terms in a corpus."""
     return option("", "Another loaded corpus to count terms in; default: the benchmark's own.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexSource:
+    """What an index is built from; `statistics` are those of another corpus that terms are counted in."""
+
+    documents: Documents
+    weights: Mapping[str, float]
+    statistics: TermStatistics | None
 
 
 class LexicalIndex(Protocol):
@@ -82,14 +93,8 @@ class LexicalSystem(IndexedSystem):
         self._settings = settings or {}
 
     @abstractmethod
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
-        """The index of the documents in a folder; `statistics` are those of another corpus."""
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
+        """The index of the documents in a folder."""
 
     @abstractmethod
     def _open(self, folder: Path) -> LexicalIndex:
@@ -119,16 +124,10 @@ class LexicalSystem(IndexedSystem):
         """By score; in a pool of its own, a candidate that shares no term scores 0 and is last."""
         index = self._open(self._folder / self._require_once(database, workload)["path"])
         tie_order = make_tie_order(workload)
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(workload.query_ids))
-        try:
-            for query_id, text in zip(workload.query_ids, workload.query_texts, strict=True):
-                if text:
-                    ranked = _rank_query(index, workload, query_id, text, tie_order)
-                    rows = np.searchsorted(workload.paper_ids, ranked.paper_ids)
-                    yield Ranking(query_id, rows, ranked.scores)
-                progress.advance(1)
-        finally:
-            progress.finish()
+        pairs = zip(workload.query_ids, workload.query_texts, strict=True)
+        requested = [pair for pair in pairs if pair[1]]
+        rankings = (_rank_query(index, workload, *pair, tie_order) for pair in requested)
+        return report_rankings(rankings, workload, self.name, len(requested), progress)
 
     def _other_corpus(self, scope: CorpusScope) -> str:
         """The corpus that terms are counted in, where it is not the scope's own."""
@@ -161,21 +160,24 @@ class LexicalSystem(IndexedSystem):
         statistics = _count_corpus(database, other, scope.paper_template, self._analysis) if other else None
         with database.read() as session:
             parts = session.stream(select_corpus_texts(scope.corpus, scope.paper_template))
-            return self._build_files(folder, _read_documents(parts, weights, progress), weights, statistics)
+            documents = _read_documents(parts, weights, progress)
+            return self._build_files(folder, IndexSource(documents, weights, statistics))
 
 
 def _rank_query(
     index: LexicalIndex, workload: Workload, query_id: str, text: str, tie_order: TieOrder
-) -> Ranked:
+) -> Ranking:
     depth = workload.benchmark.depth or len(workload.paper_ids)
     if workload.pools is not None:
         pool = workload.paper_ids[workload.pools[query_id]]
-        return select_top(pool, index.score_pool(text, pool), depth, tie_order)
-    if len(workload.paper_ids) == index.row_count:
-        return index.search(text, depth, tie_order=tie_order)
-    scores = index.score_pool(text, workload.paper_ids)
-    matched = scores > 0
-    return select_top(workload.paper_ids[matched], scores[matched], depth, tie_order)
+        ranked = select_top(pool, index.score_pool(text, pool), depth, tie_order)
+    elif len(workload.paper_ids) == index.row_count:
+        ranked = index.search(text, depth, tie_order=tie_order)
+    else:
+        scores = index.score_pool(text, workload.paper_ids)
+        matched = scores > 0
+        ranked = select_top(workload.paper_ids[matched], scores[matched], depth, tie_order)
+    return make_ranking(workload, query_id, ranked)
 
 
 def _digest_texts(database: Database, corpus: str, template: str, digest: "hashlib._Hash") -> tuple[str, int]:

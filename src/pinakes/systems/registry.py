@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Final, cast
 
 from pinakes.errors import InputError, UnknownNameError
-from pinakes.indexers.encoder.presets import PRESETS, find_preset
+from pinakes.indexers.encoder.presets import find_preset, list_presets
 from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, require_name
 from pinakes.options import Option, list_options
 from pinakes.systems.base import ABILITIES, Ability, System, SystemOptions
@@ -79,7 +79,7 @@ NAMED: Final[Mapping[str, NamedBaseline]] = {
 
 def list_systems() -> list[str]:
     """The names that `find_system` knows, besides folders and hub ids."""
-    return sorted([*SYSTEMS, *NAMED, *PRESETS, *map(_spell_combined, COMBINED)])
+    return sorted([*SYSTEMS, *NAMED, *list_presets(), *map(_spell_combined, COMBINED)])
 
 
 def _spell_combined(kind: str) -> str:

@@ -6,7 +6,7 @@ tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from pinakes.database import Database
 from pinakes.indexers.analysis import ANALYSES, named_analysis
-from pinakes.indexers.lexical import BuiltIndex, Documents, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
-from pinakes.indexers.term_statistics import TermStatistics
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.systems.base import (
@@ -30,10 +29,12 @@ from pinakes.systems.base import (
     SystemDescription,
     SystemOptions,
     choose_k,
+    make_ranking,
     make_rankings,
     make_tie_order,
+    report_rankings,
 )
-from pinakes.systems.lexical import LexicalSystem, trained_on_option
+from pinakes.systems.lexical import IndexSource, LexicalSystem, trained_on_option
 from pinakes.systems.tuned import describe_settings, find_choice
 from pinakes.workload.workload import Workload
 
@@ -110,48 +111,37 @@ class SparseBm25System(LexicalSystem):
         """All queries in one pass; in a pool of its own, a candidate that shares no term is last, with 0."""
         index = self.open_index(database, workload)
         pair = self.choose(database, workload)
-        requested = [row for row, text in enumerate(workload.query_texts) if text]
-        texts = [workload.query_texts[row] for row in requested]
-        query_ids = [workload.query_ids[row] for row in requested]
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(requested))
-        try:
-            found = rank_texts(index, workload, query_ids, texts, pair.k1, pair.b)
-            for query_id, ranked in zip(query_ids, found, strict=True):
-                rows = np.searchsorted(workload.paper_ids, ranked.paper_ids)
-                yield Ranking(query_id, rows, ranked.scores)
-                progress.advance(1)
-        finally:
-            progress.finish()
+        pairs = zip(workload.query_ids, workload.query_texts, strict=True)
+        texts = {query_id: text for query_id, text in pairs if text}
+
+        def rank() -> Iterator[Ranking]:
+            found = rank_texts(index, workload, list(texts), list(texts.values()), pair.k1, pair.b)
+            for query_id, ranked in zip(texts, found, strict=True):
+                yield make_ranking(workload, query_id, ranked)
+
+        return report_rankings(rank(), workload, self.name, len(texts), progress)
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """Each pool's queries in one pass, with the pool's own statistics; their own papers are left out."""
         index = self.open_index(database, workload)
         pair = self.choose(database, workload)
         requested = sum(text != "" for text in workload.query_texts)
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", requested)
-        try:
+
+        def rank() -> Iterator[Ranking]:
             for search in open_pools(index, workload):
-                for ranking in search.rank(pair.k1, pair.b):
-                    yield ranking
-                    progress.advance(1)
+                yield from search.rank(pair.k1, pair.b)
                 del search  # its postings, before the next pool's
-        finally:
-            progress.finish()
+
+        return report_rankings(rank(), workload, self.name, requested, progress)
 
     def open_index(self, database: Database, workload: Workload) -> SparseBm25Index:
         """The index of the workload's corpus; `RunError` with the command that builds it where it is not."""
         path = self._folder / self._require_once(database, workload)["path"]
         return SparseBm25Index.open(path, self._formula)
 
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
-        texts = ((paper_id, fields["text"]) for paper_id, fields in documents)
-        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=statistics)
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
+        texts = ((paper_id, fields["text"]) for paper_id, fields in source.documents)
+        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=source.statistics)
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))

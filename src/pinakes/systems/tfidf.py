@@ -1,17 +1,15 @@
 """Cosine of TF-IDF vectors."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from pinakes.indexers.analysis import ANALYSES, named_analysis
-from pinakes.indexers.lexical import BuiltIndex, Documents
-from pinakes.indexers.term_statistics import TermStatistics
+from pinakes.indexers.lexical import BuiltIndex
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from pinakes.options import option, read_options
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.lexical import LexicalSystem, trained_on_option
+from pinakes.systems.lexical import IndexSource, LexicalSystem, trained_on_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +32,14 @@ class TfidfSystem(LexicalSystem):
         super().__init__(name, options, named_analysis(own.analysis), own.trained_on, settings)
         self._sublinear_tf = own.sublinear_tf
 
-    def _build_files(
-        self,
-        folder: Path,
-        documents: Documents,
-        weights: Mapping[str, float],
-        statistics: TermStatistics | None,
-    ) -> BuiltIndex:
+    def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
         return build_tfidf(
             folder,
-            documents,
-            list(weights),
+            source.documents,
+            list(source.weights),
             sublinear_tf=self._sublinear_tf,
             analysis=self._analysis,
-            statistics=statistics,
+            statistics=source.statistics,
         )
 
     def _open(self, folder: Path) -> TfidfIndex:

@@ -15,14 +15,15 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.indexers.exact.search import score_pool, search_exact
+from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import BuiltIndex, positions_of
 from pinakes.indexers.names import DISTANCES, Distance, require_name
 from pinakes.indexers.word2vec import DIMENSIONS, KIND, Vectors, Word2Vec, build_word2vec, describe_training
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions
+from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions, report_rankings
+from pinakes.systems.dense_pools import HeldVectors, rank_own_pools
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.scope import CorpusScope
@@ -72,15 +73,10 @@ class Word2VecSystem(IndexedSystem):
         model = Word2Vec.open(self._folder / self._require_once(database, workload)["path"])
         queries, known = self._average(model, workload.query_texts)
         answerable = np.flatnonzero(known).tolist()
-        progress.start(f"rank {workload.benchmark.name} by {self.name}", len(answerable))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
-        try:
-            with database.read() as session:
-                for ranking in rank(session, workload, model, queries, answerable):
-                    yield ranking
-                    progress.advance(1)
-        finally:
-            progress.finish()
+        with database.read() as session:
+            rankings = rank(session, workload, model, queries, answerable)
+            yield from report_rankings(rankings, workload, self.name, len(answerable), progress)
 
     def _rank_shared(
         self, session: Session, workload: Workload, model: Word2Vec, queries: Vectors, answerable: list[int]
@@ -105,13 +101,8 @@ class Word2VecSystem(IndexedSystem):
         has_vector = np.zeros(len(workload.paper_ids), dtype=bool)
         for rows, vectors in self._candidates(session, workload, model):
             documents[rows], has_vector[rows] = vectors, True
-        for position in answerable:
-            query_id = workload.query_ids[position]
-            pool = (workload.pools or {})[query_id]
-            pool = pool[has_vector[pool]]
-            found, scores = score_pool(queries[position], documents, pool, self._distance, workload.tie_order)
-            depth = workload.benchmark.depth or len(found)
-            yield Ranking(query_id, found[:depth], scores[:depth])
+        held = HeldVectors(documents[has_vector], np.flatnonzero(has_vector))
+        yield from rank_own_pools(workload, answerable, queries[answerable], held, self._distance)
 
     def _candidates(
         self, session: Session, workload: Workload, model: Word2Vec

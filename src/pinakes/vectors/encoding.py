@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.errors import RunError
 from pinakes.indexers.encoder.batches import EncodedBatch, gather_batches, write_behind
 from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, encode_texts
@@ -117,16 +117,15 @@ class EncoderSession:
         return encoder.embed(encoder.tokenize([text]))
 
     def find(self, database: Database, command: str) -> StoredEncoder:
-        """The stored encoder.
-
-        Raises:
-            RunError: it has made no vector yet; the message says that `command` with its name makes them.
-        """
+        """The stored encoder; a RunError with the command, completed by its name, where it has no vector."""
+        requested = f"`{command} --system {self.requested_as} --precision {self.precision}`"
         with database.read() as session:
-            stored = find_encoder(session, self.table_name)
+            return self._find(session, requested)
+
+    def _find(self, session: Session, command: str) -> StoredEncoder:
+        stored = find_encoder(session, self.table_name)
         if stored is None:
-            requested = f"`{command} --system {self.requested_as} --precision {self.precision}`"
-            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {requested}.")
+            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {command}.")
         return stored
 
     def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
@@ -136,9 +135,7 @@ class EncoderSession:
             RunError: it has not; the message names `command`, which makes them.
         """
         with database.read() as session:
-            stored = find_encoder(session, self.table_name)
-            if stored is None:
-                raise RunError(f"no text was encoded by {self.table_name} yet; do it with {command}.")
+            stored = self._find(session, command)
             missing = count_texts(
                 session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
             )

@@ -1,24 +1,30 @@
 """Vector indexes by the names that commands give, their options, and a search through one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pinakes.database import Database
 from pinakes.errors import UnknownNameError
-from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.kinds import KINDS, find_kind
-from pinakes.indexers.lexical import Ids, Ranked, TieOrder
-from pinakes.indexers.names import EXACT, Distance
+from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.names import EXACT
 from pinakes.options import Option, describe_options, parse_options
-from pinakes.vectors.indexes import search_by_sql, search_faiss
+from pinakes.vectors.indexes.base import VectorQuery
+from pinakes.vectors.indexes.faiss_side import search_faiss
 from pinakes.vectors.indexes.pgvector import EF_SEARCH
-from pinakes.vectors.stored import StoredEncoder
-from pinakes.workload.scope import CorpusScope
+from pinakes.vectors.indexes.sql_search import search_by_sql
 
 PGVECTOR: Final = "pgvector"
 FAISS: Final = "faiss:"
+
+__all__ = [
+    "VectorQuery",
+    "describe_index_options",
+    "list_build_options",
+    "list_search_options",
+    "search_through",
+]
 
 HELP: Final = {
     "nlist": "Cells; default: by the number of vectors.",
@@ -32,20 +38,12 @@ HELP: Final = {
 
 
 def list_build_options(kind: str) -> tuple[Option, ...]:
-    """The options that build a Faiss index of a kind.
-
-    Raises:
-        UnknownNameError: there is no such kind.
-    """
+    """The options that build a Faiss index of a kind; UnknownNameError for another kind."""
     return _declare(find_kind(kind).build)
 
 
 def list_search_options(through: str) -> tuple[Option, ...]:
-    """The options of a search through an index, by the name that `through` has.
-
-    Raises:
-        UnknownNameError: there is no such way to search.
-    """
+    """The options of a search, by the name that `through` has; UnknownNameError for another name."""
     ways = {PGVECTOR: {"ef_search": EF_SEARCH}} | {FAISS + name: kind.search for name, kind in KINDS.items()}
     if through not in ways:
         raise UnknownNameError("way to search", through, [EXACT, *ways])
@@ -53,11 +51,7 @@ def list_search_options(through: str) -> tuple[Option, ...]:
 
 
 def describe_index_options(through: str) -> list[dict[str, str]]:
-    """One row an option of an index, by the name that `through` has: when it is given, and what it is.
-
-    Raises:
-        UnknownNameError: there is no such index.
-    """
+    """One row an option of an index, by the name that `through` has: when it is given, and what it is."""
     at_search = describe_options(list_search_options(through))
     kind = through.removeprefix(FAISS)
     at_build = describe_options(list_build_options(kind)) if kind != through else []
@@ -70,21 +64,8 @@ def _declare(defaults: Mapping[str, int]) -> tuple[Option, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NearestRequest:
-    """A query's vector (1, d), and which papers of a corpus may answer it."""
-
-    scope: CorpusScope
-    encoder: StoredEncoder
-    query: Vectors
-    k: int
-    distance: Distance
-    pool: Ids | None
-    tie_order: TieOrder
-
-
 def search_through(
-    database: Database, folder: Path, through: str, request: NearestRequest, given: Mapping[str, str]
+    database: Database, folder: Path, through: str, query: VectorQuery, given: Mapping[str, str]
 ) -> Ranked:
     """The nearest papers by `pgvector` or `faiss:KIND`, scored exactly; `given` are options as typed.
 
@@ -94,32 +75,8 @@ def search_through(
         RunError: no such index exists, or it is stale; the message has the command.
     """
     options = parse_options(list_search_options(through), f"a search through {through}", given)
-    scope, encoder, query, k = request.scope, request.encoder, request.query, request.k
     if through == PGVECTOR:
-        found = search_by_sql(
-            database,
-            scope,
-            encoder,
-            query,
-            k,
-            mode="hnsw",
-            distance=request.distance,
-            pool=request.pool,
-            tie_order=request.tie_order,
-            **options,
-        )
+        found = search_by_sql(database, query, mode="hnsw", **options)
     else:
-        found = search_faiss(
-            database,
-            folder,
-            scope,
-            encoder,
-            query,
-            k,
-            kind=through.removeprefix(FAISS),
-            distance=request.distance,
-            pool=request.pool,
-            tie_order=request.tie_order,
-            options=options,
-        )
+        found = search_faiss(database, folder, through.removeprefix(FAISS), query, options)
     return found.rankings[0]

@@ -47,7 +47,7 @@ def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredE
     """
     with database.begin() as session:
         row = session.first(sa.select(encoders).where(encoders.c.name == name))
-        described = _describe(encoder)
+        described = {"model": encoder.origin, **encoder.describe(), "precision": encoder.precision}
         if row is None:
             encoder_id = next_id(session, encoders.c.encoder_id)
             session.execute(sa.insert(encoders).values(encoder_id=encoder_id, name=name, **described))
@@ -60,19 +60,6 @@ def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredE
                 "differ. Rename the model's folder, or use another database."
             )
         return StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
-
-
-def _describe(encoder: Encoder) -> dict[str, Any]:
-    return {
-        "model": encoder.origin,
-        "revision": encoder.revision,
-        "weights_digest": encoder.digest,
-        "dimensions": encoder.dimensions,
-        "pooling": encoder.pooling,
-        "max_tokens": encoder.max_tokens,
-        "normalized": encoder.normalize,
-        "precision": encoder.precision,
-    }
 
 
 def select_workload_texts(workload: Workload) -> sa.Select[Any]:

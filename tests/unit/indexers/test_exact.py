@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact.scores import score_pairs
-from pinakes.indexers.exact.search import Block, score_pool, search_exact
+from pinakes.indexers.exact.search import Block, score_pools, search_exact
 from pinakes.indexers.names import Distance
 
 Vectors = NDArray[np.float32]
@@ -161,7 +161,7 @@ def test_a_pool_has_the_scores_and_the_order_of_the_search(
     rows, scores = search_exact(queries[:1], documents, 600, distance, tie_order)
     pool = np.arange(0, 600, 7)
     kept = np.isin(rows[0], pool)
-    pool_rows, pool_scores = score_pool(queries[0], documents, pool, distance, tie_order)
+    ((pool_rows, pool_scores),) = score_pools(queries[:1], documents, [pool], distance, tie_order)
     assert pool_rows.tolist() == rows[0][kept].tolist()
     assert pool_scores.tobytes() == scores[0][kept].tobytes()
 

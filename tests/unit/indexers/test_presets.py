@@ -12,8 +12,7 @@ from safetensors.torch import load_file
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder import presets
 from pinakes.indexers.encoder.model import load_encoder
-from pinakes.indexers.encoder.preset_table import PRESETS
-from pinakes.indexers.encoder.presets import encoder_name, find_preset, resolve_model
+from pinakes.indexers.encoder.presets import encoder_name, find_preset, list_presets, resolve_model
 from pinakes.queries.relations import list_templates
 from tests.toy_encoder import build_toy_encoder
 
@@ -67,13 +66,13 @@ def test_every_preset_is_used_as_its_publication_says() -> None:
             preset.max_tokens,
             preset.distance,
         )
-        for name, preset in PRESETS.items()
+        for name, preset in list_presets().items()
     } == USES
 
 
-@pytest.mark.parametrize("name", sorted(PRESETS))
+@pytest.mark.parametrize("name", sorted(list_presets()))
 def test_a_preset_has_a_name_a_source_and_templates_that_are_there(name: str) -> None:
-    preset = PRESETS[name]
+    preset = list_presets()[name]
     assert encoder_name(name) == name == preset.name
     assert preset.source
     assert bool(preset.hub_id) or bool(preset.refusal)
@@ -82,7 +81,7 @@ def test_a_preset_has_a_name_a_source_and_templates_that_are_there(name: str) ->
 
 
 def test_a_revision_is_a_whole_commit_or_a_pull_request_or_said_to_be_unpinned() -> None:
-    for preset in PRESETS.values():
+    for preset in list_presets().values():
         if preset.revision is None:
             assert preset.refusal or preset.source.endswith("Unpinned.")
         else:
@@ -93,9 +92,13 @@ def test_a_bare_checkpoint_of_the_hub_is_used_as_the_preset_says(
     hub: dict[tuple[str, str | None], Path], tmp_path: Path
 ) -> None:
     bare = build_toy_encoder(tmp_path / "bare", sentence_transformers_layout=False)
-    hub["allenai/specter", PRESETS["specter"].revision] = bare
+    hub["allenai/specter", list_presets()["specter"].revision] = bare
     source = resolve_model("specter")
-    assert (source.name, source.origin, source.preset) == ("specter", "allenai/specter", PRESETS["specter"])
+    assert (source.name, source.origin, source.preset) == (
+        "specter",
+        "allenai/specter",
+        list_presets()["specter"],
+    )
     encoder = load_encoder(source, "fp32")
     # The toy has 64 positions, which limit the 512 that are asked for.
     assert (encoder.pooling, encoder.normalize, encoder.max_tokens) == ("cls", False, 64)
@@ -127,7 +130,7 @@ def test_a_revision_can_be_given_with_the_short_name(
     hub["allenai/specter", "refs/pr/13"] = folder
     assert resolve_model("specter@refs/pr/13").folder == folder
     assert resolve_model("specter", revision="refs/pr/13").folder == folder
-    assert find_preset("specter@refs/pr/13") == PRESETS["specter"]
+    assert find_preset("specter@refs/pr/13") == list_presets()["specter"]
     assert find_preset("allenai/specter") is None
 
 

@@ -13,13 +13,9 @@ from pinakes.indexers.names import Distance
 from pinakes.indexers.transport.best_pairs import VectorGroups, group_vectors, order_pool
 from pinakes.matrices import to_matrix
 from pinakes.progress import Progress
-from pinakes.systems.base import Ranking
+from pinakes.systems.base import Ranking, report_rankings
 from pinakes.systems.sentences.matching import Matching
-from pinakes.systems.sentences.requested import (
-    read_requested_facets,
-    restrict_candidates,
-    restrict_queries,
-)
+from pinakes.systems.sentences.requested import SelectedVectors, read_requested_facets, restrict_to_facet
 from pinakes.workload.workload import Ids, Workload
 
 ROWS_AT_ONCE: Final = 16_384
@@ -37,16 +33,7 @@ class Comparison:
     name: str
     matching: Matching
     distance: Distance
-    device: str
     candidates: str = "all"
-
-
-@dataclass(frozen=True, slots=True)
-class SelectedVectors:
-    """Selects of (query_id, position, embedding) and of (paper_id, position, embedding)."""
-
-    queries: sa.Select[Any]
-    candidates: sa.Select[Any]
 
 
 def rank_sentences(
@@ -60,18 +47,12 @@ def rank_sentences(
 
     One rule for every match and every pool: what has no sentence is not scored, and in no ranking.
     """
-    if compared.candidates == "all":
+    facets = [None] if compared.candidates == "all" else read_requested_facets(database, workload)
+    for facet in facets:
         with database.read() as session:
-            queries = _fetch_queries(session, workload, vectors.queries)
-            candidates = _fetch_candidates(session, workload, vectors.candidates)
-        yield from _rank_groups(workload, queries, candidates, compared, progress)
-        return
-    for facet in read_requested_facets(database, workload):
-        with database.read() as session:
-            of_facet = restrict_queries(workload, vectors.queries, facet)
-            queries = _fetch_queries(session, workload, of_facet)
-            of_papers = restrict_candidates(vectors.candidates, facet)
-            candidates = _fetch_candidates(session, workload, of_papers)
+            selected = vectors if facet is None else restrict_to_facet(workload, vectors, facet)
+            queries = _fetch_queries(session, workload, selected.queries)
+            candidates = _fetch_candidates(session, workload, selected.candidates)
         yield from _rank_groups(workload, queries, candidates, compared, progress)
 
 
@@ -84,23 +65,16 @@ def _rank_groups(
 ) -> Iterator[Ranking]:
     """The ranking of each query that has a vector: groups are rows of `query_ids` and of `paper_ids`."""
     rank = _rank_shared if workload.pools is None else _rank_pools
-    progress.start(f"rank {workload.benchmark.name} by {compared.name}", len(np.unique(queries.owners)))
-    try:
-        for ranking in rank(workload, queries, candidates, compared):
-            if len(ranking.rows):
-                yield ranking
-                progress.advance(1)
-    finally:
-        progress.finish()
+    rankings = (one for one in rank(workload, queries, candidates, compared) if len(one.rows))
+    total = len(np.unique(queries.owners))
+    return report_rankings(rankings, workload, compared.name, total, progress)
 
 
 def _rank_shared(
     workload: Workload, queries: VectorGroups, candidates: VectorGroups, compared: Comparison
 ) -> Iterator[Ranking]:
     depth = workload.benchmark.depth or max(1, candidates.count)
-    found = compared.matching.search(
-        queries, candidates, depth, compared.distance, workload.tie_order, compared.device
-    )
+    found = compared.matching.search(queries, candidates, depth, compared.distance, workload.tie_order)
     for query_id, (rows, scores) in zip(workload.query_ids, found, strict=True):
         yield Ranking(query_id, rows, scores)
 

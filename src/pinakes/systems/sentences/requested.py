@@ -5,6 +5,7 @@ defined (CSFCube, section 2, definition 1); the published systems read all sente
 """
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +25,14 @@ from pinakes.workload.workload import Workload
 
 CANDIDATES: Final = ("all", "facet")
 """which sentences of a candidate can be chosen"""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedVectors:
+    """Selects of (query_id, position, embedding) and of (paper_id, position, embedding)."""
+
+    queries: sa.Select[Any]
+    candidates: sa.Select[Any]
 
 
 def describe_candidates(database: Database, workload: Workload, candidates: str) -> dict[str, Any]:
@@ -57,24 +66,22 @@ def read_requested_facets(database: Database, workload: Workload) -> list[str]:
     return sorted(facet for facet in found if facet is not None)
 
 
-def restrict_queries(workload: Workload, select: sa.Select[Any], facet: str) -> sa.Select[Any]:
-    """The rows of a select with a query_id that are of queries of the facet."""
+def restrict_to_facet(workload: Workload, vectors: SelectedVectors, facet: str) -> SelectedVectors:
+    """The vectors of the facet's queries, and of the candidates' sentences of the facet."""
     queries = requested_queries(workload.benchmark)
-    of = select.subquery("of_queries")
+    of_queries = vectors.queries.subquery("of_queries")
     requested = sa.select(queries.c.query_id).where(queries.c.facet == facet)
-    return sa.select(of).where(of.c.query_id.in_(requested))
-
-
-def restrict_candidates(select: sa.Select[Any], facet: str) -> sa.Select[Any]:
-    """The rows of a select of sentences (paper_id, position) that are of the facet."""
-    of = select.subquery("of_papers")
+    of_papers = vectors.candidates.subquery("of_papers")
     same = sa.and_(
-        sentences.c.paper_id == of.c.paper_id,
-        sentences.c.position == of.c.position,
+        sentences.c.paper_id == of_papers.c.paper_id,
+        sentences.c.position == of_papers.c.position,
         sentences.c.section_number == ABSTRACT,
         sentences.c.facet == facet,
     )
-    return sa.select(of).join_from(of, sentences, same)
+    return SelectedVectors(
+        sa.select(of_queries).where(of_queries.c.query_id.in_(requested)),
+        sa.select(of_papers).join_from(of_papers, sentences, same),
+    )
 
 
 def _digest_facets(database: Database, workload: Workload) -> str:
@@ -106,14 +113,12 @@ def digest_sentences(database: Database, workload: Workload) -> str:
             rows = session.fetch_arrow(
                 sa.select(of.c[key], of.c.position, sa.func.md5(of.c.text).label("text_digest"))
             ).to_pydict()
-            names = rows[key] if key == "query_id" else _name_papers(workload, rows[key])
+            names = rows[key]
+            if key == "paper_id":
+                names = [workload.source_ids[row] for row in np.searchsorted(workload.paper_ids, names)]
             for row in sorted(zip(names, rows["position"], rows["text_digest"], strict=True)):
                 digest.update(("\0".join(map(str, row)) + "\n").encode())
     return digest.hexdigest()
-
-
-def _name_papers(workload: Workload, paper_ids: list[int]) -> list[str]:
-    return [workload.source_ids[row] for row in np.searchsorted(workload.paper_ids, paper_ids)]
 
 
 def require_sentences(database: Database, workload: Workload, *, of_papers: bool = False) -> None:

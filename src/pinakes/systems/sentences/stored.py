@@ -26,8 +26,7 @@ from pinakes.queries.sentence_relations import (
     select_query_sentences,
 )
 from pinakes.schema import sentence_vectors_table, vectors_table
-from pinakes.systems.sentences.ranking import SelectedVectors
-from pinakes.systems.sentences.requested import require_sentences
+from pinakes.systems.sentences.requested import SelectedVectors, require_sentences
 from pinakes.vectors.encoding import EncoderSession
 from pinakes.vectors.stored import (
     StoredEncoder,

@@ -63,20 +63,20 @@ class SentenceSystem(System):
 
     def __init__(self, name: str, options: SystemOptions) -> None:
         own = read_options(self.own_options, name, options.parameters)
-        matching = self._match(own)
         encoder = EncoderSession(
             name.partition(":")[2],
             precision=options.precision,
             device=options.device,
             distance=options.distance,
         )
+        matching = self._match(own, encoder.device)
         self.name = f"{matching.kind}:{encoder.source.name}"
         self._encoder = encoder
         self._vectors = _choose_vectors(encoder, own)
-        self._comparison = Comparison(self.name, matching, encoder.distance, encoder.device, own.candidates)
+        self._comparison = Comparison(self.name, matching, encoder.distance, own.candidates)
 
-    def _match(self, own: SentenceOptions) -> Matching:
-        return match_best_pair()
+    def _match(self, own: SentenceOptions, device: str) -> Matching:
+        return match_best_pair(device)
 
     def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
         """Encode every sentence of the workload that has no vector yet; in context, every paper."""
@@ -132,7 +132,7 @@ class TransportSystem(SentenceSystem):
         if distance not in COSTS:
             raise InputError(f"the distance of a transport is {distance}; expected {' or '.join(COSTS)}.")
 
-    def _match(self, own: SentenceOptions) -> Matching:
+    def _match(self, own: SentenceOptions, device: str) -> Matching:
         settings = {name: getattr(own, name) for name in ("marginals", "temperature", "regularisation")}
         return match_by_transport(TransportSettings(**settings))
 

@@ -14,7 +14,9 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import RunError
-from pinakes.indexers.names import PRECISIONS
+from pinakes.indexers.exact.scores import Vectors
+from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
+from pinakes.indexers.names import PRECISIONS, Distance
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import encoders, vectors_table
@@ -26,6 +28,22 @@ from pinakes.vectors.stored import (
     select_missing,
 )
 from pinakes.workload.scope import CorpusScope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorQuery:
+    """The vectors (q, d) of queries for `k` papers each, and which papers of a corpus may answer them.
+
+    A paper of the `pool` (ids; None: all) without a text has no vector and cannot be found.
+    """
+
+    scope: CorpusScope
+    encoder: StoredEncoder
+    vectors: Vectors
+    k: int
+    distance: Distance = "cosine"
+    pool: Ids | None = None
+    tie_order: TieOrder = by_paper_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +114,7 @@ def require_vectors(database: Database, scope: CorpusScope, encoder: StoredEncod
     if missing:
         raise RunError(
             f"{missing} texts of the corpus {scope.corpus} have no vector of {encoder.name}; encode them "
-            f"with `pinakes index --corpus {scope.corpus} --system {_spoken(encoder)}`."
+            f"with `pinakes index --corpus {scope.corpus} {encoder_in_words(encoder)}`."
         )
 
 
@@ -122,12 +140,9 @@ def spoken_options(options: Mapping[str, Any]) -> str:
     return "".join(f" --option {name}={value}" for name, value in options.items())
 
 
-def _spoken(encoder: StoredEncoder) -> str:
-    """The encoder as a command names it: its table's name is the system's with its precision."""
-    name, _, precision = encoder.name.rpartition("_")
-    return f"{name} --precision {precision}" if precision in PRECISIONS else encoder.name
-
-
 def encoder_in_words(encoder: StoredEncoder) -> str:
-    """`--system NAME --precision P`, as a command names the encoder."""
-    return f"--system {_spoken(encoder)}"
+    """`--system NAME --precision P`, as a command names the encoder: its table's name has both."""
+    name, _, precision = encoder.name.rpartition("_")
+    return (
+        f"--system {name} --precision {precision}" if precision in PRECISIONS else f"--system {encoder.name}"
+    )

@@ -15,7 +15,7 @@ from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.build import build_faiss
 from pinakes.indexers.faiss.index import FaissIndex, Found
 from pinakes.indexers.faiss.kinds import find_kind, settle_options
-from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
+from pinakes.indexers.lexical import Ids
 from pinakes.indexers.names import Distance
 from pinakes.matrices import to_matrix
 from pinakes.progress import Progress, Silent
@@ -23,6 +23,7 @@ from pinakes.schema import vectors_table
 from pinakes.vectors.indexes.base import (
     PhaseProgress,
     VectorIndexSummary,
+    VectorQuery,
     digest_corpus,
     encoder_in_words,
     require_vectors,
@@ -133,25 +134,18 @@ def open_faiss_index(
 def search_faiss(
     database: Database,
     folder: Path,
-    scope: CorpusScope,
-    encoder: StoredEncoder,
-    queries: Vectors,
-    k: int,
-    *,
     kind: str,
-    distance: Distance = "cosine",
-    pool: Ids | None = None,
-    tie_order: TieOrder = by_paper_id,
+    query: VectorQuery,
     options: Mapping[str, int] | None = None,
-    threads: int = 1,
 ) -> Found:
-    """The best `k` papers for each query (q, d), through the index: min(k, pool) hits each.
+    """The best papers for each query, through the index: min(k, pool) hits each.
 
-    A paper of the pool without a text has no vector and cannot be found. `options` are nprobe, ef_search.
+    `options` are nprobe, ef_search.
 
     Raises:
         RunError: no index, a stale one, or one of another distance; the message has the command.
     """
+    scope, encoder, distance, pool = query.scope, query.encoder, query.distance, query.pool
     index = open_faiss_index(database, folder, scope, encoder, kind)
     if index.distance != distance:
         raise RunError(
@@ -160,7 +154,7 @@ def search_faiss(
             f"--kind {kind} --distance {distance}`."
         )
     held = None if pool is None else np.intersect1d(pool, index.ids)
-    return index.search(queries, k, tie_order=tie_order, pool=held, options=options, threads=threads)
+    return index.search(query.vectors, query.k, tie_order=query.tie_order, pool=held, options=options)
 
 
 def _side_index(folder: Path, scope: CorpusScope, encoder: StoredEncoder, kind: str) -> SideIndex:

@@ -1,18 +1,16 @@
 """The HNSW index of an encoder's vectors in Postgres: built after the load, its recall measured and kept.
 
-The index is in step with the table whatever is written later; its recall is of the rows it was measured on,
-and `describe_pgvector` says when these are others.
+The index is in step with the table whatever is written later; its recall is of the rows it was measured on.
 """
 
 import time
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.database.pgvector_index import HnswSpec, create_hnsw, find_hnsw, index_bytes, index_name
+from pinakes.database.pgvector_index import HnswSpec, create_hnsw, index_bytes, index_name
 from pinakes.database.vector_sql import nearest_hnsw_of_all, stream_table, use_hnsw
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import Vectors, score_pairs
@@ -27,22 +25,6 @@ from pinakes.vectors.stored import StoredEncoder
 
 EF_SEARCH: Final = 128
 RECALL_QUERIES: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class PgvectorState:
-    """An HNSW index as Postgres has it, and whether its recall is still of the rows that are there."""
-
-    spec: HnswSpec
-    rows_at_build: int | None
-    rows_now: int
-    recall_10: float | None
-    recall_100: float | None
-
-    @property
-    def recall_is_stale(self) -> bool:
-        """Rows came or went since recall was measured; the index has them, the figure has not."""
-        return self.rows_at_build != self.rows_now
 
 
 def build_pgvector(
@@ -85,19 +67,6 @@ def build_pgvector(
     with database.begin() as session:
         row = store_row(session, _identity(encoder), values)
     return summarise(row, built=True, elapsed_s=time.monotonic() - started)
-
-
-def describe_pgvector(database: Database, encoder: StoredEncoder) -> PgvectorState | None:
-    """The encoder's HNSW index; None where there is none that is valid."""
-    require_postgres(database)
-    table = vectors_table(encoder.name, encoder.dimensions)
-    with database.read() as session:
-        spec = find_hnsw(session, table)
-        if spec is None:
-            return None
-        known = find_row(session, _identity(encoder)) or {}
-        rows = int(session.scalar(sa.select(sa.func.count()).select_from(table)))
-    return PgvectorState(spec, known.get("row_count"), rows, known.get("recall"), known.get("recall_100"))
 
 
 def require_postgres(database: Database) -> None:

@@ -27,12 +27,11 @@ from pinakes.database.vector_sql import (
 from pinakes.errors import RunError
 from pinakes.indexers.exact.scores import Vectors, check_vectors, require_distance, score_rows
 from pinakes.indexers.faiss.index import Found
-from pinakes.indexers.lexical import Ids, Ranked, TieOrder, by_paper_id, check_k
+from pinakes.indexers.lexical import Ids, Ranked, TieOrder, check_k
 from pinakes.indexers.names import Distance
 from pinakes.schema import vectors_table
-from pinakes.vectors.indexes.base import encoder_in_words, require_vectors, select_text_digests
+from pinakes.vectors.indexes.base import VectorQuery, encoder_in_words, require_vectors, select_text_digests
 from pinakes.vectors.indexes.pgvector import EF_SEARCH, require_postgres
-from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
 
 EXTRA: Final = 16
@@ -44,19 +43,13 @@ MODES: Final = ("exact", "hnsw")
 
 def search_by_sql(
     database: Database,
-    scope: CorpusScope,
-    encoder: StoredEncoder,
-    queries: Vectors,
-    k: int,
+    query: VectorQuery,
     *,
     mode: str = "exact",
-    distance: Distance = "cosine",
-    pool: Ids | None = None,
-    tie_order: TieOrder = by_paper_id,
     ef_search: int = EF_SEARCH,
     workers: int = 2,
 ) -> Found:
-    """The best `k` papers for each query (q, d): min(k, papers of the pool with a text) hits each.
+    """The best papers for each query: min(k, papers of the pool with a text) hits each.
 
     `mode` is exact (a scan, with parallel workers on Postgres) or hnsw (Postgres alone).
 
@@ -64,28 +57,20 @@ def search_by_sql(
         RunError: a text has no vector, or there is no index of that distance; the message has the command.
         IndexingError: hnsw on DuckDB.
     """
-    opened = open_sql_search(database, scope, encoder, mode=mode, distance=distance, pool=pool)
-    with opened as search:
-        return search.search(queries, k, tie_order=tie_order, ef_search=ef_search, workers=workers)
+    with open_sql_search(database, query, mode) as search:
+        return search.search(query.vectors, query.k, query.tie_order, ef_search=ef_search, workers=workers)
 
 
 @contextmanager
-def open_sql_search(
-    database: Database,
-    scope: CorpusScope,
-    encoder: StoredEncoder,
-    *,
-    mode: str = "exact",
-    distance: Distance = "cosine",
-    pool: Ids | None = None,
-) -> Iterator["SqlSearch"]:
-    """A search over one snapshot of the corpus, for as many queries as one likes."""
-    require_distance(distance)
+def open_sql_search(database: Database, query: VectorQuery, mode: str) -> Iterator["SqlSearch"]:
+    """A search over one snapshot of the query's corpus and pool."""
+    require_distance(query.distance)
     if mode not in MODES:
         raise RunError(f"vectors are searched by {' or '.join(MODES)}, not by {mode!r}")
     if mode == "hnsw":
         require_postgres(database)
-    require_vectors(database, scope, encoder)
+    encoder, distance = query.encoder, query.distance
+    require_vectors(database, query.scope, encoder)
     table = vectors_table(encoder.name, encoder.dimensions)
     with database.read() as session:
         allow_temporary_tables(session)
@@ -95,7 +80,7 @@ def open_sql_search(
                 f"there is no HNSW index of {encoder.name} by {distance} in this database; build it with "
                 f"`pinakes index pgvector {encoder_in_words(encoder)} --distance {distance}`."
             )
-        yield SqlSearch(session, table, _stage_texts(session, scope, pool), distance, spec)
+        yield SqlSearch(session, table, _stage_texts(session, query.scope, query.pool), distance, spec)
 
 
 class SqlSearch:
@@ -116,15 +101,7 @@ class SqlSearch:
         self._whole_table = self._texts * WHOLE_TABLE_SHARE >= held
         self._largest = largest_length(session, table) if distance == "inner_product" else 1.0
 
-    def search(
-        self,
-        queries: Vectors,
-        k: int,
-        *,
-        tie_order: TieOrder = by_paper_id,
-        ef_search: int = EF_SEARCH,
-        workers: int = 2,
-    ) -> Found:
+    def search(self, queries: Vectors, k: int, tie_order: TieOrder, *, ef_search: int, workers: int) -> Found:
         """As `search_by_sql`."""
         check_k(k)
         checked = check_vectors(queries, "query")
