@@ -6,25 +6,12 @@ a record and its child rows stand or fall together.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Reason = Literal[
-    "invalid_utf8",
-    "not_json",
-    "not_an_object",
-    "not_xml",
-    "malformed_line",
-    "too_large",
-    "missing_field",
-    "invalid_value",
-    "duplicate_id",
-    "unknown_paper",
-    "unknown_query",
-    "unknown_sentence",
-]
+from pinakes.schema.batches import Reason as Reason
 
 REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",
@@ -41,130 +28,43 @@ REASONS: Final[dict[str, str]] = {
     "unknown_sentence": "the row names a sentence that the abstract of its query's paper does not have",
 }
 
-_TEXT: Final = pa.string()
-_INTEGER: Final = pa.int32()
-_NUMBER: Final = pa.int64()
-_REAL: Final = pa.float64()
-
-_PAPER_COLUMNS: Final = [
-    pa.field("source_id", _TEXT, nullable=False),
-    pa.field("title", _TEXT),
-    pa.field("abstract", _TEXT),
-    pa.field("year", _INTEGER),
-    pa.field("venue", _TEXT),
-    pa.field("citation_count", _INTEGER),
-]
-
-STAGED: Final[dict[str, pa.Schema]] = {
-    name: pa.schema([pa.field("row_number", _NUMBER, nullable=False), *columns])
-    for name, columns in {
-        "papers": _PAPER_COLUMNS,
-        "mentioned_papers": _PAPER_COLUMNS,
-        "identifiers": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("scheme", _TEXT, nullable=False),
-            pa.field("identifier", _TEXT, nullable=False),
-        ],
-        "fields": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("field", _TEXT, nullable=False),
-            pa.field("assigned_by", _TEXT, nullable=False),
-        ],
-        "authorships": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-            pa.field("author_source_id", _TEXT, nullable=False),
-            pa.field("author_name", _TEXT, nullable=False),
-            pa.field("block", _TEXT),
-        ],
-        "sections": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("section_number", _INTEGER, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("text", _TEXT, nullable=False),
-        ],
-        "sentences": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("section_number", _INTEGER, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-            pa.field("text", _TEXT, nullable=False),
-            pa.field("facet", _TEXT),
-            pa.field("source_label", _TEXT),
-        ],
-        "variants": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("code", _TEXT, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("abstract", _TEXT),
-        ],
-        "review_scores": [
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("review_id", _TEXT, nullable=False),
-            pa.field("aspect", _TEXT, nullable=False),
-            pa.field("score", _REAL, nullable=False),
-        ],
-        "labels": [
-            pa.field("task", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("split", _TEXT, nullable=False),
-            pa.field("label", _TEXT, nullable=False),
-            pa.field("value", _REAL),
-            pa.field("quality", _TEXT, nullable=False),
-        ],
-        "references": [
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("title", _TEXT),
-            pa.field("abstract", _TEXT),
-            pa.field("year", _INTEGER),
-        ],
-        "reference_identifiers": [
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("scheme", _TEXT, nullable=False),
-            pa.field("identifier", _TEXT, nullable=False),
-        ],
-        "citations": [
-            pa.field("citing_source_id", _TEXT, nullable=False),
-            pa.field("reference_key", _TEXT, nullable=False),
-            pa.field("source_reference_id", _TEXT),
-            pa.field("context", _TEXT),
-            pa.field("context_start", _INTEGER),
-            pa.field("context_end", _INTEGER),
-            pa.field("intents", _TEXT),
-            pa.field("is_influential", pa.bool_()),
-        ],
-        "queries": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("paper_source_id", _TEXT),
-            pa.field("text", _TEXT),
-            pa.field("description", _TEXT),
-            pa.field("narrative", _TEXT),
-            pa.field("facet", _TEXT),
-            pa.field("field", _TEXT),
-            pa.field("fold", _TEXT),
-        ],
-        "judgments": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("assessor", _TEXT, nullable=False),
-            pa.field("split", _TEXT, nullable=False),
-            pa.field("grade", _INTEGER, nullable=False),
-        ],
-        "pool_sources": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("source_id", _TEXT, nullable=False),
-            pa.field("source", _TEXT, nullable=False),
-        ],
-        "sentence_selections": [
-            pa.field("query_id", _TEXT, nullable=False),
-            pa.field("selection", _TEXT, nullable=False),
-            pa.field("position", _INTEGER, nullable=False),
-        ],
-        "deletions": [
-            pa.field("kind", _TEXT, nullable=False),
-            pa.field("key", _TEXT, nullable=False),
-        ],
-    }.items()
+_PAPER: Final = "source_id! title abstract year:int venue citation_count:int"
+_COLUMNS: Final = {
+    "papers": _PAPER,
+    "mentioned_papers": _PAPER,
+    "identifiers": "source_id! scheme! identifier!",
+    "fields": "source_id! field! assigned_by!",
+    "authorships": "source_id! position:int! author_source_id! author_name! block",
+    "sections": "source_id! section_number:int! title text!",
+    "sentences": "source_id! section_number:int! position:int! text! facet source_label",
+    "variants": "source_id! code! title abstract",
+    "review_scores": "source_id! review_id! aspect! score:real!",
+    "labels": "task! source_id! split! label! value:real quality!",
+    "references": "reference_key! title abstract year:int",
+    "reference_identifiers": "reference_key! scheme! identifier!",
+    "citations": (
+        "citing_source_id! reference_key! source_reference_id context context_start:int context_end:int "
+        "intents is_influential:bool"
+    ),
+    "queries": "query_id! paper_source_id text description narrative facet field fold",
+    "judgments": "query_id! source_id! assessor! split! grade:int!",
+    "pool_sources": "query_id! source_id! source!",
+    "sentence_selections": "query_id! selection! position:int!",
+    "deletions": "kind! key!",
 }
+"""staged table -> its columns; texts unless a type follows, `!` where null is not allowed"""
+_TYPES: Final = {"": pa.string(), "int": pa.int32(), "real": pa.float64(), "bool": pa.bool_()}
+
+
+def _build_schema(columns: str) -> pa.Schema:
+    fields = [pa.field("row_number", pa.int64(), nullable=False)]
+    for column in columns.split():
+        name, _, type_ = column.removesuffix("!").partition(":")
+        fields.append(pa.field(name, _TYPES[type_], nullable=not column.endswith("!")))
+    return pa.schema(fields)
+
+
+STAGED: Final = {name: _build_schema(columns) for name, columns in _COLUMNS.items()}
 """Staged table -> its columns; ids are the source's.
 
 `mentioned_papers` are papers that a record describes in passing: added where the corpus lacks them, and

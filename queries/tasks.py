@@ -27,16 +27,13 @@ class TaskViews(Protocol):
     @property
     def views(self) -> Mapping[str, str]:
         """Each view that the folder gives as a file of SQL -> what it holds. A view may read earlier ones."""
-        ...
 
     @property
     def settings(self) -> Sequence[str]:
         """The keys that benchmark.toml must have, besides those of every benchmark."""
-        ...
 
     def list_columns(self, benchmark: "Benchmark", view: str) -> Sequence[str]:
         """The columns that a view must have."""
-        ...
 
 
 def resolve_task(name: str) -> Any:

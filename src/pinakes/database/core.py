@@ -20,39 +20,30 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """`duckdb` or `postgresql`."""
-        ...
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Make this transaction the only writer."""
-        ...
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Make all that this transaction reads one snapshot."""
-        ...
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
-        ...
 
     def unstage(self, connection: sa.Connection, name: str) -> None:
         """Take a staged name back."""
-        ...
 
     def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
         """Insert the rows, whose columns are columns of the table."""
-        ...
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The whole result of a query as an Arrow table."""
-        ...
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
-        ...
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of one query as the user wrote it; nothing in it is taken for a parameter."""
-        ...
 
 
 class Session:

@@ -33,7 +33,6 @@ class Opener(Protocol):
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> http.client.HTTPResponse:
         """Raise `urllib.error.HTTPError` for an answer that is no success."""
-        ...
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
