@@ -45,13 +45,7 @@ class RunScores:
 def evaluate(
     database: Database, benchmark_name: str, *, run_ids: Sequence[int] = (), measures: Sequence[str] = ()
 ) -> list[RunScores]:
-    """Score runs of a benchmark and store the scores; all of its runs unless some are named.
-
-    Args:
-        database: where they are.
-        benchmark_name: the benchmark.
-        run_ids: which runs; none: all.
-        measures: which measures; none: those of the benchmark.
+    """Score runs of a benchmark and store the scores: all runs and all its measures unless some are named.
 
     Raises:
         UnknownNameError: the benchmark's task has no such measure.

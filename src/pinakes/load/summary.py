@@ -58,22 +58,7 @@ class FileSummary:
 
     def plus(self, batch: Mapping[str, Any]) -> "FileSummary":
         """The summary with a row of `load_batches` added."""
-        names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
-        return replace(self, **{name: getattr(self, name) + batch[name] for name in names})
-
-
-_QUALITY: Final = (
-    "papers",
-    "papers_without_title",
-    "papers_without_abstract",
-    "papers_without_year",
-    "papers_with_odd_year",
-    "papers_in_duplicate",
-    "citations",
-    "citations_pending",
-    "citations_dangling",
-    "references_ambiguous",
-)
+        return replace(self, **{name: getattr(self, name) + batch[name] for name in _COUNTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +67,7 @@ class LoadSummary:
 
     Attributes:
         reasons: why records of this load were rejected, and how many.
+        quality: what the corpus holds and lacks: measure -> count.
         stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
             stale_rows.
     """
@@ -89,29 +75,16 @@ class LoadSummary:
     corpus: str
     files: list[FileSummary]
     reasons: dict[str, int]
-    papers: int
-    papers_without_title: int
-    papers_without_abstract: int
-    papers_without_year: int
-    papers_with_odd_year: int
-    papers_in_duplicate: int
-    citations: int
-    citations_pending: int
-    citations_dangling: int
-    references_ambiguous: int
+    quality: Mapping[str, int]
     resolved: Resolved
     stale: list[dict[str, Any]]
     is_dry: bool = False
     elapsed_s: float = 0.0
 
     @property
-    def quality(self) -> dict[str, int]:
-        """What the corpus holds and lacks: measure -> count."""
-        return {name: getattr(self, name) for name in _QUALITY}
-
-    def timed(self, elapsed_s: float) -> "LoadSummary":
-        """The summary with the seconds that the load took."""
-        return replace(self, elapsed_s=elapsed_s)
+    def papers(self) -> int:
+        """Papers that the corpus holds."""
+        return self.quality["papers"]
 
     @property
     def rows_in(self) -> int:
@@ -148,8 +121,7 @@ def summarise_load(
     with database.read() as session:
         quality = count_quality(session, corpus_id)
         stale = session.rows(_STALE, {"corpus": name})
-    counted = dict(sorted(Counter(reasons).items()))
-    return LoadSummary(name, files, counted, resolved=resolved, stale=stale, **quality)  # type: ignore[arg-type]
+    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), quality, resolved, stale)
 
 
 def count_quality(session: Session, corpus_id: int) -> dict[str, int]:

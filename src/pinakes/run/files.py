@@ -152,11 +152,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, gzipped where its name ends in .gz.
-
-    Raises:
-        InputError: it is not there, damaged, or not UTF-8.
-    """
+    """The text of a UTF-8 file, gzipped where its name ends in .gz; `InputError` where it is not that."""
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
@@ -171,11 +167,7 @@ def read_text(path: Path) -> str:
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that takes its name only when it is whole; the number of lines.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write lines to a file that takes its name only when it is whole; the number of lines."""
     building = path.with_name(f".{path.name}.part")
     count = 0
     try:
