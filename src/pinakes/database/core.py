@@ -2,16 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.driver_errors import driver_errors, translated
-from pinakes.database.results import RawResult
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    """The columns of a user's own query and its rows, as they come."""
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]]
 
 
 class Backend(Protocol):
@@ -94,10 +102,10 @@ class Session:
             yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
 
     def stream_rows(
-        self, statement: Statement, parameters: Parameters | None = None
+        self, statement: Statement, parameters: Parameters | None = None, *, rows: int = 50_000
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a query one by one, in constant memory, as `stream` reads them."""
-        for part in self.stream(statement, parameters):
+        for part in self.stream(statement, parameters, rows=rows):
             yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
 
     def query(self, text: str) -> RawResult:

@@ -20,8 +20,7 @@ from pinakes.progress import Progress, Silent
 from pinakes.systems.base import Ranking, SystemOptions
 from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, open_pools, rank_texts
 from pinakes.systems.tuned import GridPoint, TuneSummary, store_choice
-from pinakes.tune.scores import ValidationScores
-from pinakes.tune.validation import ValidationQueries, find_validation
+from pinakes.tune.validation import ValidationQueries, ValidationScores, find_validation
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 
