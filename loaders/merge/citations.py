@@ -70,13 +70,10 @@ def merge_citations(
     context: MergeContext,
     fates: Fates,
 ) -> int:
-    """Append mentions and say how many.
+    """Append the staged mentions and say how many.
 
-    Args:
-        rows: the staged mentions.
-        children: of papers' own mentions, which were replaced with the paper: the ids of the papers written,
-            and of all papers of the chunk.
-        keys: the papers and the cited works that the chunk names.
+    `children` are, of papers' own mentions, which were replaced with the paper, the ids of the papers
+    written, and of all papers of the chunk; `keys` the papers and the cited works that the chunk names.
     """
     papers, references = keys
     ids = papers.find(rows["citing_source_id"])

@@ -55,8 +55,7 @@ class _Named:
 def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeCounts:
     """Bring a chunk's accepted records into the tables and say what became of each.
 
-    Raises:
-        LoadError: child rows were staged without their paper (a defect of the loader).
+    Raises `LoadError` where child rows were staged without their paper (a defect of the loader).
     """
     tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
     _refuse_strays(tables, context)
@@ -126,7 +125,9 @@ def _merge(
         columns = [tables[name][PAPER_KEYS[name]] for name in ASSESSMENTS if name in tables]
         create_papers(session, columns, named.papers, context)
     if "citations" in tables:
-        own = _find_own(tables, named.papers, context)
+        own = np.empty(0, dtype=np.int64)  # the ids of the papers whose mentions belong to their records
+        if "papers" in tables and "citations" in context.describes:
+            own = named.papers.find(tables["papers"]["source_id"])
         keys = (named.papers, references)
         mentions = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
     merge_assessments(session, tables, named.papers, context, fates)
@@ -134,13 +135,6 @@ def _merge(
     if "deletions" in tables:
         _delete(session, tables["deletions"], context, fates)
     return mentions
-
-
-def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
-    """The ids of the papers whose mentions belong to their records."""
-    if "papers" not in tables or "citations" not in context.describes:
-        return np.empty(0, dtype=np.int64)
-    return papers.find(tables["papers"]["source_id"])
 
 
 def _delete(session: Session, rows: pa.Table, context: MergeContext, fates: Fates) -> None:

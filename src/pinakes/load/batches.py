@@ -120,9 +120,6 @@ def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> No
 
 def build_rejected(batch_id: int, rejected: list[Rejected]) -> pa.Table:
     """The rejected records of a batch, as rows of `rejected_rows`."""
-    texts = ("location", "reason", "message", "raw")
-    columns = {name: pa.array([getattr(row, name) for row in rejected], pa.string()) for name in texts}
-    numbers = pa.array([row.row_number for row in rejected], pa.int64())
-    return pa.table(
-        {"batch_id": pa.array([batch_id] * len(rejected), pa.int64()), "row_number": numbers, **columns}
-    )
+    names = ("row_number", "location", "reason", "message", "raw")
+    columns = {name: [getattr(row, name) for row in rejected] for name in names}
+    return pa.table({"batch_id": [batch_id] * len(rejected), **columns})

@@ -50,11 +50,8 @@ class FileSummary:
     def after(self, batches: Iterable[Mapping[str, Any]]) -> "FileSummary":
         """The summary of a file of which these rows of `load_batches` were there already."""
         known = list(batches)
-        return replace(
-            self,
-            rows_in_before=sum(batch["rows_in"] for batch in known),
-            rows_rejected_before=sum(batch["rows_rejected"] for batch in known),
-        )
+        rows_in, rejected = (sum(batch[name] for batch in known) for name in ("rows_in", "rows_rejected"))
+        return replace(self, rows_in_before=rows_in, rows_rejected_before=rejected)
 
     def plus(self, batch: Mapping[str, Any]) -> "FileSummary":
         """The summary with a row of `load_batches` added."""
@@ -159,22 +156,16 @@ def store_report(
     stored = session.first(sa.select(load_reports.c.last_batch_id).where(*same).limit(1))
     if stored is not None and stored["last_batch_id"] == last_batch_id and not summary.resolved.any:
         return
-    counts = {**_count_rows(session, known), **summary.quality}
     session.execute(sa.delete(load_reports).where(*same))
-    rows = len(counts)
-    session.insert(
-        load_reports,
-        pa.table(
-            {
-                "corpus_id": pa.array([corpus_id] * rows, pa.int32()),
-                "files_digest": pa.array([digest] * rows, pa.string()),
-                "measure": pa.array(list(counts), pa.string()),
-                "loader": pa.array([loader] * rows, pa.string()),
-                "last_batch_id": pa.array([last_batch_id] * rows, pa.int64()),
-                "row_count": pa.array(list(counts.values()), pa.int64()),
-            }
-        ),
-    )
+    shared = {
+        "corpus_id": corpus_id,
+        "files_digest": digest,
+        "loader": loader,
+        "last_batch_id": last_batch_id,
+    }
+    counts = {**_count_rows(session, known), **summary.quality}
+    rows = [{**shared, "measure": measure, "row_count": count} for measure, count in counts.items()]
+    session.insert(load_reports, pa.Table.from_pylist(rows))
 
 
 def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:
