@@ -12,7 +12,6 @@ from pinakes import schema
 from pinakes.database import Session
 from pinakes.loaders.merge.context import (
     UNKNOWN,
-    Fates,
     Ids,
     Keys,
     MergeContext,
@@ -68,7 +67,6 @@ def merge_citations(
     children: tuple[Ids, Ids],
     keys: tuple[Keys, Keys],
     context: MergeContext,
-    fates: Fates,
 ) -> int:
     """Append the staged mentions and say how many.
 
@@ -85,7 +83,7 @@ def merge_citations(
     others = rows.filter(pa.array(~is_own))
     keep = np.array(is_new)
     if others.num_rows and _may_exist(session, context):
-        keep[~is_own] = ~_find_repeated(session, others, context, fates)
+        keep[~is_own] = ~_find_repeated(session, others, context)
     else:
         keep |= ~is_own
     return _append(session, rows.filter(pa.array(keep)), context)
@@ -107,9 +105,7 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
     return sa.select(load_batches.c.batch_id).where(*same)
 
 
-def _find_repeated(
-    session: Session, rows: pa.Table, context: MergeContext, fates: Fates
-) -> npt.NDArray[np.bool_]:
+def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
     with session.staged({"staged_citations": number_positions(rows)}):
@@ -117,8 +113,8 @@ def _find_repeated(
             found = session.fetch_arrow(_select_repeated(table, context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
-    fates.known.append(numbers[repeated])
-    fates.changed.append(numbers[~repeated])
+    context.fates.known.append(numbers[repeated])
+    context.fates.changed.append(numbers[~repeated])
     return repeated
 
 
