@@ -1,8 +1,4 @@
-"""Rankings and judgments in, scores of single queries out.
-
-A query that the ranking does not hold, or holds without any paper, is missing: every measure of the
-ranking gives it zero.
-"""
+"""Rankings and judgments in, scores of single queries out; a query without a ranked paper is worth zero."""
 
 from collections.abc import Mapping, Sequence
 

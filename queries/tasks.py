@@ -1,7 +1,4 @@
-"""Which tasks a benchmark can have, and what a task says of a benchmark's folder.
-
-A task is a module of `pinakes.tasks`, imported when a benchmark names it.
-"""
+"""Which tasks a benchmark can have, and what a task says of a benchmark's folder."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module

@@ -78,8 +78,7 @@ def _compile_vector_for_duckdb(type_: Vector, _compiler: Any, **_options: Any) -
 def vectors_table(encoder: str, dimensions: int) -> sa.Table:
     """The table of an encoder's vectors, in a metadata of its own: it exists once the encoder was used.
 
-    Raises:
-        IndexingError: the name could not be part of a table's name.
+    Raises `IndexingError` where the name could not be part of a table's name.
     """
     comment = f"Vectors of the encoder {encoder}, one for each text that it has read."
     return _make_table("vectors", encoder, dimensions, "the vector, 32-bit floats", comment)

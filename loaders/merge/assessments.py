@@ -1,7 +1,4 @@
-"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended.
-
-A selection is what a query asks with under one name; a newer one takes the place of the existing one.
-"""
+"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended."""
 
 from typing import Any
 

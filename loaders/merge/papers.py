@@ -1,7 +1,4 @@
-"""Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone.
-
-An existing paper has changed where one of its described columns or of its described child rows has.
-"""
+"""Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -1,8 +1,4 @@
-"""Stored answers to stored scores, by the task of the benchmark: per query, and aggregated.
-
-Scores are computed from the answers and from the judgments as they are now; computing them again replaces
-them.
-"""
+"""Stored answers and the judgments as they are now to stored scores, which replace older ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

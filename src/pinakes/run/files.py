@@ -1,7 +1,4 @@
-"""The lines of ranking files that others write: TREC runs, CSFCube's ranked pools, MDCR's scores.
-
-A reader gives rows in the order that the file ranks them, and what it refuses.
-"""
+"""The lines of ranking files that others write: TREC runs, CSFCube's ranked pools, MDCR's scores."""
 
 import gzip
 import math

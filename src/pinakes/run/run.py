@@ -1,8 +1,4 @@
-"""A benchmark's questions answered by a system, stored with all that decided the answers.
-
-A run is known by the digest of what decides it: requested again with nothing changed, the existing run is
-given back.
-"""
+"""A benchmark's questions answered by a system, stored under the digest of all that decided the answers."""
 
 import hashlib
 import time

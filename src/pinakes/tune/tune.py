@@ -1,7 +1,4 @@
-"""The k1 and b of BM25 that rank a benchmark's validation queries best, stored for later runs.
-
-One index serves the whole grid.
-"""
+"""The k1 and b of BM25 that rank a benchmark's validation queries best, stored for later runs."""
 
 import itertools
 import time

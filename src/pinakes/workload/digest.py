@@ -1,7 +1,4 @@
-"""The order among equal scores, and the digest of a workload: the same on both databases.
-
-Neither depends on ids of ours.
-"""
+"""The order among equal scores, and the digest of a workload: the same on both databases, whatever the ids."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,6 @@
 """What a run ranks: the queries and candidates of a benchmark, with the texts that decide the ranking.
 
-Queries of the folds that are for tuning alone are left out, with the pools that only they have; `tuning`
-gives these alone. `Workload.digest` is the same on both databases, whatever ids of ours
-the papers have.
+Queries of the folds that are for tuning alone are left out, with the pools that only they have.
 """
 
 from collections.abc import Iterator, Mapping

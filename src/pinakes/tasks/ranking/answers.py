@@ -1,8 +1,4 @@
-"""A workload ranked by a system, as rows of `hits`.
-
-A workload is ranked at once, or pool by pool where its pools are grouped; there a query's own paper is in no
-ranking.
-"""
+"""A workload ranked by a system, as rows of `hits`: at once, or pool by pool where its pools are grouped."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
