@@ -1,4 +1,4 @@
-"""The order among equal scores, and the digest of a workload: the same on both databases, whatever the ids."""
+"""The order among equal scores, and the digest of a workload: both the same on both databases."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
