@@ -207,7 +207,7 @@ def search_pgvector(
     options: argparse.Namespace, database: Any, table: Any, queries: np.ndarray, spec: Any, ef_search: int
 ) -> list[np.ndarray]:
     """The scores of each query's hits, best first; ef_search 0: by a scan."""
-    from pinakes.database.vector_sql import nearest_hnsw_of_all, use_exact, use_hnsw
+    from pinakes.database.vector_sql import nearest_hnsw, use_exact, use_hnsw
 
     def search_part(part: np.ndarray) -> list[np.ndarray]:
         with database.read() as session:
@@ -218,7 +218,7 @@ def search_pgvector(
             return [score_one(session, query) for query in part]
 
     def score_one(session: Any, query: np.ndarray) -> np.ndarray:
-        keys, vectors = nearest_hnsw_of_all(session, table, query, DEPTH + 16, spec)
+        keys, vectors = nearest_hnsw(session, table, query, DEPTH + 16, spec, in_pool=False)
         pairs = np.column_stack((np.zeros(len(keys), np.int64), np.arange(len(keys))))
         return -np.sort(-score_pairs(query[None, :], vectors, pairs, "cosine"))
 

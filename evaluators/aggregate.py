@@ -75,7 +75,9 @@ def aggregate(
         is_sum = adds_up(measure)
         for name, subset in listed[query_ids].items():
             value, members = _summarise(by_query, subset, is_sum=is_sum)
-            found.append(_build_score(measure, _write_name(within, name), value, members))
+            expected = sum(score.queries_expected for score in members)
+            answered = sum(score.queries_answered for score in members)
+            found.append(Score(measure, _write_name(within, name), None, value, expected, answered))
     return found
 
 
@@ -118,9 +120,10 @@ def _list_splits(
         if all(parts):
             subsets[f"{group}/{split}"] = _Subset(parts)
         elif group == "all":
+            folds = ", ".join("{" + ", ".join(sorted(fold_set)) + "}" for fold_set in fold_sets)
             raise EvaluationError(
-                f"split {split!r} asks for folds {_write_folds(fold_sets)}, and one of these sets has no "
-                f"query; compare with the values of column {rule.fold_column!r}"
+                f"split {split!r} asks for folds {folds}, and one of these sets has no query; compare with "
+                f"the values of column {rule.fold_column!r}"
             )
     return subsets
 
@@ -188,20 +191,5 @@ def _summarise(by_query: Mapping[str, Score], subset: _Subset, *, is_sum: bool) 
     return round(_mean(percents), subset.decimals - 2) / 100, members
 
 
-def _build_score(measure: str, subset: str, value: float, members: Sequence[Score]) -> Score:
-    return Score(
-        measure=measure,
-        subset=subset,
-        query_id=None,
-        value=value,
-        queries_expected=sum(score.queries_expected for score in members),
-        queries_answered=sum(score.queries_answered for score in members),
-    )
-
-
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def _write_folds(fold_sets: Sequence[Collection[str]]) -> str:
-    return ", ".join("{" + ", ".join(sorted(fold_set)) + "}" for fold_set in fold_sets)

@@ -25,7 +25,8 @@ def average_precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Flo
 
 def gain(ranks: JudgedRanks, _level: int, cutoff: int | None) -> Floats:
     """nDCG: gains are grades, over log2(rank + 1); the best order is over all judged papers."""
-    query, rank, grade = _cut(cutoff, *(column[ranks.grade > 0] for column in _columns(ranks)))
+    gained = ranks.grade > 0
+    query, rank, grade = _cut(cutoff, ranks.query[gained], ranks.rank[gained], ranks.grade[gained])
     found = _add(ranks, query, grade / _log2(rank + 1))
     order = np.lexsort((-ranks.judged_grade, ranks.judged_query))
     best_query, best_grade = ranks.judged_query[order], ranks.judged_grade[order]
@@ -84,10 +85,6 @@ KERNELS: Final[Mapping[str, Kernel]] = {
     "nDCG": gain,
 }
 """base name of a family of `standard` -> what computes it where no parameter but `rel` is given"""
-
-
-def _columns(ranks: JudgedRanks) -> tuple[Integers, Integers, Integers]:
-    return ranks.query, ranks.rank, ranks.grade
 
 
 def _cut(

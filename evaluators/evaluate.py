@@ -1,8 +1,4 @@
-"""Rankings and judgments in, scores of single queries out.
-
-A query that the ranking does not hold, or holds without any paper, is missing: every measure of the
-ranking gives it zero.
-"""
+"""Rankings and judgments in, scores of single queries out; a query without a ranked paper is worth zero."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,11 +16,8 @@ def evaluate_columns(
 ) -> list[Score]:
     """One score for each measure and judged query: measures as given, queries by id.
 
-    Args:
-        ranked: the rankings; a query without a row is missing: `queries_answered` is 0.
-        judged: the judgments.
-        measures: the measures, whose canonical names the scores have.
-        subset: what the scores say of which papers were ranked: `all`, or a type of candidates.
+    A query without a ranked row is missing: its `queries_answered` is 0. `subset` is what the scores say of
+    which papers were ranked: `all`, or a type of candidates.
 
     Raises `EvaluationError` for a query without judged papers, a NaN score, a paper ranked twice, or a
     ranking that a measure does not allow.

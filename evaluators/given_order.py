@@ -1,8 +1,4 @@
-"""Measures over the whole judged pool, in the order that the ranking was given in; and nDCG of these.
-
-What these measures share: scores are not looked at, the pool is the query's judgments, and its size
-decides cutoffs given as a share.
-"""
+"""Measures over the whole judged pool, in the order that the ranking was given in; and nDCG of these."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,6 @@
 """Whether two systems differ: paired tests over the same queries.
 
-Every test is two-sided and gives the same digits at any thread count and in any order of queries. Leaves
-out: unpaired tests, and which pairs of runs to compare.
+Every test is two-sided and gives the same digits at any thread count and in any order of queries.
 """
 
 import math

@@ -59,7 +59,6 @@ class FindFiles(Protocol):
 
     def __call__(self, source: Path | None, options: Options, /) -> list[InputFile]:
         """Raise `InputError` when the source is not what the loader reads."""
-        ...
 
 
 class ReadChunks(Protocol):
@@ -67,7 +66,6 @@ class ReadChunks(Protocol):
 
     def __call__(self, file: InputFile, options: Options, first_row: int, /) -> Iterator[Chunk]:
         """Yield chunks in file order; a chunk's content must not depend on `first_row`'s predecessors."""
-        ...
 
 
 PAPER_COLUMNS: Final = ("title", "abstract", "year", "venue", "citation_count")

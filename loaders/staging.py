@@ -6,16 +6,12 @@ a record and its child rows stand or fall together.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Reason = Literal[
-    "invalid_utf8", "not_json", "not_an_object", "not_xml", "malformed_line", "too_large",
-    "missing_field", "invalid_value", "duplicate_id", "unknown_paper", "unknown_query",
-    "unknown_sentence",
-]  # fmt: skip
+from pinakes.schema.batches import Reason as Reason
 
 REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",
@@ -32,48 +28,44 @@ REASONS: Final[dict[str, str]] = {
     "unknown_sentence": "the row names a sentence that the abstract of its query's paper does not have",
 }
 
-_TYPES: Final = {
-    "row_number": pa.int64(),
-    **dict.fromkeys(("year", "citation_count", "section_number", "position"), pa.int32()),
-    **dict.fromkeys(("context_start", "context_end", "grade"), pa.int32()),
-    **dict.fromkeys(("score", "value"), pa.float64()),
-    "is_influential": pa.bool_(),
+_PAPER: Final = "source_id! title abstract year:int venue citation_count:int"
+_COLUMNS: Final = {
+    "papers": _PAPER,
+    "mentioned_papers": _PAPER,
+    "identifiers": "source_id! scheme! identifier!",
+    "fields": "source_id! field! assigned_by!",
+    "authorships": "source_id! position:int! author_source_id! author_name! block",
+    "sections": "source_id! section_number:int! title text!",
+    "sentences": "source_id! section_number:int! position:int! text! facet source_label",
+    "variants": "source_id! code! title abstract",
+    "review_scores": "source_id! review_id! aspect! score:real!",
+    "labels": "task! source_id! split! label! value:real quality!",
+    "references": "reference_key! title abstract year:int",
+    "reference_identifiers": "reference_key! scheme! identifier!",
+    "citations": (
+        "citing_source_id! reference_key! source_reference_id context context_start:int context_end:int "
+        "intents is_influential:bool"
+    ),
+    "queries": "query_id! paper_source_id text description narrative facet field fold",
+    "judgments": "query_id! source_id! assessor! split! grade:int!",
+    "pool_sources": "query_id! source_id! source!",
+    "sentence_selections": "query_id! selection! position:int!",
+    "deletions": "kind! key!",
 }
-"""column that holds no text -> its type"""
+"""staged table -> its columns; texts unless a type follows, `!` where null is not allowed"""
+_TYPES: Final = {"": pa.string(), "int": pa.int32(), "real": pa.float64(), "bool": pa.bool_()}
 
 
 def _build_schema(columns: str) -> pa.Schema:
-    named = [(name.removesuffix("?"), name.endswith("?")) for name in ("row_number", *columns.split())]
-    return pa.schema(
-        [pa.field(name, _TYPES.get(name, pa.string()), nullable=nullable) for name, nullable in named]
-    )
+    fields = [pa.field("row_number", pa.int64(), nullable=False)]
+    for column in columns.split():
+        name, _, type_ = column.removesuffix("!").partition(":")
+        fields.append(pa.field(name, _TYPES[type_], nullable=not column.endswith("!")))
+    return pa.schema(fields)
 
 
-STAGED: Final[dict[str, pa.Schema]] = {
-    name: _build_schema(columns)
-    for name, columns in {
-        "papers": "source_id title? abstract? year? venue? citation_count?",
-        "mentioned_papers": "source_id title? abstract? year? venue? citation_count?",
-        "identifiers": "source_id scheme identifier",
-        "fields": "source_id field assigned_by",
-        "authorships": "source_id position author_source_id author_name block?",
-        "sections": "source_id section_number title? text",
-        "sentences": "source_id section_number position text facet? source_label?",
-        "variants": "source_id code title? abstract?",
-        "review_scores": "source_id review_id aspect score",
-        "labels": "task source_id split label value? quality",
-        "references": "reference_key title? abstract? year?",
-        "reference_identifiers": "reference_key scheme identifier",
-        "citations": "citing_source_id reference_key source_reference_id? context? "
-        "context_start? context_end? intents? is_influential?",
-        "queries": "query_id paper_source_id? text? description? narrative? facet? field? fold?",
-        "judgments": "query_id source_id assessor split grade",
-        "pool_sources": "query_id source_id source",
-        "sentence_selections": "query_id selection position",
-        "deletions": "kind key",
-    }.items()
-}
-"""Staged table -> its columns, `?` where they may be null; ids are the source's.
+STAGED: Final = {name: _build_schema(columns) for name, columns in _COLUMNS.items()}
+"""Staged table -> its columns; ids are the source's.
 
 `mentioned_papers` are papers that a record describes in passing: added where the corpus lacks them, and
 their gaps filled, but nothing of them replaced. `intents` are the source's words, sorted, joined by a comma.

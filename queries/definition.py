@@ -106,11 +106,7 @@ def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
 
 
 def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
-    """The benchmark of that name.
-
-    Args:
-        name: the folder's name.
-        folders: folders of benchmarks besides the bundled ones; theirs win.
+    """The benchmark of that name, from the given folders or else the bundled ones.
 
     Raises:
         UnknownNameError: there is no such folder; the message lists the known ones.

@@ -106,7 +106,9 @@ def _create_view(
     file = f"{view}.sql" if view in benchmark.sql else f"views/{view}.sql"
     name = _quote(session, benchmark, view)
     with _explain_refusal(benchmark, file):
-        session.execute(_as_written(f"CREATE VIEW {name} AS (\n{_query(body)}\n)"))
+        # In brackets, a second statement is an error of syntax; not `text`: a colon in it is no parameter.
+        statement = f"CREATE VIEW {name} AS (\n{body.rstrip().removesuffix(';')}\n)"
+        session.execute(sa.DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]
         nothing = sa.select(sa.text("*")).select_from(sa.table(view, schema=benchmark.name)).limit(0)
         found = set(session.fetch_arrow(nothing).column_names)
     if not expected <= found:
@@ -126,16 +128,6 @@ def read_leading_comment(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     leading = takewhile(lambda line: line.startswith("--"), lines)
     return " ".join(line.removeprefix("--").strip() for line in leading)
-
-
-def _query(text: str) -> str:
-    # In brackets, a second statement is an error of syntax.
-    return text.rstrip().removesuffix(";")
-
-
-def _as_written(statement: str) -> sa.DDL:
-    # Not `text`: a colon in a folder's SQL is no parameter.
-    return sa.DDL(statement.replace("%", "%%"))  # type: ignore[no-untyped-call]
 
 
 @contextmanager

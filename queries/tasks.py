@@ -1,7 +1,4 @@
-"""Which tasks a benchmark can have, and what a task says of a benchmark's folder.
-
-A task is a module of `pinakes.tasks`, imported when a benchmark names it.
-"""
+"""Which tasks a benchmark can have, and what a task says of a benchmark's folder."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -27,16 +24,13 @@ class TaskViews(Protocol):
     @property
     def views(self) -> Mapping[str, str]:
         """Each view that the folder gives as a file of SQL -> what it holds. A view may read earlier ones."""
-        ...
 
     @property
     def settings(self) -> Sequence[str]:
         """The keys that benchmark.toml must have, besides those of every benchmark."""
-        ...
 
     def list_columns(self, benchmark: "Benchmark", view: str) -> Sequence[str]:
         """The columns that a view must have."""
-        ...
 
 
 def resolve_task(name: str) -> Any:

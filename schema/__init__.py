@@ -1,106 +1,53 @@
-"""What the database holds: one truth for DuckDB and Postgres, in SQLAlchemy Core.
+"""What the database holds: one truth for DuckDB and Postgres, in SQLAlchemy Core."""
 
-Loaders, indexers and runs write them.
-"""
-
-from pinakes.schema.base import metadata, next_id
-from pinakes.schema.batches import load_batches, load_reports, rejected_rows
-from pinakes.schema.benchmarks import (
-    benchmark_queries,
-    benchmarks,
-    judgments,
-    pool_sources,
-    published_scores,
-    sentence_selections,
-)
-from pinakes.schema.citations import (
-    ambiguous_references,
-    citations,
-    cited_references,
-    duplicate_references,
-    pending_citations,
-    reference_identifiers,
-)
-from pinakes.schema.create import SCHEMA_VERSION, check_schema, comment_on_view, create_schema
-from pinakes.schema.papers import (
-    authors,
-    authorships,
-    corpora,
-    distinct_sentences,
-    duplicate_papers,
-    labels,
-    paper_fields,
-    paper_identifiers,
-    paper_variants,
-    papers,
-    review_scores,
-    sections,
-    sentences,
-)
-from pinakes.schema.runs import hits, runs, scores, tuned_parameters
-from pinakes.schema.sampling import (
-    constructed_candidates,
-    construction_clashes,
-    construction_models,
-    pool_members,
-    pools,
-    sampled_citations,
-    sampled_queries,
-    sampling_exclusions,
-    samplings,
-)
-from pinakes.schema.vectors import encoders, sentence_vectors_table, side_indexes, vectors_table
-
-__all__ = [
-    "SCHEMA_VERSION",
-    "ambiguous_references",
-    "authors",
-    "authorships",
-    "benchmark_queries",
-    "benchmarks",
-    "check_schema",
-    "citations",
-    "cited_references",
-    "comment_on_view",
-    "constructed_candidates",
-    "construction_clashes",
-    "construction_models",
-    "corpora",
-    "create_schema",
-    "distinct_sentences",
-    "duplicate_papers",
-    "duplicate_references",
-    "encoders",
-    "hits",
-    "judgments",
-    "labels",
-    "load_batches",
-    "load_reports",
-    "metadata",
-    "next_id",
-    "paper_fields",
-    "paper_identifiers",
-    "paper_variants",
-    "papers",
-    "pending_citations",
-    "pool_members",
-    "pool_sources",
-    "pools",
-    "published_scores",
-    "reference_identifiers",
-    "rejected_rows",
-    "review_scores",
-    "runs",
-    "sampled_citations",
-    "sampled_queries",
-    "sampling_exclusions",
-    "samplings",
-    "scores",
-    "sections",
-    "sentence_selections",
-    "sentence_vectors_table",
-    "sentences",
-    "side_indexes",
-    "tuned_parameters",
-    "vectors_table",
-]
+from pinakes.schema.base import metadata as metadata
+from pinakes.schema.base import next_id as next_id
+from pinakes.schema.batches import load_batches as load_batches
+from pinakes.schema.batches import load_reports as load_reports
+from pinakes.schema.batches import rejected_rows as rejected_rows
+from pinakes.schema.benchmarks import benchmark_queries as benchmark_queries
+from pinakes.schema.benchmarks import benchmarks as benchmarks
+from pinakes.schema.benchmarks import judgments as judgments
+from pinakes.schema.benchmarks import pool_sources as pool_sources
+from pinakes.schema.benchmarks import published_scores as published_scores
+from pinakes.schema.benchmarks import sentence_selections as sentence_selections
+from pinakes.schema.citations import ambiguous_references as ambiguous_references
+from pinakes.schema.citations import citations as citations
+from pinakes.schema.citations import cited_references as cited_references
+from pinakes.schema.citations import duplicate_references as duplicate_references
+from pinakes.schema.citations import pending_citations as pending_citations
+from pinakes.schema.citations import reference_identifiers as reference_identifiers
+from pinakes.schema.create import SCHEMA_VERSION as SCHEMA_VERSION
+from pinakes.schema.create import check_schema as check_schema
+from pinakes.schema.create import comment_on_view as comment_on_view
+from pinakes.schema.create import create_schema as create_schema
+from pinakes.schema.papers import authors as authors
+from pinakes.schema.papers import authorships as authorships
+from pinakes.schema.papers import corpora as corpora
+from pinakes.schema.papers import distinct_sentences as distinct_sentences
+from pinakes.schema.papers import duplicate_papers as duplicate_papers
+from pinakes.schema.papers import labels as labels
+from pinakes.schema.papers import paper_fields as paper_fields
+from pinakes.schema.papers import paper_identifiers as paper_identifiers
+from pinakes.schema.papers import paper_variants as paper_variants
+from pinakes.schema.papers import papers as papers
+from pinakes.schema.papers import review_scores as review_scores
+from pinakes.schema.papers import sections as sections
+from pinakes.schema.papers import sentences as sentences
+from pinakes.schema.runs import hits as hits
+from pinakes.schema.runs import runs as runs
+from pinakes.schema.runs import scores as scores
+from pinakes.schema.runs import tuned_parameters as tuned_parameters
+from pinakes.schema.sampling import constructed_candidates as constructed_candidates
+from pinakes.schema.sampling import construction_clashes as construction_clashes
+from pinakes.schema.sampling import construction_models as construction_models
+from pinakes.schema.sampling import pool_members as pool_members
+from pinakes.schema.sampling import pools as pools
+from pinakes.schema.sampling import sampled_citations as sampled_citations
+from pinakes.schema.sampling import sampled_queries as sampled_queries
+from pinakes.schema.sampling import sampling_exclusions as sampling_exclusions
+from pinakes.schema.sampling import samplings as samplings
+from pinakes.schema.vectors import encoders as encoders
+from pinakes.schema.vectors import sentence_vectors_table as sentence_vectors_table
+from pinakes.schema.vectors import side_indexes as side_indexes
+from pinakes.schema.vectors import vectors_table as vectors_table

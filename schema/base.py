@@ -42,15 +42,10 @@ def reference(
     type_: Any = sa.BigInteger,
     on_delete: Literal["CASCADE", "SET NULL"] | None = None,
 ) -> sa.Column[Any]:
-    """A column that names a row of another table.
+    """A column that names a row of another table, whose comment is the target (as papers.paper_id) and `of`.
 
-    Args:
-        name: of the column.
-        target: the table and column that it names, as papers.paper_id.
-        of: what else its comment says.
-        role: whether it is of the primary key, never null, or may be null.
-        type_: of both columns.
-        on_delete: what becomes of the row when the named one goes: it goes too, or names none; None: nothing.
+    It is of the primary key, never null, or may be null. `on_delete` says what becomes of the row when the
+    named one goes: it goes too, or names none; None: nothing.
     """
     return sa.Column(
         name,

@@ -1,10 +1,12 @@
 """What was loaded, what was not, and why."""
 
+from typing import Literal, get_args
+
 import sqlalchemy as sa
 
 from pinakes.schema.base import key_column, metadata, one_of, optional, reference, required
 
-REJECTION_REASONS = (
+Reason = Literal[
     "invalid_utf8",
     "not_json",
     "not_an_object",
@@ -17,7 +19,8 @@ REJECTION_REASONS = (
     "unknown_paper",
     "unknown_query",
     "unknown_sentence",
-)
+]
+REJECTION_REASONS = get_args(Reason)
 
 load_batches = sa.Table(
     "load_batches",

@@ -17,11 +17,7 @@ benchmark_queries = sa.Table(
     reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
     key_column("query_id", "the source's own id of the query", sa.Text),
     reference(
-        "paper_id",
-        "papers.paper_id",
-        " where the query is a paper",
-        role="optional",
-        on_delete="SET NULL",
+        "paper_id", "papers.paper_id", " where the query is a paper", role="optional", on_delete="SET NULL"
     ),
     optional("text", sa.Text, "the query's text (TREC: title) where it is a text"),
     optional("description", sa.Text, "TREC: description or question"),

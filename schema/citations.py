@@ -80,11 +80,7 @@ citations = sa.Table(
     metadata,
     key_column("citation_id", "ours"),
     reference(
-        "citing_paper_id",
-        "papers.paper_id",
-        " of the paper that cites",
-        role="required",
-        on_delete="CASCADE",
+        "citing_paper_id", "papers.paper_id", " of the paper that cites", role="required", on_delete="CASCADE"
     ),
     reference("reference_id", "cited_references.reference_id", " of what it cites", role="required"),
     *_mention_columns(),

@@ -41,11 +41,7 @@ _VIEWS: Final = {
 
 
 def create_schema(database: Database) -> bool:
-    """Make every table, view and comment; True if they were made now, False if they were there.
-
-    Raises:
-        SchemaVersionError: the database is of another version.
-    """
+    """Make every table, view and comment; True if they were made now, False if they were there."""
     with database.begin() as session:
         if find_version(session) is not None:
             _refuse_other_version(session)
@@ -54,7 +50,8 @@ def create_schema(database: Database) -> bool:
             session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         metadata.create_all(session.connection)
         for view, comment in _VIEWS.items():
-            session.execute(_read_view(view))
+            file = files("pinakes.schema").joinpath("views", f"{view}.sql")
+            session.execute(file.read_text(encoding="utf-8"))
             comment_on_view(session, view, comment)
         session.execute(sa.insert(schema_version).values(version=SCHEMA_VERSION))
     return True
@@ -69,11 +66,7 @@ def comment_on_view(session: Session, view: str, comment: str) -> None:
 
 
 def check_schema(database: Database) -> None:
-    """Nothing, if the database has the tables of this version.
-
-    Raises:
-        SchemaVersionError: it has none, or older or newer ones; the message says what to do.
-    """
+    """Raise `SchemaVersionError`, which says what to do, where the tables are none, older or newer ones."""
     with database.read() as session:
         _refuse_other_version(session)
 
@@ -104,7 +97,3 @@ def _refuse_other_version(session: Session) -> None:
             f"this database has schema version {found}, and this Pinakes needs {SCHEMA_VERSION}: it was made "
             "by an older Pinakes. Load the corpora into a new database."
         )
-
-
-def _read_view(name: str) -> str:
-    return files("pinakes.schema").joinpath("views", f"{name}.sql").read_text(encoding="utf-8")

@@ -1,7 +1,4 @@
-"""Benchmarks that are sampled from a corpus: their parameters, queries, pools, and constructed candidates.
-
-`pinakes sample` and `pinakes construct` write these tables; a benchmark's views read them.
-"""
+"""Benchmarks that are sampled from a corpus: their parameters, queries, pools, and constructed candidates."""
 
 from typing import Final
 

@@ -78,49 +78,43 @@ def _compile_vector_for_duckdb(type_: Vector, _compiler: Any, **_options: Any) -
 def vectors_table(encoder: str, dimensions: int) -> sa.Table:
     """The table of an encoder's vectors, in a metadata of its own: it exists once the encoder was used.
 
-    Raises:
-        IndexingError: the name could not be part of a table's name.
+    Raises `IndexingError` where the name could not be part of a table's name.
     """
-    _require_name(encoder)
-    return sa.Table(
-        f"vectors_{encoder}",
-        sa.MetaData(),
-        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
-        sa.Column("embedding", Vector(dimensions), nullable=False, comment="the vector, 32-bit floats"),
-        info={"dimensions": dimensions},
-        comment=f"Vectors of the encoder {encoder}, one for each text that it has read.",
-    )
+    comment = f"Vectors of the encoder {encoder}, one for each text that it has read."
+    return _make_table("vectors", encoder, dimensions, "the vector, 32-bit floats", comment)
 
 
 def sentence_vectors_table(encoder: str, dimensions: int) -> sa.Table:
     """The table of an encoder's contextual sentence vectors, as `vectors_table`."""
-    _require_name(encoder)
-    return sa.Table(
-        f"sentence_vectors_{encoder}",
-        sa.MetaData(),
-        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
-        sa.Column(
-            "sentence_position",
-            sa.Integer,
-            primary_key=True,
-            autoincrement=False,
-            comment="1 is the first sentence of the text",
-        ),
-        sa.Column(
+    return _make_table(
+        "sentence_vectors",
+        encoder,
+        dimensions,
+        "zeros where no token was read",
+        f"Sentence vectors of {encoder}: texts are title, ' [SEP] ', sentences with U+001F between.",
+        key_column("sentence_position", "1 is the first sentence of the text", sa.Integer),
+        required(
             "token_count",
             sa.Integer,
-            nullable=False,
-            comment="tokens of the sentence that were read; 0: it lies behind the length limit",
+            "tokens of the sentence that were read; 0: it lies behind the length limit",
         ),
-        sa.Column("embedding", Vector(dimensions), nullable=False, comment="zeros where no token was read"),
-        info={"dimensions": dimensions},
-        comment=f"Sentence vectors of {encoder}: texts are title, ' [SEP] ', sentences with U+001F between.",
     )
 
 
-def _require_name(encoder: str) -> None:
+def _make_table(
+    kind: str, encoder: str, dimensions: int, embedding: str, comment: str, *columns: sa.Column[Any]
+) -> sa.Table:
     if not ENCODER_NAME.fullmatch(encoder):
         raise IndexingError(
             f"{encoder!r} cannot name an encoder: expected a lower-case letter, then letters, digits or "
             "underscores, 49 characters at most. Rename the model's folder."
         )
+    return sa.Table(
+        f"{kind}_{encoder}",
+        sa.MetaData(),
+        sa.Column("text_digest", sa.Uuid, primary_key=True, comment="CAST(md5(text) AS UUID) of the text"),
+        *columns,
+        required("embedding", Vector(dimensions), embedding),
+        info={"dimensions": dimensions},
+        comment=comment,
+    )

@@ -1,7 +1,4 @@
-"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended.
-
-A selection is what a query asks with under one name; a newer one takes the place of the existing one.
-"""
+"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended."""
 
 from typing import Any
 
@@ -17,7 +14,6 @@ from pinakes.loaders.base import ASSESSMENTS, PAPER_KEYS
 from pinakes.loaders.merge.children import list_key
 from pinakes.loaders.merge.context import (
     UNKNOWN,
-    Fates,
     Keys,
     MergeContext,
     Tables,
@@ -30,9 +26,7 @@ from pinakes.loaders.merge.statements import add_missing, differ, list_said, mat
 from pinakes.loaders.staging import Reason
 
 
-def merge_assessments(
-    session: Session, tables: Tables, papers: Keys, context: MergeContext, fates: Fates
-) -> None:
+def merge_assessments(session: Session, tables: Tables, papers: Keys, context: MergeContext) -> None:
     """Merge a chunk's queries, judgments, pools and labels; all papers that they name are there."""
     if context.creates_unknown and "judgments" in tables:
         _create_queries(session, tables, context)
@@ -40,7 +34,7 @@ def merge_assessments(
         if name in tables:
             ids = papers.find(tables[name][PAPER_KEYS[name]])
             rows = tables[name].append_column("paper_id", pa.array(ids, mask=ids == UNKNOWN))
-            _merge(session, name, keep_first(rows, list_key(table)), context, fates)
+            _merge(session, name, keep_first(rows, list_key(table)), context)
 
 
 def _create_queries(session: Session, tables: Tables, context: MergeContext) -> None:
@@ -52,7 +46,7 @@ def _create_queries(session: Session, tables: Tables, context: MergeContext) -> 
     add_missing(session, table, mark_rows(table, pa.table({"query_id": requested}), context))
 
 
-def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
+def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext) -> None:
     table = ASSESSMENTS[name]
     staged, said = stage(name, table), list_said(table)
     constants = {"corpus_id": context.corpus_id, "producer": context.producer}
@@ -71,8 +65,8 @@ def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext, f
     is_new = np.ones(rows.num_rows, dtype=np.bool_)
     is_new[known] = False
     numbers = number_rows(rows)
-    fates.known.append(numbers[known])
-    fates.changed += [numbers[changed], numbers[is_new]]
+    context.fates.known.append(numbers[known])
+    context.fates.changed += [numbers[changed], numbers[is_new]]
     session.insert(table, fit_table(table, mark_rows(table, rows.filter(pa.array(is_new)), context)))
 
 
@@ -99,7 +93,7 @@ def _name_problem(row: dict[str, Any]) -> tuple[Reason, str]:
     return "unknown_sentence", f"{row['query_id']} has no sentence {row['position']}"
 
 
-def merge_selections(session: Session, tables: Tables, context: MergeContext, fates: Fates) -> None:
+def merge_selections(session: Session, tables: Tables, context: MergeContext) -> None:
     """Merge a chunk's selections; all sentences that they name are there."""
     if "sentence_selections" not in tables:
         return
@@ -112,8 +106,8 @@ def merge_selections(session: Session, tables: Tables, context: MergeContext, fa
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         session.execute(_read("delete_positions"), {"corpus_id": context.corpus_id})
         session.execute(_read("insert_positions"), parameters)
-    fates.known.append(known)
-    fates.changed += [changed, np.setdiff1d(numbers, known)]
+    context.fates.known.append(known)
+    context.fates.changed += [changed, np.setdiff1d(numbers, known)]
 
 
 def _read(block: str) -> str:

@@ -12,7 +12,6 @@ from pinakes import schema
 from pinakes.database import Session
 from pinakes.loaders.merge.context import (
     UNKNOWN,
-    Fates,
     Ids,
     Keys,
     MergeContext,
@@ -68,15 +67,11 @@ def merge_citations(
     children: tuple[Ids, Ids],
     keys: tuple[Keys, Keys],
     context: MergeContext,
-    fates: Fates,
 ) -> int:
-    """Append mentions and say how many.
+    """Append the staged mentions and say how many.
 
-    Args:
-        rows: the staged mentions.
-        children: of papers' own mentions, which were replaced with the paper: the ids of the papers written,
-            and of all papers of the chunk.
-        keys: the papers and the cited works that the chunk names.
+    `children` are, of papers' own mentions, which were replaced with the paper, the ids of the papers
+    written, and of all papers of the chunk; `keys` the papers and the cited works that the chunk names.
     """
     papers, references = keys
     ids = papers.find(rows["citing_source_id"])
@@ -88,7 +83,7 @@ def merge_citations(
     others = rows.filter(pa.array(~is_own))
     keep = np.array(is_new)
     if others.num_rows and _may_exist(session, context):
-        keep[~is_own] = ~_find_repeated(session, others, context, fates)
+        keep[~is_own] = ~_find_repeated(session, others, context)
     else:
         keep |= ~is_own
     return _append(session, rows.filter(pa.array(keep)), context)
@@ -110,9 +105,7 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
     return sa.select(load_batches.c.batch_id).where(*same)
 
 
-def _find_repeated(
-    session: Session, rows: pa.Table, context: MergeContext, fates: Fates
-) -> npt.NDArray[np.bool_]:
+def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
     with session.staged({"staged_citations": number_positions(rows)}):
@@ -120,8 +113,8 @@ def _find_repeated(
             found = session.fetch_arrow(_select_repeated(table, context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
-    fates.known.append(numbers[repeated])
-    fates.changed.append(numbers[~repeated])
+    context.fates.known.append(numbers[repeated])
+    context.fates.changed.append(numbers[~repeated])
     return repeated
 
 

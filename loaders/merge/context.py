@@ -32,6 +32,25 @@ _NAMED: Final[dict[str, tuple[sa.Table, sa.ColumnElement[int], sa.Column[str]]]]
 """kind of key -> its table, the id of ours, and the source's key"""
 
 
+@dataclass(slots=True)
+class Fates:
+    """Which records were there already, at least in part, and which of all brought something new."""
+
+    known: list[Ids] = field(default_factory=list)
+    changed: list[Ids] = field(default_factory=list)
+
+    def count(self) -> tuple[int, int]:
+        """How many records were known, and how many of those changed."""
+        known = _unite(self.known)
+        if not len(known):
+            return 0, 0
+        return len(known), len(np.intersect1d(known, _unite(self.changed), assume_unique=True))
+
+
+def _unite(parts: list[Ids]) -> Ids:
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class MergeContext:
     """What a merge needs to know besides the rows.
@@ -41,6 +60,7 @@ class MergeContext:
         creates_unknown: whether papers and queries that are only named become rows without a text.
         describes: which columns and child rows of its papers the file says in full (`Loader.describes`).
         gaps_say_nothing: whether what the file does not say of a paper stays as it is.
+        fates: what becomes of the records, while the chunk is merged.
     """
 
     corpus_id: int
@@ -49,6 +69,7 @@ class MergeContext:
     creates_unknown: bool
     describes: frozenset[str]
     gaps_say_nothing: bool = False
+    fates: Fates = field(default_factory=Fates)
 
     @property
     def producer(self) -> str:
@@ -68,25 +89,6 @@ class MergeCounts:
     unchanged: int
     rejected: list[Rejected]
     citations: int = 0
-
-
-@dataclass(slots=True)
-class Fates:
-    """Which records were there already, at least in part, and which of all brought something new."""
-
-    known: list[Ids] = field(default_factory=list)
-    changed: list[Ids] = field(default_factory=list)
-
-    def count(self) -> tuple[int, int]:
-        """How many records were known, and how many of those changed."""
-        known = _unite(self.known)
-        if not len(known):
-            return 0, 0
-        return len(known), len(np.intersect1d(known, _unite(self.changed), assume_unique=True))
-
-
-def _unite(parts: list[Ids]) -> Ids:
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
 @dataclass(slots=True)

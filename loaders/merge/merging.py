@@ -17,7 +17,6 @@ from pinakes.loaders.merge.children import ADDED, DEFECT, add_children
 from pinakes.loaders.merge.citations import find_references, merge_citations
 from pinakes.loaders.merge.context import (
     UNKNOWN,
-    Fates,
     Ids,
     Keys,
     MergeContext,
@@ -55,17 +54,15 @@ class _Named:
 def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeCounts:
     """Bring a chunk's accepted records into the tables and say what became of each.
 
-    Raises:
-        LoadError: child rows were staged without their paper (a defect of the loader).
+    Raises `LoadError` where child rows were staged without their paper (a defect of the loader).
     """
     tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
     _refuse_strays(tables, context)
     named = _find_named(session, tables, context)
     refused, tables = _refuse(chunk, tables, named, context)
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
-    fates = Fates()
-    citations = _merge(session, tables, named, context, fates) if accepted else 0
-    known, updated = fates.count()
+    citations = _merge(session, tables, named, context) if accepted else 0
+    known, updated = context.fates.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
     return MergeCounts(accepted, updated, known - updated, rejected, citations)
 
@@ -111,45 +108,38 @@ def _refuse(
     return refused, tables
 
 
-def _merge(
-    session: Session, tables: dict[str, pa.Table], named: _Named, context: MergeContext, fates: Fates
-) -> int:
+def _merge(session: Session, tables: dict[str, pa.Table], named: _Named, context: MergeContext) -> int:
     """Merge all areas in the order in which they need each other; the number of new mentions."""
     mentions = 0
     references = find_references(session, tables, context)
-    written = merge_papers(session, tables, named.papers, references, context, fates)
+    written = merge_papers(session, tables, named.papers, references, context)
     if "mentioned_papers" in tables:
-        fill_papers(session, tables, named.papers, context, fates)
+        fill_papers(session, tables, named.papers, context)
     added = ADDED if "mentioned_papers" in tables else set(ADDED) - context.describes
     add_children(session, {name: tables[name] for name in added if name in tables}, named.papers)
     if context.creates_unknown:
         columns = [tables[name][PAPER_KEYS[name]] for name in ASSESSMENTS if name in tables]
         create_papers(session, columns, named.papers, context)
     if "citations" in tables:
-        own = _find_own(tables, named.papers, context)
+        own = np.empty(0, dtype=np.int64)  # the ids of the papers whose mentions belong to their records
+        if "papers" in tables and "citations" in context.describes:
+            own = named.papers.find(tables["papers"]["source_id"])
         keys = (named.papers, references)
-        mentions = merge_citations(session, tables["citations"], (written, own), keys, context, fates)
-    merge_assessments(session, tables, named.papers, context, fates)
-    merge_selections(session, tables, context, fates)
+        mentions = merge_citations(session, tables["citations"], (written, own), keys, context)
+    merge_assessments(session, tables, named.papers, context)
+    merge_selections(session, tables, context)
     if "deletions" in tables:
-        _delete(session, tables["deletions"], context, fates)
+        _delete(session, tables["deletions"], context)
     return mentions
 
 
-def _find_own(tables: Tables, papers: Keys, context: MergeContext) -> Ids:
-    """The ids of the papers whose mentions belong to their records."""
-    if "papers" not in tables or "citations" not in context.describes:
-        return np.empty(0, dtype=np.int64)
-    return papers.find(tables["papers"]["source_id"])
-
-
-def _delete(session: Session, rows: pa.Table, context: MergeContext, fates: Fates) -> None:
+def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
     """Delete what the rows name and the corpus holds; what it does not hold is no error.
 
     With a paper go its child rows, whoever made them, and what else names it (`on_delete` of a column that
     `schema.base.reference` makes), but not the stored runs: a hit is what was found then.
     """
-    fates.known.append(number_rows(rows))
+    context.fates.known.append(number_rows(rows))
     for kind, find, statements in (
         ("papers", _find_papers, _delete_papers),
         ("citations", _find_mentions, _delete_mentions),
@@ -158,7 +148,7 @@ def _delete(session: Session, rows: pa.Table, context: MergeContext, fates: Fate
         if not named.num_rows:
             continue
         positions, ids = find(session, named, context)
-        fates.changed.append(number_rows(named)[np.unique(positions)])
+        context.fates.changed.append(number_rows(named)[np.unique(positions)])
         if len(ids):
             with session.staged({_DELETED.name: pa.table({"id": ids})}):
                 for statement in statements():

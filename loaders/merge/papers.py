@@ -1,7 +1,4 @@
-"""Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone.
-
-An existing paper has changed where one of its described columns or of its described child rows has.
-"""
+"""Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -16,7 +13,6 @@ from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS
 from pinakes.loaders.merge.children import ADDED, prepare_children
 from pinakes.loaders.merge.context import (
     UNKNOWN,
-    Fates,
     Ids,
     Keys,
     MergeContext,
@@ -41,7 +37,7 @@ _COUNTING: Final = ("papers", "citations", "queries", "judgments", "pool_sources
 
 
 def merge_papers(
-    session: Session, tables: Tables, papers: Keys, references: Keys, context: MergeContext, fates: Fates
+    session: Session, tables: Tables, papers: Keys, references: Keys, context: MergeContext
 ) -> Ids:
     """Merge a chunk's own papers with their child rows; the ids of those that were written, sorted."""
     if "papers" not in tables:
@@ -55,8 +51,8 @@ def merge_papers(
     if known.any():
         held = own.append_column("paper_id", pa.array(ids)).filter(pa.array(known))
         changed = _find_changed(session, held, children, context)
-        fates.known.append(number_rows(held))
-        fates.changed.append(number_rows(held)[np.isin(ids[known], changed)])
+        context.fates.known.append(number_rows(held))
+        context.fates.changed.append(number_rows(held)[np.isin(ids[known], changed)])
         _update(session, keep_papers(held, changed), children, context)
     written = np.union1d(ids[~known], changed)
     for name, rows in children.items():
@@ -115,7 +111,7 @@ def _update(
             session.execute(delete_rows(name, context))
 
 
-def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeContext, fates: Fates) -> None:
+def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeContext) -> None:
     """Add the papers that records describe in passing, or fill the gaps of existing ones."""
     mentioned = tables["mentioned_papers"]
     merged = merge_gaps(mentioned, "source_id", PAPER_COLUMNS)
@@ -131,7 +127,7 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
     held = merged.filter(pa.array(known))["source_id"].combine_chunks()
     numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
     counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
-    fates.known.append(np.setdiff1d(numbers, np.concatenate([*counted, np.empty(0, dtype=np.int64)])))
+    context.fates.known.append(np.setdiff1d(numbers, np.concatenate([*counted, np.empty(0, dtype=np.int64)])))
 
 
 def _insert_children(

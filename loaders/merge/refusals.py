@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,13 +38,10 @@ def find_refused(
         _add_problems(problems, tables, known_papers, check)
     for check in (_POOLED,) if creates_unknown else (_JUDGED, _POOLED):
         _add_problems(problems, tables, known_queries, check)
-    for number in _list_numbers(tables, "sentence_selections") & selecting.keys():
-        problems.setdefault(number, selecting[number])
+    if "sentence_selections" in tables:
+        for number in set(number_rows(tables["sentence_selections"]).tolist()) & selecting.keys():
+            problems.setdefault(number, selecting[number])
     return problems
-
-
-def _list_numbers(tables: Tables, table: str) -> set[int]:
-    return set(number_rows(tables[table]).tolist()) if table in tables else set()
 
 
 def _list_known(keys: Keys, tables: Tables, sources: dict[str, str]) -> pa.Array:
@@ -81,12 +76,7 @@ def describe_refused(chunk: Chunk, problems: Problems) -> Iterator[Rejected]:
 
 def _show_rows(chunk: Chunk, number: int) -> str:
     rows = {
-        name: table.filter(_is_record(table, number)).drop_columns("row_number").to_pylist()
+        name: table.filter(pc.field("row_number") == number).drop_columns("row_number").to_pylist()
         for name, table in chunk.tables.items()
     }
     return orjson.dumps({name: found for name, found in rows.items() if found}).decode()
-
-
-def _is_record(table: pa.Table, number: int) -> pa.Array:
-    mask: npt.NDArray[np.bool_] = number_rows(table) == number
-    return pa.array(mask)

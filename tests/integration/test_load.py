@@ -32,6 +32,11 @@ OWN_SOURCES = {
 }
 
 
+def _gaps(summary: LoadSummary) -> tuple[int, int, int]:
+    quality = summary.quality
+    return summary.papers, quality["papers_without_title"], quality["papers_without_abstract"]
+
+
 def _counts(summary: LoadSummary) -> list[tuple[str, int, int, int, int, int]]:
     return [
         (f.file, f.rows_in, f.rows_loaded, f.rows_updated, f.rows_unchanged, f.rows_rejected)
@@ -83,8 +88,7 @@ def test_the_same_files_again_change_nothing(database: Database, loader: str) ->
     ]
     assert again.rejected_share == first.rejected_share
     assert again.reasons == {}
-    counts = ("corpus", "papers", "papers_without_title", "papers_without_abstract")
-    assert [getattr(again, name) for name in counts] == [getattr(first, name) for name in counts]
+    assert (again.corpus, again.quality) == (first.corpus, first.quality)
 
 
 def test_a_beir_folder_gives_these_rows(database: Database) -> None:
@@ -95,7 +99,7 @@ def test_a_beir_folder_gives_these_rows(database: Database) -> None:
         ("qrels/dev.tsv", 1, 1, 0, 0, 0),
         ("qrels/test.tsv", 3, 3, 0, 0, 0),
     ]
-    assert (summary.papers, summary.papers_without_title, summary.papers_without_abstract) == (5, 2, 2)
+    assert _gaps(summary) == (5, 2, 2)
     dumped = dump_tables(database, without=("file_digest", "options_digest"))
     assert dumped["corpora"] == [(1, "beir", "beir", "1", "CC0-1.0", "BEIR folder")]
     assert dumped["papers"] == [
@@ -118,7 +122,7 @@ def test_a_beir_folder_gives_these_rows(database: Database) -> None:
 
 def test_csfcubes_pools_and_judgments_make_the_papers_that_it_lacks(database: Database) -> None:
     summary = load(database, OWN_SOURCES["csfcube"])
-    assert (summary.papers, summary.papers_without_title, summary.papers_without_abstract) == (3, 1, 1)
+    assert _gaps(summary) == (3, 1, 1)
     with database.read() as session:
         papers = session.rows("SELECT paper_id, source_id, title FROM papers ORDER BY paper_id")
     assert [tuple(row.values()) for row in papers] == [
@@ -133,7 +137,7 @@ def test_an_empty_abstract_is_null_and_counted(database: Database, tmp_path: Pat
         tmp_path / "c", [paper(1, text=""), paper(2, title=" "), paper(3, title="", text=" ")]
     )
     summary = load(database, LoadRequest("beir", folder))
-    assert (summary.papers, summary.papers_without_title, summary.papers_without_abstract) == (3, 2, 2)
+    assert _gaps(summary) == (3, 2, 2)
     with database.read() as session:
         assert session.scalar("SELECT COUNT(*) FROM papers WHERE title = '' OR abstract = ''") == 0
 
@@ -225,7 +229,7 @@ def test_qrels_of_unknown_papers_and_queries_create_them_on_demand(
     assert rejecting.reasons == {"unknown_paper": 1, "unknown_query": 1}
     creating = load(database, LoadRequest("trec", qrels, {"unknown": "create"}, "c"))
     assert _counts(creating) == [("more.qrels", 3, 3, 0, 1, 0)]
-    assert (creating.reasons, creating.papers, creating.papers_without_title) == ({}, 2, 1)
+    assert (creating.reasons, creating.papers, creating.quality["papers_without_title"]) == ({}, 2, 1)
     with database.read() as session:
         graded = session.rows(
             "SELECT judgments.query_id, papers.source_id, judgments.grade FROM judgments "

@@ -1,7 +1,4 @@
-"""Connections: the only package that knows Postgres from DuckDB.
-
-`connect(url)` gives a `Database`; `begin` and `read` give a `Session` with bulk insert and Arrow results.
-"""
+"""Connections: the only package that knows Postgres from DuckDB."""
 
 from pinakes.database.connect import connect, connect_read_only
 from pinakes.database.core import Database, Session, Statement

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -14,8 +14,12 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.settings import read_settings
 
 _POLL_S = 0.2
-_CHECKPOINT = "1GB"
-"""Size of DuckDB's log at which it is folded into the file: each time, every index is written anew."""
+# The size of DuckDB's log at which it is folded into the file: each time, every index is written anew.
+_READ_WRITE: Final = {"config": {"checkpoint_threshold": "1GB"}}
+_READ_ONLY: Final = {
+    "read_only": True,
+    "config": {"enable_external_access": "false", "lock_configuration": "true"},
+}
 
 
 def connect(
@@ -41,8 +45,7 @@ def connect_read_only(
 ) -> Database:
     """The database, opened so that nothing can be written: neither to it nor, from DuckDB, to any file.
 
-    Raises:
-        DatabaseBusyError, DatabaseError: as `connect`; a DuckDB file that does not exist is not made.
+    Errors are those of `connect`; a DuckDB file that does not exist is not made.
     """
     return _open(_parse(url), wait_s=wait_s, sleep=sleep, read_only=True)
 
@@ -89,7 +92,7 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
         _check_duckdb_file(url, must_exist=read_only)
         backend = DuckdbBackend()
-        engine = sa.create_engine(url, connect_args=_duckdb_arguments(url, read_only=read_only))
+        engine = sa.create_engine(url, connect_args=_READ_ONLY if read_only else _READ_WRITE)
         if not read_only:
             sa.event.listen(engine, "connect", _hide_progress_bar)
         return Database(engine, backend)
@@ -97,12 +100,6 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
 
     options: dict[str, Any] = {"execution_options": {"postgresql_readonly": True}} if read_only else {}
     return Database(sa.create_engine(url, **options), PostgresBackend())
-
-
-def _duckdb_arguments(_url: sa.URL, *, read_only: bool) -> dict[str, Any]:
-    if not read_only:
-        return {"config": {"checkpoint_threshold": _CHECKPOINT}}
-    return {"read_only": True, "config": {"enable_external_access": "false", "lock_configuration": "true"}}
 
 
 def _hide_progress_bar(connection: Any, _record: Any) -> None:

@@ -2,16 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.driver_errors import driver_errors, translated
-from pinakes.database.results import RawResult
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    """The columns of a user's own query and its rows, as they come."""
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]]
 
 
 class Backend(Protocol):
@@ -20,39 +28,30 @@ class Backend(Protocol):
     @property
     def name(self) -> str:
         """`duckdb` or `postgresql`."""
-        ...
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Make this transaction the only writer."""
-        ...
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Make all that this transaction reads one snapshot."""
-        ...
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
-        ...
 
     def unstage(self, connection: sa.Connection, name: str) -> None:
         """Take a staged name back."""
-        ...
 
     def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
         """Insert the rows, whose columns are columns of the table."""
-        ...
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The whole result of a query as an Arrow table."""
-        ...
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
-        ...
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of one query as the user wrote it; nothing in it is taken for a parameter."""
-        ...
 
 
 class Session:
@@ -103,10 +102,10 @@ class Session:
             yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
 
     def stream_rows(
-        self, statement: Statement, parameters: Parameters | None = None
+        self, statement: Statement, parameters: Parameters | None = None, *, rows: int = 50_000
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a query one by one, in constant memory, as `stream` reads them."""
-        for part in self.stream(statement, parameters):
+        for part in self.stream(statement, parameters, rows=rows):
             yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
 
     def query(self, text: str) -> RawResult:

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.results import RawResult
+from pinakes.database.core import RawResult
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 

@@ -10,8 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -66,10 +66,6 @@ class HnswSpec:
     def column(self, column: str) -> str:
         """The indexed expression over the column: searches have to order by the same."""
         return column if self.kind == "vector" else f"CAST({column} AS halfvec({self.dimensions}))"
-
-    def describe(self) -> dict[str, Any]:
-        """All of it, fit for JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def index_name(table: sa.Table) -> str:
@@ -133,7 +129,7 @@ def create_hnsw(
             session.execute(statement)
         session.execute(f'DROP INDEX IF EXISTS "{name}"')
         session.execute(f'ALTER INDEX "{building}" RENAME TO "{name}"')
-        comment = json.dumps(spec.describe(), sort_keys=True).replace("'", "''")
+        comment = json.dumps(asdict(spec), sort_keys=True).replace("'", "''")
         session.execute(sa.text(f"COMMENT ON INDEX \"{name}\" IS '{comment}'".replace(":", r"\:")))
     return True
 

@@ -13,7 +13,7 @@ from psycopg import sql
 from psycopg.types import TypeInfo
 
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
-from pinakes.database.results import RawResult
+from pinakes.database.core import RawResult
 from pinakes.errors import InputError
 from pinakes.matrices import to_lists
 
@@ -56,7 +56,7 @@ class PostgresBackend:
         """Insert by binary COPY straight into the table."""
         raw = _raw(connection)
         names = rows.column_names
-        types = [_name_type(table.c[name].type, connection) for name in names]
+        types = [_bare_type(str(table.c[name].type.compile(connection.dialect)).lower()) for name in names]
         columns = sql.SQL(", ").join(sql.Identifier(name) for name in names)
         target = sql.SQL("{} ({})").format(sql.Identifier(table.name), columns)
         with raw.cursor() as cursor:
@@ -97,11 +97,6 @@ def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str
         for batch in rows.to_batches(max_chunksize=20_000):
             copy.write(encode_tuples(batch, types))
         copy.write(TRAILER)
-
-
-def _name_type(type_: Any, connection: sa.Connection) -> str:
-    """The Postgres type of a table's column."""
-    return _bare_type(str(type_.compile(dialect=connection.dialect)).lower())
 
 
 def _bare_type(name: str) -> str:
@@ -157,15 +152,12 @@ _ARROW_TYPES: Final = {
 }
 
 
-def _description(result: sa.CursorResult[Any]) -> Sequence[Any]:
-    return result.cursor.description or ()
-
-
 def _arrow_types(connection: sa.Connection, result: sa.CursorResult[Any]) -> list[pa.DataType | None]:
     """The Arrow types of the result's columns; None for a vector."""
     raw = _raw(connection)
     found: list[pa.DataType | None] = []
-    for column in _description(result):
+    columns: Sequence[Any] = result.cursor.description or ()
+    for column in columns:
         info = raw.adapters.types.get(column.type_code)
         if info is None:  # pgvector's oid differs from server to server; a connection learns it when told
             info = TypeInfo.fetch(raw, "vector")

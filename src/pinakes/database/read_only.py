@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pinakes.database.core import Database
+from pinakes.database.core import Database, RawResult
 from pinakes.database.driver_errors import driver_errors, explain
-from pinakes.database.results import RawResult
 from pinakes.errors import InputError
 
 
@@ -14,8 +13,7 @@ from pinakes.errors import InputError
 def ask(database: Database, text: str) -> Iterator[RawResult]:
     """The result of a user's query over a database that was opened read-only.
 
-    Raises:
-        InputError: the database refuses the text, at once or while its rows come.
+    Raises `InputError` where the database refuses the text, at once or while its rows come.
     """
     with database.read() as session:
         result = session.query(text)

@@ -61,19 +61,14 @@ def nearest_exact(
 
 
 def nearest_hnsw(
-    session: Session, table: sa.Table, query: Vectors, limit: int, spec: HnswSpec
+    session: Session, table: sa.Table, query: Vectors, limit: int, spec: HnswSpec, *, in_pool: bool = True
 ) -> tuple[list[Any], Vectors]:
-    """Numbers (m,) and vectors (m, d) of the pool's texts that the index finds; `use_hnsw` comes first."""
-    rows = session.rows(hnsw_statement(session, table, query, limit, spec, in_pool=True))
-    return [row["text_number"] for row in rows], _to_matrix(rows, len(query))
+    """Numbers (m,) and vectors (m, d) of the pool's texts that the index finds; `use_hnsw` comes first.
 
-
-def nearest_hnsw_of_all(
-    session: Session, table: sa.Table, query: Vectors, limit: int, spec: HnswSpec
-) -> tuple[list[Any], Vectors]:
-    """As `nearest_hnsw`, over the whole table: text digests in place of numbers."""
-    rows = session.rows(hnsw_statement(session, table, query, limit, spec, in_pool=False))
-    return [row["text_digest"] for row in rows], _to_matrix(rows, len(query))
+    Without a pool it looks in the whole table, and gives text digests in place of numbers.
+    """
+    rows = session.rows(hnsw_statement(session, table, query, limit, spec, in_pool=in_pool))
+    return [row["text_number" if in_pool else "text_digest"] for row in rows], _to_matrix(rows, len(query))
 
 
 def hnsw_statement(

@@ -95,12 +95,8 @@ def measure_agreement(
     where it is in its pool: that is what the annotators graded, whatever the benchmark leaves out. Without
     adjudicated grades there is no stage `after`.
 
-    Args:
-        database: where the judgments are.
-        benchmark_name: the benchmark, whose queries are asked about; the judgments are those of its corpus.
-        column: the grouping column; None: all queries alone.
-        negative: what a negative grade stands for: grade 0, as every measure takes it and as CSFCube's
-            Table 2 was computed, or a paper that this assessor did not judge.
+    The judgments are those of the benchmark's corpus. `negative` says what a negative grade stands for: grade
+    0, as every measure takes it and as CSFCube's Table 2 was computed, or a paper that was not judged.
 
     Raises:
         UnknownNameError: the benchmark does not group by that column.
@@ -109,15 +105,10 @@ def measure_agreement(
     """
     found = measure_query_agreement(database, benchmark_name, column, negative=negative)
     groups = sorted({one.group for one in found if one.group is not None})
-    members: dict[str, list[QueryAgreement]] = {
-        **{group: [one for one in found if one.group == group] for group in groups},
-        ALL: found,
-    }
-    stages = dict.fromkeys(one.stage for one in found)
     return [
-        _summarise(group, stage, [one for one in of_group if one.stage == stage])
-        for stage in stages
-        for group, of_group in members.items()
+        _summarise(group, stage, [one for one in found if one.stage == stage and group in (ALL, one.group)])
+        for stage in dict.fromkeys(one.stage for one in found)
+        for group in (*groups, ALL)
     ]
 
 
@@ -160,14 +151,12 @@ def _read_grades(database: Database, benchmark: Benchmark, negative: str) -> dic
         .order_by(*names)
     )
     with database.read() as session:
-        rows = session.fetch_arrow(query)
-    found: dict[str, dict[str, dict[_Item, int]]] = {}
-    for query_id, assessor, paper_id, split, grade in zip(
-        *(column.to_pylist() for column in rows.columns), strict=True
-    ):
-        of_assessor = found.setdefault(query_id, {}).setdefault(assessor, {})
-        if grade >= 0 or negative == "zero":
-            of_assessor[paper_id, split] = max(grade, 0)
+        rows = session.stream_rows(query)
+        found: dict[str, dict[str, dict[_Item, int]]] = {}
+        for query_id, assessor, paper_id, split, grade in rows:
+            of_assessor = found.setdefault(query_id, {}).setdefault(assessor, {})
+            if grade >= 0 or negative == "zero":
+                of_assessor[paper_id, split] = max(grade, 0)
     return dict(found)
 
 

@@ -51,11 +51,7 @@ class Comparisons:
 
 
 def read_query_values(database: Database, run_id: int, measure: str) -> dict[str, float]:
-    """A run's stored value for each query.
-
-    Raises:
-        EvaluationError: the run was not scored by that measure.
-    """
+    """A run's stored value for each query; `EvaluationError` where it was not scored by that measure."""
     query = sa.select(scores.c.query_id, scores.c.value).where(
         scores.c.run_id == run_id,
         scores.c.measure == measure,
@@ -63,7 +59,7 @@ def read_query_values(database: Database, run_id: int, measure: str) -> dict[str
         scores.c.query_id.is_not(None),
     )
     with database.read() as session:
-        found = {row["query_id"]: row["value"] for row in session.rows(query)}
+        found = dict(session.stream_rows(query))
     if not found:
         raise EvaluationError(
             f"run {run_id} has no scores by {measure}; compute them with `pinakes evaluate` first."
@@ -87,14 +83,9 @@ def compare_subsets(
     those of the queries, whatever their fold. A query that is asked in several pools counts once in a subset,
     by its mean over those pools of the subset that ask it.
 
-    Args:
-        database: where the runs are.
-        benchmark_name: the benchmark that they rank.
-        run_ids: which runs; none: the newest of each system with the same settings.
-        measure: by which measure; None: the benchmark's headline.
-        seed: of the randomisation test, which starts anew for each pair.
-        all_runs: the older ones too.
-        by: the grouping column whose groups are compared too; None: all queries alone.
+    Compared are the named runs, or the newest of each system with the same settings (`all_runs`: the older
+    ones too), by the headline measure unless one is named, and by the groups of the column `by`. The
+    randomisation test starts anew with the seed for each pair.
 
     Raises:
         EvaluationError: fewer than two runs, one that was not scored, or a single query in all.

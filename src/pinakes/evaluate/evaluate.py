@@ -1,8 +1,4 @@
-"""Stored answers to stored scores, by the task of the benchmark: per query, and aggregated.
-
-Scores are computed from the answers and from the judgments as they are now; computing them again replaces
-them.
-"""
+"""Stored answers and the judgments as they are now to stored scores, which replace older ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,13 +41,7 @@ class RunScores:
 def evaluate(
     database: Database, benchmark_name: str, *, run_ids: Sequence[int] = (), measures: Sequence[str] = ()
 ) -> list[RunScores]:
-    """Score runs of a benchmark and store the scores; all of its runs unless some are named.
-
-    Args:
-        database: where they are.
-        benchmark_name: the benchmark.
-        run_ids: which runs; none: all.
-        measures: which measures; none: those of the benchmark.
+    """Score runs of a benchmark and store the scores: all runs and all its measures unless some are named.
 
     Raises:
         UnknownNameError: the benchmark's task has no such measure.

@@ -18,18 +18,16 @@ from pinakes.tasks.base import find_task
 def read_groups(database: Database, benchmark: Benchmark, column: str) -> dict[str, str | None]:
     """Query id -> its value of a grouping column, in the order of the ids; None where it is in no group.
 
-    Raises:
-        UnknownNameError: the benchmark does not group by that column; the message lists those that it does.
+    Raises `UnknownNameError`, which lists its grouping columns, where the benchmark has no such one.
     """
     if column not in benchmark.group_by:
         kind = f"grouping column of {benchmark.name}"
         raise UnknownNameError(kind, column, list(benchmark.group_by))
     columns = (sa.column("query_id", sa.Text), sa.column(column, sa.Text))
     view = sa.table(find_task(benchmark).scored_view, *columns, schema=benchmark.name)
-    query = sa.select(view.c.query_id, view.c[column].label("value")).order_by(view.c.query_id)
+    query = sa.select(view.c.query_id, view.c[column]).order_by(view.c.query_id)
     with database.read() as session:
-        rows = session.rows(query)
-    return {row["query_id"]: None if row["value"] is None else str(row["value"]) for row in rows}
+        return {name: None if value is None else str(value) for name, value in session.stream_rows(query)}
 
 
 def read_requested_queries(database: Database, benchmark: str) -> dict[str, str]:
@@ -42,8 +40,7 @@ def read_requested_queries(database: Database, benchmark: str) -> dict[str, str]
     names = (pools.c.pool, sampled_queries.c.query_id)
     query = sa.select(*names).join(sampled_queries, joined).where(pools.c.benchmark == benchmark)
     with database.read() as session:
-        rows = session.rows(query.order_by(*names))
-    return {f"{row['pool']}/{row['query_id']}": row["query_id"] for row in rows}
+        return {f"{pool}/{name}": name for pool, name in session.stream_rows(query.order_by(*names))}
 
 
 def average_pools(values: Mapping[str, float], requested: Mapping[str, str]) -> dict[str, float]:

@@ -6,6 +6,7 @@ is left out and named, unless downloading is allowed.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, UnknownNameError
@@ -50,8 +51,6 @@ class Reproduction:
     system: str
     published: str
     run_id: int | None = None
-    index_s: float = 0.0
-    run_s: float = 0.0
     left_out: str = ""
 
 
@@ -109,28 +108,16 @@ def _reproduce(
         request.device,
         dict(baseline.options or {}),
     )
-    query_template, paper_template = baseline.query_template, baseline.paper_template
-    indexed = index(
-        database,
-        request.benchmark,
-        baseline.system,
-        options=options,
-        query_template=query_template,
-        paper_template=paper_template,
-        progress=progress,
-    )
-    requested = RunRequest(
-        request.benchmark,
-        baseline.system,
-        options,
-        query_template=query_template,
-        paper_template=paper_template,
-    )
+    templates: dict[str, Any] = {
+        "query_template": baseline.query_template,
+        "paper_template": baseline.paper_template,
+    }
+    index(database, request.benchmark, baseline.system, options=options, progress=progress, **templates)
+    requested = RunRequest(request.benchmark, baseline.system, options, **templates)
     ranked = run(database, requested, progress=progress)
     answered = f"{ranked.queries_answered} of {ranked.queries_expected} queries"
     tell(f"{baseline.name}: run {ranked.run_id}, {answered}")
-    names = (baseline.name, baseline.system, baseline.published)
-    return Reproduction(*names, ranked.run_id, indexed.elapsed_s, ranked.elapsed_s)
+    return Reproduction(baseline.name, baseline.system, baseline.published, ranked.run_id)
 
 
 def _explain_absence(system: str) -> str:

@@ -50,11 +50,7 @@ class FilePlan:
 
 
 def identify_file(corpus_id: int, loader: str, options: Mapping[str, str], file: InputFile) -> dict[str, Any]:
-    """What makes a file's batches the same file's: column of `load_batches` -> value.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """What makes a file's batches the same file's: column of `load_batches` -> value."""
     given = orjson.dumps(dict(options), option=orjson.OPT_SORT_KEYS)
     return {
         "corpus_id": corpus_id,
@@ -77,8 +73,7 @@ def plan_file(
 ) -> FilePlan:
     """How much of a file is in, in its newest round.
 
-    Args:
-        digests: of all files of the load: two that are called alike are no versions of each other.
+    `digests` are those of all files of the load: two that are called alike are no versions of each other.
     """
     with database.read() as session:
         same = _match(identity)
@@ -114,11 +109,7 @@ def _is_overtaken(
 
 
 def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> None:
-    """Nothing, unless the batch that begins with this record was written since the load began.
-
-    Raises:
-        LoadError: another process is loading the same file.
-    """
+    """Raise `LoadError` where the batch that begins with this record was written since the load began."""
     found = sa.select(load_batches.c.batch_id).where(*_match({**plan.identity, "first_row": first_row}))
     if session.rows(found):
         raise LoadError(
@@ -129,9 +120,6 @@ def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> No
 
 def build_rejected(batch_id: int, rejected: list[Rejected]) -> pa.Table:
     """The rejected records of a batch, as rows of `rejected_rows`."""
-    texts = ("location", "reason", "message", "raw")
-    columns = {name: pa.array([getattr(row, name) for row in rejected], pa.string()) for name in texts}
-    numbers = pa.array([row.row_number for row in rejected], pa.int64())
-    return pa.table(
-        {"batch_id": pa.array([batch_id] * len(rejected), pa.int64()), "row_number": numbers, **columns}
-    )
+    names = ("row_number", "location", "reason", "message", "raw")
+    columns = {name: [getattr(row, name) for row in rejected] for name in names}
+    return pa.table({"batch_id": [batch_id] * len(rejected), **columns})

@@ -39,11 +39,7 @@ class LoadRequest:
 
 
 def choose_loader(request: LoadRequest) -> Loader:
-    """The loader of a request, whose options it knows.
-
-    Raises:
-        UnknownNameError: no such loader or option.
-    """
+    """The loader of a request; `UnknownNameError` lists the known loaders, or the options that it knows."""
     loader = find_loader(request.loader)
     unknown = sorted(set(request.options) - set(loader.options))
     if unknown:
@@ -63,7 +59,8 @@ def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> t
     found = session.rows(sa.select(corpora).where(corpora.c.name == name))
     if not found:
         if not described.name and not loader.creates_unknown(request.options):
-            _refuse_unknown_corpus(session, name)
+            known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
+            raise UnknownNameError("corpus", name, known, "Load its papers first.")
         corpus_id = next_id(session, corpora.c.corpus_id)
         values = said | {key: value for key, value in given.items() if value}
         session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
@@ -75,19 +72,9 @@ def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> t
     return int(found[0]["corpus_id"]), name
 
 
-def _refuse_unknown_corpus(session: Session, name: str) -> None:
-    known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
-    raise UnknownNameError("corpus", name, known, "Load its papers first.")
-
-
 def find_corpus(session: Session, name: str) -> int:
-    """The id of a corpus.
-
-    Raises:
-        UnknownNameError: there is none of that name; the message lists the known ones.
-    """
-    rows = session.rows(sa.select(corpora.c.name, corpora.c.corpus_id).order_by(corpora.c.name))
-    ids = {row["name"]: int(row["corpus_id"]) for row in rows}
+    """The id of a corpus; `UnknownNameError` lists the known ones."""
+    ids = dict(session.stream_rows(sa.select(corpora.c.name, corpora.c.corpus_id).order_by(corpora.c.name)))
     if name not in ids:
         raise UnknownNameError("corpus", name, list(ids))
-    return ids[name]
+    return int(ids[name])

@@ -37,11 +37,7 @@ class Deduplicated:
 
 
 def deduplicate(database: Database, corpus: str, *, undo: bool = False) -> Deduplicated:
-    """Merge the papers and the cited works of a corpus anew, or undo all merges.
-
-    Raises:
-        UnknownNameError: no such corpus.
-    """
+    """Merge the papers and the cited works of a corpus anew, or undo all merges."""
     blocks = read_blocks("pinakes.load", "sql", "deduplicate.sql")
     check_schema(database)
     with database.begin() as session:

@@ -33,7 +33,6 @@ class Opener(Protocol):
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> http.client.HTTPResponse:
         """Raise `urllib.error.HTTPError` for an answer that is no success."""
-        ...
 
 
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
@@ -59,12 +58,7 @@ def make_opener() -> Opener:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How files are fetched.
-
-    Attributes:
-        opener: opens requests.
-        sleep: waits so many seconds.
-    """
+    """How files are fetched: what opens requests, what waits so many seconds, what reports."""
 
     opener: Opener
     sleep: Callable[[float], None]
@@ -142,7 +136,7 @@ def _fetch_rest(file: SourceFile, part: Path, connection: Connection) -> None:
 
 def _explain_refusal(file: SourceFile, part: Path, error: urllib.error.HTTPError) -> None:
     if error.code == 416 and _measure(part):
-        if _parse_total(error.headers.get("Content-Range")) == _measure(part):
+        if str(error.headers.get("Content-Range")).rpartition("/")[2] == str(_measure(part)):
             return  # it was whole already
         _discard(part)
         raise _CutError("what was there does not fit the file") from error
@@ -169,7 +163,9 @@ def _take_answer(
         )
     if not start:
         _discard(part)
-        validator = _choose_validator(response.headers)
+        # What the rest of the same version can be requested by: a strong ETag, or the date.
+        etag = str(response.headers.get("ETag", ""))
+        validator = etag if etag.startswith('"') else str(response.headers.get("Last-Modified", ""))
         if validator:
             _write(_validator_path(part), validator.encode("latin-1", "replace"), "wb")
     progress.start(f"fetch {file.name}", total)
@@ -192,17 +188,6 @@ def _goes_on(part: Path, response: http.client.HTTPResponse) -> bool:
         _discard(part)
         raise _CutError(f"the server sent other bytes than those asked for: {found}")
     return True
-
-
-def _parse_total(content_range: str | None) -> int | None:
-    total = (content_range or "").rpartition("/")[2]
-    return int(total) if total.isdecimal() else None
-
-
-def _choose_validator(headers: Message) -> str:
-    """What a server can be asked for the rest of the same version by: a strong ETag, or the date."""
-    etag = str(headers.get("ETag", ""))
-    return etag if etag.startswith('"') else str(headers.get("Last-Modified", ""))
 
 
 def _copy(file: SourceFile, part: Path, response: http.client.HTTPResponse, progress: Progress) -> None:
@@ -240,11 +225,7 @@ def _check(file: SourceFile, part: Path) -> None:
 
 
 def digest_file(path: Path, algorithm: str) -> str:
-    """The digest of a file's bytes, in hex.
-
-    Raises:
-        FetchError: it cannot be read.
-    """
+    """The digest of a file's bytes, in hex; `FetchError` where it cannot be read."""
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, algorithm).hexdigest()

@@ -51,13 +51,8 @@ def fetch(
 ) -> FetchSummary:
     """Bring the dataset's files to the folder; what was begun is gone on with, what is there is checked.
 
-    Args:
-        name: of the dataset, as `list_sources` has it.
-        folder: where the files go; it is made where it is missing.
-        opener: opens requests; https and proxies of the environment without it.
-        sleep: waits between attempts.
-        progress: told of bytes.
-        sources: another list of datasets than the bundled one.
+    Without an `opener`, requests go over https and by the proxies that the environment names; `sources` is
+    another list of datasets than the bundled one.
 
     Raises:
         UnknownNameError: no such dataset.

@@ -12,13 +12,7 @@ import sqlalchemy as sa
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, LoadError
-from pinakes.load.batches import (
-    FilePlan,
-    build_rejected,
-    identify_file,
-    plan_file,
-    refuse_second_loader,
-)
+from pinakes.load.batches import FilePlan, build_rejected, identify_file, plan_file, refuse_second_loader
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.resolve import resolve_corpus
 from pinakes.load.summary import FileSummary, LoadSummary, store_report, summarise_load
@@ -68,7 +62,7 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved)
     with database.begin() as session:
         store_report(session, corpus_id, loader.name, [plan.identity for plan in plans], summary)
-    return summary.timed(time.monotonic() - started)
+    return replace(summary, elapsed_s=time.monotonic() - started)
 
 
 def _check(request: LoadRequest) -> None:

@@ -40,11 +40,7 @@ class Resolved:
 
 
 def resolve(database: Database, corpus: str) -> Resolved:
-    """Join the references and citations of a corpus with its papers.
-
-    Raises:
-        UnknownNameError: no such corpus.
-    """
+    """Join the references and citations of a corpus with its papers."""
     check_schema(database)
     with database.begin() as session:
         return resolve_corpus(session, find_corpus(session, corpus))
@@ -54,21 +50,16 @@ def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
     """Join the references and citations of a corpus, by its id, with its papers."""
     if not session.scalar(_read("has_references"), {"corpus_id": corpus_id}):
         return Resolved(0, 0, 0)
-    mentions = _settle_pending(session, corpus_id)
+    mentions = 0
+    if session.scalar(_read("has_pending"), {"corpus_id": corpus_id}):
+        session.execute(_read("insert_pending"), {"corpus_id": corpus_id})
+        mentions = session.execute(_read("delete_pending"), {"corpus_id": corpus_id})
     by_source_id = session.execute(_read("by_source_id"), {"corpus_id": corpus_id})
     return Resolved(by_source_id, _match(session, corpus_id), mentions)
 
 
 def _read(block: str) -> str:
     return read_blocks("pinakes.load", "sql", "resolve.sql")[block]
-
-
-def _settle_pending(session: Session, corpus_id: int) -> int:
-    values = {"corpus_id": corpus_id}
-    if not session.scalar(_read("has_pending"), values):
-        return 0
-    session.execute(_read("insert_pending"), values)
-    return session.execute(_read("delete_pending"), values)
 
 
 def _match(session: Session, corpus_id: int) -> int:

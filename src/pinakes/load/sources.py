@@ -51,11 +51,7 @@ class Source:
 
 
 def list_sources(path: Path | None = None) -> list[Source]:
-    """The known datasets, by name; of another list with a `path`.
-
-    Raises:
-        FetchError: the list is not what it has to be.
-    """
+    """The known datasets, by name, or those of another list; `FetchError` where it is no such list."""
     listed = path or Path(pinakes.loaders.__file__).parent / "sources.toml"
     try:
         tables = tomllib.loads(listed.read_text(encoding="utf-8"))
@@ -65,11 +61,7 @@ def list_sources(path: Path | None = None) -> list[Source]:
 
 
 def find_source(name: str, path: Path | None = None) -> Source:
-    """The dataset of that name.
-
-    Raises:
-        UnknownNameError: there is none; the message lists the known ones.
-    """
+    """The dataset of that name; `UnknownNameError` lists the known ones."""
     known = {source.name: source for source in list_sources(path)}
     if name not in known:
         raise UnknownNameError("dataset", name, list(known))
@@ -105,11 +97,7 @@ def _read_file(entry: Mapping[str, Any]) -> SourceFile:
 
 
 def check_url(url: str) -> None:
-    """Refuse what is not https; http is good enough for this machine alone.
-
-    Raises:
-        ValueError: the address is not to be trusted.
-    """
+    """Raise `ValueError` for what is not https; http is good enough for this machine alone."""
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOCAL):
         raise ValueError(f"{url} is not an https address")

@@ -50,30 +50,12 @@ class FileSummary:
     def after(self, batches: Iterable[Mapping[str, Any]]) -> "FileSummary":
         """The summary of a file of which these rows of `load_batches` were there already."""
         known = list(batches)
-        return replace(
-            self,
-            rows_in_before=sum(batch["rows_in"] for batch in known),
-            rows_rejected_before=sum(batch["rows_rejected"] for batch in known),
-        )
+        rows_in, rejected = (sum(batch[name] for batch in known) for name in ("rows_in", "rows_rejected"))
+        return replace(self, rows_in_before=rows_in, rows_rejected_before=rejected)
 
     def plus(self, batch: Mapping[str, Any]) -> "FileSummary":
         """The summary with a row of `load_batches` added."""
-        names = ("rows_in", "rows_loaded", "rows_updated", "rows_unchanged", "rows_rejected")
-        return replace(self, **{name: getattr(self, name) + batch[name] for name in names})
-
-
-_QUALITY: Final = (
-    "papers",
-    "papers_without_title",
-    "papers_without_abstract",
-    "papers_without_year",
-    "papers_with_odd_year",
-    "papers_in_duplicate",
-    "citations",
-    "citations_pending",
-    "citations_dangling",
-    "references_ambiguous",
-)
+        return replace(self, **{name: getattr(self, name) + batch[name] for name in _COUNTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +64,7 @@ class LoadSummary:
 
     Attributes:
         reasons: why records of this load were rejected, and how many.
+        quality: what the corpus holds and lacks: measure -> count.
         stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
             stale_rows.
     """
@@ -89,29 +72,16 @@ class LoadSummary:
     corpus: str
     files: list[FileSummary]
     reasons: dict[str, int]
-    papers: int
-    papers_without_title: int
-    papers_without_abstract: int
-    papers_without_year: int
-    papers_with_odd_year: int
-    papers_in_duplicate: int
-    citations: int
-    citations_pending: int
-    citations_dangling: int
-    references_ambiguous: int
+    quality: Mapping[str, int]
     resolved: Resolved
     stale: list[dict[str, Any]]
     is_dry: bool = False
     elapsed_s: float = 0.0
 
     @property
-    def quality(self) -> dict[str, int]:
-        """What the corpus holds and lacks: measure -> count."""
-        return {name: getattr(self, name) for name in _QUALITY}
-
-    def timed(self, elapsed_s: float) -> "LoadSummary":
-        """The summary with the seconds that the load took."""
-        return replace(self, elapsed_s=elapsed_s)
+    def papers(self) -> int:
+        """Papers that the corpus holds."""
+        return self.quality["papers"]
 
     @property
     def rows_in(self) -> int:
@@ -148,8 +118,7 @@ def summarise_load(
     with database.read() as session:
         quality = count_quality(session, corpus_id)
         stale = session.rows(_STALE, {"corpus": name})
-    counted = dict(sorted(Counter(reasons).items()))
-    return LoadSummary(name, files, counted, resolved=resolved, stale=stale, **quality)  # type: ignore[arg-type]
+    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), quality, resolved, stale)
 
 
 def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
@@ -187,22 +156,16 @@ def store_report(
     stored = session.first(sa.select(load_reports.c.last_batch_id).where(*same).limit(1))
     if stored is not None and stored["last_batch_id"] == last_batch_id and not summary.resolved.any:
         return
-    counts = {**_count_rows(session, known), **summary.quality}
     session.execute(sa.delete(load_reports).where(*same))
-    rows = len(counts)
-    session.insert(
-        load_reports,
-        pa.table(
-            {
-                "corpus_id": pa.array([corpus_id] * rows, pa.int32()),
-                "files_digest": pa.array([digest] * rows, pa.string()),
-                "measure": pa.array(list(counts), pa.string()),
-                "loader": pa.array([loader] * rows, pa.string()),
-                "last_batch_id": pa.array([last_batch_id] * rows, pa.int64()),
-                "row_count": pa.array(list(counts.values()), pa.int64()),
-            }
-        ),
-    )
+    shared = {
+        "corpus_id": corpus_id,
+        "files_digest": digest,
+        "loader": loader,
+        "last_batch_id": last_batch_id,
+    }
+    counts = {**_count_rows(session, known), **summary.quality}
+    rows = [{**shared, "measure": measure, "row_count": count} for measure, count in counts.items()]
+    session.insert(load_reports, pa.Table.from_pylist(rows))
 
 
 def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:

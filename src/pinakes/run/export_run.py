@@ -40,18 +40,10 @@ PROVENANCE = (
 def export_run(
     database: Database, benchmark_name: str, run_id: int, path: Path, *, with_provenance: bool = False
 ) -> int:
-    """Write a run as a TREC run; the number of hits written.
+    """Write a run as a TREC run to a file that is replaced when the new one is whole; the hits written.
 
-    Args:
-        database: where the run is.
-        benchmark_name: the benchmark that it ranks.
-        run_id: the run.
-        path: the file, replaced when the new one is whole.
-        with_provenance: whether lines that begin with `#` say first what made the run.
-
-    Raises:
-        BenchmarkError: the benchmark does not ask for rankings.
-        EvaluationError: the benchmark has no such run.
+    With provenance, lines that begin with `#` say first what made the run. Raises `EvaluationError` where the
+    benchmark has no such run.
     """
     require_task(open_benchmark(database, benchmark_name), RANKING)
     row = find_runs(database, benchmark_name, [run_id])[0]

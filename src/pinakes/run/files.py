@@ -1,7 +1,4 @@
-"""The lines of ranking files that others write: TREC runs, CSFCube's ranked pools, MDCR's scores.
-
-A reader gives rows in the order that the file ranks them, and what it refuses.
-"""
+"""The lines of ranking files that others write: TREC runs, CSFCube's ranked pools, MDCR's scores."""
 
 import gzip
 import math
@@ -152,11 +149,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a UTF-8 file, gzipped where its name ends in .gz.
-
-    Raises:
-        InputError: it is not there, damaged, or not UTF-8.
-    """
+    """The text of a UTF-8 file, gzipped where its name ends in .gz; `InputError` where it is not that."""
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
@@ -171,11 +164,7 @@ def read_text(path: Path) -> str:
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that takes its name only when it is whole; the number of lines.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write lines to a file that takes its name only when it is whole; the number of lines."""
     building = path.with_name(f".{path.name}.part")
     count = 0
     try:

@@ -96,10 +96,9 @@ def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
 
 def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
     """The columns of `runs`; what only our own systems have stays null."""
-    digests = sorted(digest_file(path) for path in request.files)
-    import_digest = (
-        digests[0] if len(digests) == 1 else hashlib.sha256(":".join(digests).encode()).hexdigest()
-    )
+    import_digest, *others = sorted(digest_file(path) for path in request.files)
+    if others:
+        import_digest = hashlib.sha256(":".join([import_digest, *others]).encode()).hexdigest()
     decides = (request.benchmark, request.system, request.format, request.facet or "", import_digest)
     return {
         "benchmark": request.benchmark,

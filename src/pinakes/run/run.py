@@ -1,8 +1,4 @@
-"""A benchmark's questions answered by a system, stored with all that decided the answers.
-
-A run is known by the digest of what decides it: requested again with nothing changed, the existing run is
-given back.
-"""
+"""A benchmark's questions answered by a system, stored under the digest of all that decided the answers."""
 
 import hashlib
 import time
@@ -105,13 +101,9 @@ def _store(
     # No transaction stays open while a system works, and millions of answers need no memory.
     with SpooledTemporaryFile(BYTES_IN_MEMORY) as file:
         answered = write_answers(file, answers)
-        row = {
-            **row,
-            "started_at": started_at,
-            "elapsed_s": time.monotonic() - started,
-            "queries_answered": answered,
-        }
+        taken = {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         with database.begin() as session:
+            row = {**row, **taken, "queries_answered": answered}
             stored = store_run(session, row, task.answers, read_answers(file))
     return summarise(stored, existing=False)
 

@@ -42,11 +42,7 @@ def find_run(database: Database, run_digest: str) -> dict[str, Any] | None:
 
 
 def find_runs(database: Database, benchmark: str, run_ids: Sequence[int] = ()) -> list[dict[str, Any]]:
-    """The runs of a benchmark, oldest first.
-
-    Raises:
-        EvaluationError: there is none, or not one of those that were named.
-    """
+    """The runs of a benchmark, oldest first; `EvaluationError` where there is none, or one is missing."""
     query = sa.select(runs).where(runs.c.benchmark == benchmark).order_by(runs.c.run_id)
     with database.read() as session:
         found = session.rows(query)
@@ -79,11 +75,7 @@ def store_run(
 ) -> dict[str, Any]:
     """Insert a run and its answers, replacing a run of the same digest; the row as stored.
 
-    Args:
-        session: a transaction that writes.
-        row: columns of `runs`, without `run_id` and `hit_count`.
-        answers: the table that the benchmark's task stores answers in.
-        tables: its rows, without `run_id`.
+    The row has no `run_id` and `hit_count` yet, and `tables`, the rows of `answers`, no `run_id`.
     """
     for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
         delete_run(session, old["run_id"])

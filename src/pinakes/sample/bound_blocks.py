@@ -22,7 +22,7 @@ class BoundBlocks:
 
     def run(self, block: str, **values: Any) -> None:
         """Run a block that gives no rows."""
-        self._run(self._blocks[block], values)
+        self._session.execute(self._blocks[block], self._bind(self._blocks[block], values))
 
     def rows(self, block: str) -> list[dict[str, Any]]:
         """The rows of a block, each a dict by column name."""
@@ -34,7 +34,9 @@ class BoundBlocks:
         Its rows are counted for the query planner: nothing else would count them before the commit.
         """
         statement = self._blocks[f"make_{table}"]
-        self._run(statement.replace("{offered}", self._blocks[offered]) if offered else statement, values)
+        if offered:
+            statement = statement.replace("{offered}", self._blocks[offered])
+        self._session.execute(statement, self._bind(statement, values))
         self._session.execute(f"ANALYZE {self._prefix}_{table}")
 
     def drop(self, *tables: str) -> None:
@@ -48,9 +50,6 @@ class BoundBlocks:
         """Delete the benchmark's rows."""
         for table in tables:
             self._session.execute(sa.delete(table).where(table.c.benchmark == self._values["benchmark"]))
-
-    def _run(self, statement: str, values: Mapping[str, Any]) -> None:
-        self._session.execute(statement, self._bind(statement, values))
 
     def _bind(self, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
         existing = {**self._values, **values}

@@ -154,11 +154,7 @@ class _Construction:
         self._progress.advance(1)
 
     def _choose_models(self, sources: Mapping[int, str], requested: tuple[str, ...]) -> list[ModelChoice]:
-        """Every run that was compared, those that share the fewest negatives first; stored too.
-
-        Raises:
-            RunError: a run has no ranking of the first pools, so that nothing can be drawn from it.
-        """
+        """Every run that was compared, those that share the fewest negatives first; stored too."""
         plan = self._plan
         columns = {"run_id": pa.array(list(sources), pa.int64()), "system": pa.array(list(sources.values()))}
         with self._session.staged({"construction_runs": pa.table(columns)}):

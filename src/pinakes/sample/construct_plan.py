@@ -122,8 +122,7 @@ class ConstructionSummary:
 def plan_construction(benchmark: Benchmark, request: ConstructionRequest) -> ConstructionPlan:
     """The request, and the benchmark's `[sampling]` for what it does not say.
 
-    Raises:
-        BenchmarkError: the benchmark is not one that is constructed.
+    Raises `BenchmarkError` where the benchmark is not one that is constructed.
     """
     defaults = benchmark.sampling or {}
     if "from" not in defaults:
@@ -145,10 +144,7 @@ def choose_sources(
 ) -> dict[int, str]:
     """The runs to compare, with their systems: the newest of each system, or those that are named.
 
-    Args:
-        systems: run id -> system for the runs of `drawn_from`, oldest first.
-        request: what names runs and systems.
-        drawn_from: the benchmark that the runs are of.
+    `systems` are those of all runs of the benchmark `drawn_from`, by run id, oldest first.
 
     Raises:
         RunError: there is none, or not one of those that are named.

@@ -59,10 +59,8 @@ class ExportedPools:
 def export_pools(database: Database, benchmark_name: str, folder: Path) -> ExportedPools:
     """Write a benchmark's pools and texts into a folder; each file takes its name when it is whole.
 
-    Args:
-        database: where the benchmark is.
-        benchmark_name: one with a pool for each query, candidate types, and papers of fields as queries.
-        folder: made where it is not there.
+    The benchmark has a pool for each query, candidate types, and papers of fields as queries; a folder that
+    is not there is made.
 
     Raises:
         BenchmarkError: the benchmark is of another form, has no candidates, or two queries of one field that

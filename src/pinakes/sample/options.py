@@ -93,7 +93,7 @@ class Declared(NamedTuple):
 
 @cache
 def declared_options() -> dict[str, Declared]:
-    """Name -> option,, in the order of the help."""
+    """Name -> option, in the order of the help."""
     hints = get_type_hints(SampleOptions, include_extras=True)
     return {one.name: _declare(one.name, *get_args(hints[one.name])) for one in fields(SampleOptions)}
 
@@ -106,12 +106,7 @@ def _declare(name: str, hint: Any, option: Option) -> Declared:
 def choose_options(
     benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, OptionValue]
 ) -> SampleOptions:
-    """What is given, else the default, each checked; None and what is empty say nothing.
-
-    Args:
-        benchmark: for the messages.
-        defaults: the benchmark's `[sampling]`.
-        given: values by the names of `SampleOptions`.
+    """What is given, else the benchmark's `[sampling]`, each checked; None and what is empty say nothing.
 
     Raises:
         UnknownNameError: there is no such option.

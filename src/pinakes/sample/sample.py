@@ -84,12 +84,7 @@ def sample(
 ) -> SampleSummary:
     """Draw a benchmark's queries and pools from a corpus, in place of those that it had; one transaction.
 
-    Args:
-        database: where the corpus is.
-        benchmark_name: a benchmark whose benchmark.toml has a table `[sampling]`.
-        corpus: where queries and candidates are drawn from.
-        given: options by the names of `SampleOptions`, for others than those of `[sampling]`.
-        progress: reports every step.
+    `given` are options by the names of `SampleOptions`, in place of those of the benchmark's `[sampling]`.
 
     Raises:
         UnknownNameError: no such benchmark, corpus or option.
@@ -139,8 +134,8 @@ class _Drawing:
         try:
             self._store_plan()
             self._make("papers", "links")
-            for block in ("draw_queries", "keep_citations"):
-                self.blocks.run(block)
+            self.blocks.run("draw_queries")
+            self.blocks.run("keep_citations")
             self._make("cited")
             self._make("scope")
             for fold, repeat in orders:

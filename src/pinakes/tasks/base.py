@@ -28,37 +28,30 @@ class Questions(Protocol):
     @property
     def benchmark(self) -> Benchmark:
         """The benchmark that asks."""
-        ...
 
     @property
     def query_template(self) -> str | None:
         """The text template that queries are read with; None where they have no text."""
-        ...
 
     @property
     def paper_template(self) -> str | None:
         """The text template that papers are read with."""
-        ...
 
     @property
     def digest(self) -> str:
         """sha256 over all that is asked; the same on both databases, whatever ids of ours papers have."""
-        ...
 
     @property
     def queries_expected(self) -> int:
         """How many answers are expected, as `queries_expected` of `runs`."""
-        ...
 
     @property
     def candidates_expected(self) -> int:
         """How many papers are asked about, as `candidates_expected` of `runs`."""
-        ...
 
     @property
     def candidates_without_text(self) -> int:
         """Of these, how many have no text."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

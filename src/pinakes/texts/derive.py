@@ -4,7 +4,7 @@ A generator says who it is (`producer`), which table it fills, and how rows are 
 beside those of loaders and of other generators, which it never touches; docs/decisions/0021 has the rules.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,7 +90,8 @@ def derive(
     rows = 0
     shown.start(f"derive {generator.producer}", len(outdated))
     try:
-        for paper_ids in _cut(outdated, papers_per_batch):
+        for start in range(0, len(outdated), papers_per_batch):
+            paper_ids = outdated[start : start + papers_per_batch]
             with database.read() as session:
                 texts = read_texts(session, paper_ids)
             made = generator.make(texts.select(["paper_id", "title", "abstract"]))
@@ -109,11 +110,6 @@ def _check(generator: Generator) -> None:
     if generator.table not in TABLES:
         listed = ", ".join(table.name for table in TABLES)
         raise InputError(f"{generator.table.name} has no producer; expected one of {listed}.")
-
-
-def _cut(paper_ids: npt.NDArray[np.int64], size: int) -> Iterator[npt.NDArray[np.int64]]:
-    for start in range(0, len(paper_ids), size):
-        yield paper_ids[start : start + size]
 
 
 def list_outdated(session: Session, corpus_id: int, generator: Generator) -> npt.NDArray[np.int64]:
@@ -154,16 +150,9 @@ def read_texts(session: Session, paper_ids: npt.NDArray[np.int64]) -> pa.Table:
 def store_derived(session: Session, generator: Generator, texts: pa.Table, made: pa.Table) -> int:
     """Put the rows in the place of the generator's rows of these papers; the number of rows that are in.
 
-    A paper that is gone since its text was read gets no rows; rows of a text that changed since are stale.
-
-    Args:
-        session: a transaction that writes.
-        generator: whose rows they are.
-        texts: what they were made of, as `read_texts` gives it.
-        made: what the generator made of it.
-
-    Raises:
-        PinakesError: a row is of another paper or section, or two rows have one key.
+    `texts`, as `read_texts` gives them, is what `made` was made of. A paper that is gone since gets no rows;
+    rows of a text that changed since are stale. Raises `PinakesError` for rows of another paper or section,
+    or two with one key.
     """
     table = generator.table
     _refuse_defects(generator, texts, made)

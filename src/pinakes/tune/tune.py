@@ -1,7 +1,4 @@
-"""The k1 and b of BM25 that rank a benchmark's validation queries best, stored for later runs.
-
-One index serves the whole grid.
-"""
+"""The k1 and b of BM25 that rank a benchmark's validation queries best, stored for later runs."""
 
 import itertools
 import time
@@ -22,8 +19,7 @@ from pinakes.queries.tasks import RANKING
 from pinakes.systems.base import Ranking, SystemOptions
 from pinakes.systems.sparse import K1, NAME, B, SparseBm25System, open_pools, rank_texts
 from pinakes.systems.tuned import GridPoint, TuneSummary, store_choice
-from pinakes.tune.scores import ValidationScores
-from pinakes.tune.validation import ValidationQueries, find_validation
+from pinakes.tune.validation import ValidationQueries, ValidationScores, find_validation
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 

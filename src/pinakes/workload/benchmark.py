@@ -27,23 +27,19 @@ def open_benchmark(database: Database, name: str, settings: Settings | None = No
     install_benchmark(database, benchmark)
     if benchmark.sampling is None or benchmark.corpus:
         return benchmark
-    return replace(benchmark, corpus=_find_sampled_corpus(database, name))
-
-
-def _find_sampled_corpus(database: Database, benchmark: str) -> str:
     joined = samplings.join(corpora, samplings.c.corpus_id == corpora.c.corpus_id)
-    query = sa.select(corpora.c.name).select_from(joined).where(samplings.c.benchmark == benchmark)
+    query = sa.select(corpora.c.name).select_from(joined).where(samplings.c.benchmark == name)
     with database.read() as session:
-        return str(session.scalar(query) or "")
+        return replace(benchmark, corpus=str(session.scalar(query) or ""))
 
 
-def find_index_folder(database: Database, settings: Settings | None = None) -> Path:
+def find_index_folder(database: Database) -> Path:
     """Where the side indexes of a database lie.
 
     `PINAKES_INDEX_FOLDER` where it is set; else beside a DuckDB file, under its name with `.indexes`; else,
     for Postgres, in the user's data folder, under the server's and the database's name.
     """
-    given = (settings or read_settings()).index_folder
+    given = read_settings().index_folder
     if given is not None:
         return given
     file = database.url.database

@@ -1,7 +1,4 @@
-"""The order among equal scores, and the digest of a workload: the same on both databases.
-
-Neither depends on ids of ours.
-"""
+"""The order among equal scores, and the digest of a workload: both the same on both databases."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -49,15 +46,7 @@ def digest_workload(
     groups: Mapping[str, Ids] | None,
     query_rows: Ids | None,
 ) -> str:
-    """sha256 over the queries, the candidates, and who has which.
-
-    Args:
-        queries: query_id and text, and pool where pools are grouped, by query_id.
-        papers: source_id and text_digest of each candidate.
-        tie_order: the rank of each candidate's source_id, descending.
-        pools: query_id -> rows of `papers` where each query has its own.
-        groups, query_rows: pool -> rows of `papers`, and each query's own row or -1, where pools are grouped.
-    """
+    """sha256 over the queries (by query_id), the candidates, and who has which, as `Workload` has them."""
     digest = hashlib.sha256()
     _add_rows(digest, _join([queries["query_id"], queries["text"]]))
     _add_rows(digest, _sort_papers(papers, np.argsort(-tie_order)))

@@ -27,8 +27,7 @@ class Pools(NamedTuple):
 def read_pools(session: Session, benchmark: Benchmark, queries: pa.Table, paper_ids: Ids) -> Pools:
     """Who has which of the candidates; nothing where all of them are everyone's.
 
-    Raises:
-        BenchmarkError: a query has no pool, a pool no query, or a pool a paper twice.
+    Raises `BenchmarkError` where a query has no pool, a pool no query, or a pool a paper twice.
     """
     if benchmark.pool == "per_query":
         return Pools(pools=_read_own(session, benchmark, queries["query_id"].to_pylist(), paper_ids))
@@ -36,14 +35,10 @@ def read_pools(session: Session, benchmark: Benchmark, queries: pa.Table, paper_
         groups = _read_groups(session, benchmark, queries["pool"].to_pylist(), paper_ids)
         own = queries["paper_id"].fill_null(-1)
         return Pools(groups=groups, query_rows=_find_rows(own.to_numpy().astype(np.int64), paper_ids))
-    _require_distinct(session, benchmark, len(paper_ids))
-    return Pools()
-
-
-def _require_distinct(session: Session, benchmark: Benchmark, count: int) -> None:
     rows = sa.select(sa.func.count()).select_from(select_candidates(benchmark).subquery("candidates"))
-    if session.scalar(rows) != count:
+    if session.scalar(rows) != len(paper_ids):
         raise BenchmarkError(f"the view {benchmark.name}.candidates gives a paper twice; expected each once.")
+    return Pools()
 
 
 def _find_rows(wanted: Ids, paper_ids: Ids) -> Ids:
@@ -85,11 +80,7 @@ def _split(pairs: pa.Table, paper_ids: Ids) -> dict[str, Ids]:
 def _read_groups(
     session: Session, benchmark: Benchmark, query_pools: Sequence[str | None], paper_ids: Ids
 ) -> dict[str, Ids]:
-    """pool -> rows of `paper_ids`, ascending, for each pool that a query names.
-
-    Raises:
-        BenchmarkError: a query names no pool, a pool has no candidate, or a paper twice.
-    """
+    """pool -> rows of `paper_ids`, ascending, for each pool that a query names."""
     if None in query_pools:
         raise BenchmarkError(f"the view {benchmark.name}.queries gives a query whose pool is null.")
     members = session.fetch_arrow(select_pool_members(benchmark))

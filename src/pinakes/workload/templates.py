@@ -18,9 +18,10 @@ def choose_templates(
 ) -> tuple[str, str]:
     """The templates of queries and of papers."""
     own_query, own_paper = find_own_templates(system)
+    folder_query, folder_paper = benchmark.query_template, benchmark.paper_template
     return (
-        query_template or _replace(benchmark.query_template, own_query),
-        paper_template or _replace(benchmark.paper_template, own_paper),
+        query_template or (own_query if folder_query == PLAIN else folder_query),
+        paper_template or (own_paper if folder_paper == PLAIN else folder_paper),
     )
 
 
@@ -45,7 +46,3 @@ def _of_preset(name: str) -> tuple[str, str]:
 
 def _prefixed(prefix: str, template: str) -> str:
     return f"{prefix}{{{template}}}" if prefix else template
-
-
-def _replace(template: str, own: str) -> str:
-    return own if template == PLAIN else template

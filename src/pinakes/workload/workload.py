@@ -1,8 +1,6 @@
 """What a run ranks: the queries and candidates of a benchmark, with the texts that decide the ranking.
 
-Queries of the folds that are for tuning alone are left out, with the pools that only they have; `tuning`
-gives these alone. `Workload.digest` is the same on both databases, whatever ids of ours
-the papers have.
+Queries of the folds that are for tuning alone are left out, with the pools that only they have.
 """
 
 from collections.abc import Iterator, Mapping
@@ -144,14 +142,9 @@ def read_workload(
     *,
     tuning: bool = False,
 ) -> Workload:
-    """The queries and candidates of an installed benchmark.
+    """The queries and candidates of an installed benchmark, read with the templates or its folder's.
 
-    Args:
-        database: where they are.
-        benchmark: the benchmark.
-        query_template, paper_template: what they say; None: as the benchmark's folder says.
-        tuning: whether to read the queries of its `tuning_folds` instead of the others; a benchmark without
-            such folds has them all.
+    With `tuning`, the queries of its `tuning_folds` alone; a benchmark without such folds has them all.
 
     Raises:
         BenchmarkError: the benchmark does not ask for rankings, the corpus is not loaded, it is not sampled

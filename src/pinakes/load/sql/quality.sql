@@ -26,15 +26,11 @@ WHERE papers.corpus_id = :corpus_id
 -- name: citations
 SELECT
     COUNT(*) AS citations,
+    (SELECT COUNT(*) FROM pending_citations WHERE corpus_id = :corpus_id) AS citations_pending,
     COUNT(*) - COUNT(cited_references.paper_id) AS citations_dangling
 FROM citations
 INNER JOIN cited_references ON citations.reference_id = cited_references.reference_id
 WHERE cited_references.corpus_id = :corpus_id
-
--- name: pending
-SELECT COUNT(*) AS citations_pending
-FROM pending_citations
-WHERE corpus_id = :corpus_id
 
 -- name: ambiguous
 SELECT COUNT(DISTINCT ambiguous_references.reference_id) AS references_ambiguous

@@ -1,8 +1,4 @@
-"""A workload ranked by a system, as rows of `hits`.
-
-A workload is ranked at once, or pool by pool where its pools are grouped; there a query's own paper is in no
-ranking.
-"""
+"""A workload ranked by a system, as rows of `hits`: at once, or pool by pool where its pools are grouped."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -67,8 +63,7 @@ def _deepen(workload: Workload) -> Workload:
 def to_hits(workload: Workload, rankings: Iterable[Ranking]) -> Iterator[pa.Table]:
     """Rankings as rows of `hits` without `run_id`, in tables of about `HITS_AT_ONCE` rows.
 
-    Raises:
-        RunError: a score is not a finite number.
+    Raises `RunError` where a score is not a finite number.
     """
     place = {query_id: number for number, query_id in enumerate(workload.query_ids)}
     query_ids = pa.array(workload.query_ids, pa.string())

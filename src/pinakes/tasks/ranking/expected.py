@@ -1,7 +1,4 @@
-"""What scores are expected of: a benchmark's queries with their grouping columns, and its judgments.
-
-Queries of folds that are for tuning alone are left out, with their judgments.
-"""
+"""What scores are expected of: a benchmark's queries but those for tuning alone, and their judgments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,8 +40,7 @@ class Expected:
 def read_expected(database: Database, benchmark: Benchmark) -> Expected:
     """The queries of a benchmark that a score is expected of, with their judgments.
 
-    Raises:
-        EvaluationError: a judgment is of no query, a pair is judged twice, or a grade is no whole number.
+    Raises `EvaluationError` for a judgment of no query, a pair judged twice, or a grade that is no integer.
     """
     queries = _read_queries(database, benchmark)
     attributes = {

@@ -39,13 +39,9 @@ class Hits:
 def read_hits(
     database: Database, run_id: int, positions: Mapping[str, int], *, in_given_order: bool = False
 ) -> Hits:
-    """A run's hits of the queries that `positions` holds, read in parts.
+    """A run's hits of the queries that `positions` holds (query id -> its position), read in parts.
 
-    Args:
-        database: where they are.
-        run_id: the run.
-        positions: query id -> its position.
-        in_given_order: whether each query's hits stand in the order that the ranking's maker gave.
+    With `in_given_order` each query's hits stand in the order that the ranking's maker gave.
     """
     owned = hits.c.run_id == run_id
     in_order = partial(_read_rows, order_by=(hits.c.query_id, hits.c.rank))
@@ -79,11 +75,10 @@ def _read_rows(
 
 def _read_packed(session: Session, run_id: int, positions: Mapping[str, int]) -> Iterator[Part]:
     statement = read_blocks("pinakes.tasks.ranking", "sql", "read_hits.sql")["postgresql"]
-    for part in session.stream(statement, {"run_id": run_id}, rows=200):
-        for query_id, packed in zip(*(column.to_pylist() for column in part.columns), strict=True):
-            of_query = np.frombuffer(bytes.fromhex(packed), dtype=_HIT)
-            query = np.full(len(of_query), positions.get(query_id, -1), dtype=np.int32)
-            yield query, of_query["paper_id"], of_query["score"]
+    for query_id, packed in session.stream_rows(statement, {"run_id": run_id}, rows=200):
+        of_query = np.frombuffer(bytes.fromhex(packed), dtype=_HIT)
+        query = np.full(len(of_query), positions.get(query_id, -1), dtype=np.int32)
+        yield query, of_query["paper_id"], of_query["score"]
 
 
 _READERS: Mapping[str, Callable[[Session, int, Mapping[str, int]], Iterator[Part]]] = {

@@ -117,11 +117,7 @@ def prepare_scoring(database: Database, benchmark: Benchmark, names: Sequence[st
 def read_candidate_types(
     database: Database, benchmark: Benchmark, expected: Expected
 ) -> dict[str, CandidateType]:
-    """Every type of the candidates of queries that a score is expected of, by name.
-
-    Raises:
-        EvaluationError: the queries do not each have a pool of their own.
-    """
+    """Every type of the candidates of queries that a score is expected of, by name."""
     if benchmark.pool != "per_query":
         raise EvaluationError(
             f"{benchmark.name} asks for scores by candidate type, and its pool is {benchmark.pool}; "

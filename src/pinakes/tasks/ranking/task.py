@@ -1,10 +1,9 @@
 """Ranking as a task: its views, its table, and what does its steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from pinakes.evaluators.registry import parse_measure
-from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
 from pinakes.queries.tasks import RANKING as NAME
 from pinakes.schema import hits
@@ -20,14 +19,6 @@ VIEWS: Final[Mapping[str, str]] = {
 }
 
 
-def _list_columns(benchmark: Benchmark, view: str) -> Sequence[str]:
-    return relation(benchmark, view).columns.keys()
-
-
-def _name_measure(name: str) -> str:
-    return parse_measure(name).name
-
-
 RANKING: Final = Task(
     name=NAME,
     needs="rank",
@@ -35,9 +26,9 @@ RANKING: Final = Task(
     views=VIEWS,
     settings=("pool", "query_template", "paper_template", "grades"),
     scored_view="queries",
-    list_columns=_list_columns,
+    list_columns=lambda benchmark, view: relation(benchmark, view).columns.keys(),
     read=read_workload,
     answer=answer,
-    name_measure=_name_measure,
+    name_measure=lambda name: parse_measure(name).name,
     open_scoring=prepare_scoring,
 )

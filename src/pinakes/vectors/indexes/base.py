@@ -98,10 +98,9 @@ def digest_corpus(session: Session, scope: CorpusScope, encoder: StoredEncoder) 
     weights = session.scalar(sa.select(encoders.c.weights_digest).where(encoders.c.name == encoder.name))
     digest = hashlib.sha256(f"{encoder.name} {encoder.dimensions} {weights}\n".encode())
     rows = 0
-    for part in session.stream(select_text_digests(scope)):
-        rows += part.num_rows
-        for paper_id, text in zip(*(column.to_pylist() for column in part.columns), strict=True):
-            digest.update(f"{paper_id} {text}\n".encode())
+    for paper_id, text in session.stream_rows(select_text_digests(scope)):
+        digest.update(f"{paper_id} {text}\n".encode())
+        rows += 1
     return digest.hexdigest(), rows
 
 

@@ -4,6 +4,7 @@ The index is in step with the table whatever is written later; its recall is of 
 """
 
 import time
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.pgvector_index import HnswSpec, create_hnsw, index_bytes, index_name
-from pinakes.database.vector_sql import nearest_hnsw_of_all, stream_table, use_hnsw
+from pinakes.database.vector_sql import nearest_hnsw, stream_table, use_hnsw
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import Vectors, score_pairs
 from pinakes.indexers.exact.search import search_exact
@@ -99,7 +100,7 @@ def _measure(
         use_hnsw(session, EF_SEARCH, 20_000)
         found = []
         for number, query in enumerate(queries):
-            keys, vectors = nearest_hnsw_of_all(session, table, query, depth, spec)
+            keys, vectors = nearest_hnsw(session, table, query, depth, spec, in_pool=False)
             pairs = np.column_stack((np.zeros(len(keys), np.int64), np.arange(len(keys))))
             scores = score_pairs(query[None, :], vectors, pairs, spec.distance)  # type: ignore[arg-type]
             kept = np.array([key != own[number] for key in keys], dtype=bool)
@@ -111,7 +112,7 @@ def _measure(
     recall = {limit: mean_recall(truth[2], truth[:2], found, limit) for limit in RECALL_DEPTHS}
     search = {"ef_search": EF_SEARCH, "recall_queries": len(own), "index_bytes": size}
     return {
-        "parameters": {**spec.describe(), **search},
+        "parameters": {**asdict(spec), **search},
         "row_count": rows,
         "content_digest": digest,
         "path": index_name(table),
