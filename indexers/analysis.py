@@ -13,11 +13,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
-
-import tantivy
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pinakes.errors import UnknownNameError
+
+if TYPE_CHECKING:  # scoring reads the types of rankings and needs no index
+    import tantivy
 
 LONGEST_TOKEN_BYTES: Final = 255
 
@@ -50,8 +51,10 @@ class Analysis:
     stemmer: Stemmer
     shortest_token: int = 1
 
-    def build(self) -> tantivy.TextAnalyzer:
+    def build(self) -> "tantivy.TextAnalyzer":
         """The analyser; the same object serves documents and queries."""
+        import tantivy
+
         simple = self.shortest_token == 1
         words = rf"\w{{{self.shortest_token},}}"
         tokenizer = tantivy.Tokenizer.simple() if simple else tantivy.Tokenizer.regex(words)
