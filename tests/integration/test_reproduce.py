@@ -44,7 +44,7 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_baselines_are_run_as_their_folder_says_and_scored(prepared: Database, benchmark: str) -> None:
     said: list[str] = []
-    made = reproduce(prepared, ReproduceRequest(benchmark), tell=said.append)
+    made = reproduce(prepared, ReproduceRequest(benchmark), report=said.append)
     assert [(one.baseline, one.system, one.published) for one in made] == [
         ("BM25", "bm25", "BM25"),
         ("flat", "sparse_bm25", ""),

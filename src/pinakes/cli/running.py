@@ -140,7 +140,7 @@ def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: Commo
         benchmark, options.only or (), options.precision, options.device, options.download
     )
     with common.connect() as database:
-        made = reproduce(database, request, progress=common.show_progress(), tell=common.say)
+        made = reproduce(database, request, progress=common.show_progress(), report=common.say)
         run_ids = [one.run_id for one in made if one.run_id is not None]
         if not run_ids:
             reasons = "; ".join(f"{one.baseline}: {one.left_out}" for one in made)

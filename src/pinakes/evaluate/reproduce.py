@@ -59,7 +59,7 @@ def reproduce(
     request: ReproduceRequest,
     *,
     progress: Progress | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> list[Reproduction]:
     """Index, run and score the baselines that can be run here, in the folder's order.
 
@@ -71,7 +71,7 @@ def reproduce(
         IndexingError, RunError: a baseline whose weights are here failed all the same.
     """
     chosen = _choose(open_benchmark(database, request.benchmark).baselines, request)
-    made = [_reproduce(database, request, baseline, progress, tell) for baseline in chosen]
+    made = [_reproduce(database, request, baseline, progress, report) for baseline in chosen]
     run_ids = [one.run_id for one in made if one.run_id is not None]
     if run_ids:
         evaluate(database, request.benchmark, run_ids=run_ids)
@@ -95,11 +95,11 @@ def _reproduce(
     request: ReproduceRequest,
     baseline: Baseline,
     progress: Progress | None,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Reproduction:
     reason = "" if request.download else _explain_absence(baseline.system)
     if reason:
-        tell(f"{baseline.name}: left out, {reason}")
+        report(f"{baseline.name}: left out, {reason}")
         return Reproduction(baseline.name, baseline.system, baseline.published, left_out=reason)
     options = SystemOptions(
         find_index_folder(database),
@@ -116,7 +116,7 @@ def _reproduce(
     requested = RunRequest(request.benchmark, baseline.system, options, **templates)
     ranked = run(database, requested, progress=progress)
     answered = f"{ranked.queries_answered} of {ranked.queries_expected} queries"
-    tell(f"{baseline.name}: run {ranked.run_id}, {answered}")
+    report(f"{baseline.name}: run {ranked.run_id}, {answered}")
     return Reproduction(baseline.name, baseline.system, baseline.published, ranked.run_id)
 
 
