@@ -19,12 +19,11 @@ from pinakes.systems.base import SystemOptions
 from tests.real_data import REAL_DATA, needs_real_data
 
 FIELDS = """
-[papers]
-source_id = "id"
+-- name: papers
+SELECT id AS source_id FROM input
 
-[[fields]]
-field = { value = "Computer Science" }
-assigned_by = { value = "mag" }
+-- name: fields
+SELECT 'Computer Science' AS field, 'mag' AS assigned_by FROM input
 """
 SYSTEMS = ("sparse_bm25", "tfidf")
 
@@ -37,8 +36,8 @@ def load_acl(database: Database, folder: Path) -> None:
     with database.read() as session:
         ids = session.rows("SELECT source_id FROM papers WHERE title IS NOT NULL ORDER BY source_id")
     (folder / "ids.csv").write_text("id\n" + "".join(f"{row['source_id']}\n" for row in ids))
-    (folder / "fields.toml").write_text(FIELDS)
-    mapping = {"mapping": str(folder / "fields.toml")}
+    (folder / "fields.sql").write_text(FIELDS)
+    mapping = {"mapping": str(folder / "fields.sql")}
     load(database, LoadRequest("csv", folder / "ids.csv", mapping, corpus="acl"))
 
 
