@@ -159,7 +159,7 @@ def encode(
 
     options = EncodeOptions(
         encoding.id_column,
-        tuple(encoding.text_column or ("text")),
+        tuple(encoding.text_column or ["text"]),
         encoding.separator,
         encoding.precision,  # type: ignore[arg-type]
         encoding.max_cosine_error,

@@ -15,7 +15,9 @@ from pinakes.report.terminal import print_object, print_tables
 def print_load(summary: LoadSummary, *, as_json: bool) -> None:
     """What became of a load: tables, or one JSON object."""
     if as_json:
-        print_object(asdict(summary))
+        record = asdict(summary)
+        quality = record.pop("quality")
+        print_object({**record, **quality})
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
     print_tables(load_tables(corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s))
