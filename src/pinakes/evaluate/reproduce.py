@@ -51,6 +51,8 @@ class Reproduction:
     system: str
     published: str
     run_id: int | None = None
+    index_s: float = 0.0
+    run_s: float = 0.0
     left_out: str = ""
 
 
@@ -112,12 +114,15 @@ def _reproduce(
         "query_template": baseline.query_template,
         "paper_template": baseline.paper_template,
     }
-    index(database, request.benchmark, baseline.system, options=options, progress=progress, **templates)
+    indexed = index(
+        database, request.benchmark, baseline.system, options=options, progress=progress, **templates
+    )
     requested = RunRequest(request.benchmark, baseline.system, options, **templates)
     ranked = run(database, requested, progress=progress)
     answered = f"{ranked.queries_answered} of {ranked.queries_expected} queries"
     report(f"{baseline.name}: run {ranked.run_id}, {answered}")
-    return Reproduction(baseline.name, baseline.system, baseline.published, ranked.run_id)
+    times = (indexed.elapsed_s, ranked.elapsed_s)
+    return Reproduction(baseline.name, baseline.system, baseline.published, ranked.run_id, *times)
 
 
 def _explain_absence(system: str) -> str:

@@ -22,7 +22,7 @@ from pinakes.loaders.reading.columnar import read_columnar
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata
-from pinakes.loaders.staging import STAGED, Chunk, Origin, take_record
+from pinakes.loaders.staging import STAGED, Chunk, take_record
 
 EXAMPLES = 50
 
@@ -246,7 +246,8 @@ def test_one_bad_line_sends_few_others_the_slow_way(tmp_path: Path, monkeypatch:
 def test_a_line_is_shown_where_it_stands_when_requested_for(tmp_path: Path) -> None:
     file = _make_input(tmp_path / "x.jsonl", _papers(range(5)))
     first, second, *_ = read_columnar(file, 1, BEIR, block_bytes=80)
-    assert (first.last_row, second.origins[3]) == (2, Origin("line 3", b'{"_id":"p2","title":"Title 2"}'))
+    third = second.origins[3]
+    assert (first.last_row, third.location, third.raw) == (2, "line 3", b'{"_id":"p2","title":"Title 2"}')
     assert (list(second.origins), len(second.origins)) == ([3, 4, 5], 3)
     for outside in (2, 6):
         with pytest.raises(KeyError):
