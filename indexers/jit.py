@@ -1,6 +1,6 @@
 """Kernels that numba compiles when they are first called: nothing at import, nothing kept on disk.
 
-numba's own cache is a pickle, so each process compiles anew (seconds). No kernel multiplies and adds in one
+numba's own cache is a pickle, so each process compiles again (seconds). No kernel multiplies and adds in one
 rounding or changes the order of a sum: the same bits at any number of threads.
 """
 

@@ -4,8 +4,8 @@ Read are `papers.json`, `signatures.json` and `clusters.json`, also with a datas
 (`aminer_signatures.json`), of one dataset or of several in folders. A signature is an authorship: its author
 is its cluster, or `signature:<id>` where no cluster holds it. Authors of `papers.json` without a signature
 are known by their name. Papers that `papers.json` lacks, or all where it is not published, have authors only.
-Where datasets lie in folders, an author is `<folder>/<cluster>`, since clusters are numbered anew in each;
-but a paper of two datasets gets the authors of the later, so load each as a corpus of its own.
+Where datasets lie in folders, an author is `<folder>/<cluster>`, since each numbers its clusters from the
+start; but a paper of two datasets gets the authors of the later, so load each as a corpus of its own.
 
 Positions begin with 0 in the files and with 1 here. A second signature at the same place of a paper is
 rejected. Leaves out: e-mails, affiliations, estimated ethnicity and gender, `cluster_seeds.json`, splits.

@@ -8,7 +8,7 @@ is known. Offsets that do not lie in their context are left out.
 PeerRead (Kang et al. 2018) lays venues, splits and reviews around such documents:
 `<venue>/<split>/parsed_pdfs/25.pdf.json` is science-parse's; `<venue>/<split>/reviews/25.json` says the title
 and abstract as they were submitted, whether the paper was accepted, and its reviews (science-parse's title
-and abstract fill gaps). Papers are numbered anew in each venue: the `source_id` is `<venue>/25`. A review's
+and abstract fill gaps). Each venue numbers its papers: the `source_id` is `<venue>/25`. A review's
 scores are numbers or digits; its number in the file is the `review_id`, since reviewers are not named or
 comment several times. Aspects are in small letters (`soundness_correctness`). The decision is a label of the
 task `peerread_decision`, gold; silver for arXiv's sections, whose acceptance was inferred.

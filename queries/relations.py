@@ -1,4 +1,4 @@
-"""A benchmark's views and text templates as SQLAlchemy selects; both are SQL of ours or of the folder's.
+"""A benchmark's views and text templates as SQLAlchemy selects; both are our SQL or the folder's.
 
 What is selected is what is asked: without the folds that are for tuning alone (with `Benchmark.tuning`, those
 alone), and of one pool where the benchmark is cut to one (`Benchmark.part`). A template is one SQL expression

@@ -21,7 +21,7 @@ def _make_columns() -> list[sa.Column[Any]]:
         comment="who made the row: a loader, a generator with its settings, or user",
     )
     digest = (
-        "text_digests.text_digest of the text that it was made of; null where it was made of none of ours"
+        "text_digests.text_digest of the text that it was made of; null where a source or a user says the row"
     )
     return [producer, optional("text_digest", sa.Uuid, digest)]
 

@@ -84,7 +84,7 @@ class PackedModel:
     def compile(self) -> None:
         """Let `torch.compile` make one kernel of sums and norms; the first batch takes longer.
 
-        Compiled is what takes its weights as arguments: else each layer would be compiled anew.
+        Compiled is what takes its weights as arguments: else each layer would be compiled for itself.
         """
         self._add_normalized = torch.compile(_add_normalized, dynamic=True)
 
@@ -179,7 +179,7 @@ def prepare_linear(
 
     Half precision on a CPU with instructions for it: the weight is laid out once for these, and an exact
     GELU is computed on the product's tiles before they are stored; else the library would lay the weight out
-    anew for each batch. Anything else, float32 on a CPU too, is fastest as it is.
+    again for each batch. Anything else, float32 on a CPU too, is fastest as it is.
     """
     if weight.device.type == "cpu" and _has_half_instructions(weight.dtype):
         return laid_out_linear(weight, bias, activation)

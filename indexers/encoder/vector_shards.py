@@ -110,7 +110,7 @@ class VectorShards:
         except (OSError, ValueError) as error:
             raise IndexingError(
                 f"{path} is damaged ({error}); expected a shard as it was written. Delete it and start "
-                "again: its texts alone are encoded anew"
+                "again: its texts alone are encoded again"
             ) from error
         made_by = (rows.schema.metadata or {}).get(_SETTINGS_KEY, b"null").decode()
         if made_by != self._settings:

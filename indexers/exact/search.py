@@ -2,7 +2,7 @@
 
 Score (float32) descending, then the rank of the document's id, then the row: the same at any number of
 threads, any block size, on any device, by any pass. A cheap pass finds the candidates (`int8`, `product`),
-with a proven bound on its error that keeps every document that could belong; `scores` scores them anew and
+with a proven bound on its error that keeps every document that could belong; `scores` scores them again and
 alone decides. The documents are read once, block by block.
 """
 

@@ -1,6 +1,6 @@
 """Faiss indexes from a stream of vectors: whole under their folder's name, or not there at all.
 
-The folder holds the ids, the vectors as they came (what is found is scored anew with them), and Faiss' own
+The folder holds the ids, the vectors as they came (what is found is scored again with them), and Faiss' own
 file. Only a block, the training sample and Faiss' index are in memory. The same vectors give the same bytes,
 at any number of threads the graph of `hnsw` apart: it is built by one thread unless more are asked for.
 """

@@ -1,6 +1,6 @@
 """Search through a Faiss index that was built: candidates from Faiss, scores and order from the vectors.
 
-What Faiss finds is scored anew in float32 (`exact.scores`), so that scores are those of an exact search and
+What Faiss finds is scored again in float32 (`exact.scores`), so that scores are those of an exact search and
 the order is total. A query for which Faiss finds too few is answered by exact search instead: never fewer
 than min(k, pool) hits.
 """

@@ -29,7 +29,7 @@ class FaissKind:
         factory: the string for `faiss.index_factory`, with the options' names in braces.
         build: option -> its default; 0: chosen by the number of rows and dimensions.
         search: option at query time -> its default.
-        refine: how many times `k` candidates are scored anew with the whole vectors.
+        refine: how many times `k` candidates are scored again with the whole vectors.
         on_gpu: whether faiss-gpu has the kind.
     """
 

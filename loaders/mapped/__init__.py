@@ -7,7 +7,7 @@ name of another staged table are its rows.
 
 A source is a file, a folder with all that is below it, or a glob; files are read in the order of their names.
 Folders such as `year=2019/` are columns. A file's digest stands for its content and the mapping, so that the
-same file under a changed mapping is loaded anew.
+same file under a changed mapping is loaded again.
 """
 
 import hashlib

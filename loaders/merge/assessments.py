@@ -65,8 +65,8 @@ def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext) -
     is_new = np.ones(rows.num_rows, dtype=np.bool_)
     is_new[known] = False
     numbers = number_rows(rows)
-    context.fates.known.append(numbers[known])
-    context.fates.changed += [numbers[changed], numbers[is_new]]
+    context.outcomes.known.append(numbers[known])
+    context.outcomes.changed += [numbers[changed], numbers[is_new]]
     session.insert(table, fit_table(table, mark_rows(table, rows.filter(pa.array(is_new)), context)))
 
 
@@ -106,8 +106,8 @@ def merge_selections(session: Session, tables: Tables, context: MergeContext) ->
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         session.execute(_read("delete_positions"), {"corpus_id": context.corpus_id})
         session.execute(_read("insert_positions"), parameters)
-    context.fates.known.append(known)
-    context.fates.changed += [changed, np.setdiff1d(numbers, known)]
+    context.outcomes.known.append(known)
+    context.outcomes.changed += [changed, np.setdiff1d(numbers, known)]
 
 
 def _read(block: str) -> str:

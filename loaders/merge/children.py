@@ -1,4 +1,4 @@
-"""Child rows of papers, with ids of ours: prepared for the merge, or added to the existing ones."""
+"""Child rows of papers, with our ids: prepared for the merge, or added to the existing ones."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ ADDED: Final = ("identifiers", "fields")
 def prepare_children(
     session: Session, tables: Tables, papers: Keys, references: Keys, context: MergeContext
 ) -> dict[str, pa.Table]:
-    """The child rows that a chunk describes, with ids of ours, each row once."""
+    """The child rows that a chunk describes, with our ids, each row once."""
     children: dict[str, pa.Table] = {}
     for name, table in PAPER_CHILDREN.items():
         if name not in tables or name not in context.describes:

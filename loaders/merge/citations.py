@@ -113,8 +113,8 @@ def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> n
             found = session.fetch_arrow(_select_repeated(table, context)).column(0)
             repeated[found.to_numpy()] = True
     numbers = number_rows(rows)
-    context.fates.known.append(numbers[repeated])
-    context.fates.changed.append(numbers[~repeated])
+    context.outcomes.known.append(numbers[repeated])
+    context.outcomes.changed.append(numbers[~repeated])
     return repeated
 
 

@@ -18,7 +18,7 @@ Tables = Mapping[str, pa.Table]
 """staged table -> its rows, none of them empty"""
 
 Ids = npt.NDArray[np.int64]
-"""ids of ours, one for each row; `UNKNOWN` where there is none"""
+"""our ids, one for each row; `UNKNOWN` where there is none"""
 
 UNKNOWN: Final = -1
 
@@ -29,11 +29,11 @@ _NAMED: Final[dict[str, tuple[sa.Table, sa.ColumnElement[int], sa.Column[str]]]]
     # A query has no number of its own: every existing one counts as 0.
     "queries": (benchmark_queries, sa.literal_column("CAST(0 AS BIGINT)"), benchmark_queries.c.query_id),
 }
-"""kind of key -> its table, the id of ours, and the source's key"""
+"""kind of key -> its table, our id, and the source's key"""
 
 
 @dataclass(slots=True)
-class Fates:
+class Outcomes:
     """Which records were there already, at least in part, and which of all brought something new."""
 
     known: list[Ids] = field(default_factory=list)
@@ -60,7 +60,7 @@ class MergeContext:
         creates_unknown: whether papers and queries that are only named become rows without a text.
         describes: which columns and child rows of its papers the file says in full (`Loader.describes`).
         gaps_say_nothing: whether what the file does not say of a paper stays as it is.
-        fates: what becomes of the records, while the chunk is merged.
+        outcomes: what becomes of the records, while the chunk is merged.
     """
 
     corpus_id: int
@@ -69,7 +69,7 @@ class MergeContext:
     creates_unknown: bool
     describes: frozenset[str]
     gaps_say_nothing: bool = False
-    fates: Fates = field(default_factory=Fates)
+    outcomes: Outcomes = field(default_factory=Outcomes)
 
     @property
     def producer(self) -> str:

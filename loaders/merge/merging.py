@@ -62,7 +62,7 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     refused, tables = _refuse(chunk, tables, named, context)
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
     citations = _merge(session, tables, named, context) if accepted else 0
-    known, updated = context.fates.count()
+    known, updated = context.outcomes.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
     return MergeCounts(accepted, updated, known - updated, rejected, citations)
 
@@ -139,7 +139,7 @@ def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
     With a paper go its child rows, whoever made them, and what else names it (`on_delete` of a column that
     `schema.base.reference` makes), but not the stored runs: a hit is what was found then.
     """
-    context.fates.known.append(number_rows(rows))
+    context.outcomes.known.append(number_rows(rows))
     for kind, find, statements in (
         ("papers", _find_papers, _delete_papers),
         ("citations", _find_mentions, _delete_mentions),
@@ -148,7 +148,7 @@ def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
         if not named.num_rows:
             continue
         positions, ids = find(session, named, context)
-        context.fates.changed.append(number_rows(named)[np.unique(positions)])
+        context.outcomes.changed.append(number_rows(named)[np.unique(positions)])
         if len(ids):
             with session.staged({_DELETED.name: pa.table({"id": ids})}):
                 for statement in statements():

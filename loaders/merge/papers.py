@@ -51,8 +51,8 @@ def merge_papers(
     if known.any():
         held = own.append_column("paper_id", pa.array(ids)).filter(pa.array(known))
         changed = _find_changed(session, held, children, context)
-        context.fates.known.append(number_rows(held))
-        context.fates.changed.append(number_rows(held)[np.isin(ids[known], changed)])
+        context.outcomes.known.append(number_rows(held))
+        context.outcomes.changed.append(number_rows(held)[np.isin(ids[known], changed)])
         _update(session, keep_papers(held, changed), children, context)
     written = np.union1d(ids[~known], changed)
     for name, rows in children.items():
@@ -127,7 +127,9 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
     held = merged.filter(pa.array(known))["source_id"].combine_chunks()
     numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
     counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
-    context.fates.known.append(np.setdiff1d(numbers, np.concatenate([*counted, np.empty(0, dtype=np.int64)])))
+    context.outcomes.known.append(
+        np.setdiff1d(numbers, np.concatenate([*counted, np.empty(0, dtype=np.int64)]))
+    )
 
 
 def _insert_children(

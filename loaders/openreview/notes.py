@@ -36,7 +36,7 @@ _SCORES: Final = frozenset({
 
 _NO_SCORES: Final = frozenset({"title", "pdf", "comment", "decision"})
 _YEAR: Final = re.compile(r"(?<!\d)(19\d\d|20\d\d)(?!\d)")
-_FATES: Final = {"Withdraw": "Withdrawn", "Desk_Reject": "Desk Rejected"}
+_WITHDRAWN: Final = {"Withdraw": "Withdrawn", "Desk_Reject": "Desk Rejected"}
 """What an invitation or a venue id holds -> the label."""
 
 
@@ -101,7 +101,7 @@ def _parse_note(papers: set[str], replies: Mapping[str, Reviews], note: dict[str
         },
         authors=list_authors(content.get("authors"), content.get("authorids")),
         scores=reviews.scores,
-        labels={"decision": _find_fate(places) or reviews.decision or reviews.recommendation},
+        labels={"decision": _find_withdrawal(places) or reviews.decision or reviews.recommendation},
     )
 
 
@@ -161,8 +161,10 @@ def _take_decision(value: object) -> str | None:
     return clean_text(value) if isinstance(value, str) else None
 
 
-def _find_fate(places: list[str]) -> str | None:
-    return next((fate for part, fate in _FATES.items() if any(part in place for place in places)), None)
+def _find_withdrawal(places: list[str]) -> str | None:
+    return next(
+        (decision for part, decision in _WITHDRAWN.items() if any(part in place for place in places)), None
+    )
 
 
 def _find_year(places: list[str]) -> int | None:

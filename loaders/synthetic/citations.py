@@ -46,7 +46,7 @@ _FEWEST: Final = min(_TALLY)
 _STEP: Final = 31 * GROUP_MENTIONS
 """mentions that are in memory at once"""
 _PATTERN_CYCLE: Final = 20_000
-"""mentions after which the turn of the patterns begins anew"""
+"""mentions after which the patterns begin again"""
 _LONGEST_COPY: Final = 6
 
 

@@ -1,4 +1,4 @@
--- How far a value moves when its pool is drawn anew: each subset over its repeats, `pool_size=200000` over
+-- How far a value moves when its pool is drawn again: each subset over its repeats, `pool_size=200000` over
 -- `pool_size=200000/repeat=1` and so on. The deviation is that of a sample; null of one repeat, and of repeats that
 -- are over different numbers of queries, as where some fields have fewer pools.
 CREATE VIEW repeat_spread AS

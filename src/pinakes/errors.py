@@ -1,7 +1,7 @@
 """The one family of errors that Pinakes raises on purpose.
 
 A message says what was wrong, what was expected and what to do next. `cli.main` prints the message
-without a traceback; anything else that is raised is a defect of ours and keeps its traceback.
+without a traceback; anything else that is raised is a defect of Pinakes and keeps its traceback.
 """
 
 

@@ -97,7 +97,7 @@ def rank(database: Database, folder: Path, benchmark: str, system: str) -> Hits:
 
 
 def without_own(hits: Hits) -> Hits:
-    """The rankings without each query's own paper, cut and numbered anew."""
+    """The rankings without each query's own paper, cut and numbered again."""
     kept: Hits = []
     places: dict[str, int] = {}
     for query_id, paper, _, score in hits:

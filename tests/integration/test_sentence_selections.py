@@ -36,7 +36,7 @@ def read_selections(database: Database) -> list[tuple[Any, ...]]:
     return [tuple(row.values()) for row in rows]
 
 
-def count_fates(summary: LoadSummary) -> tuple[int, int, int, int]:
+def count_outcomes(summary: LoadSummary) -> tuple[int, int, int, int]:
     """Records loaded, of these updated and unchanged, and rejected."""
     (file,) = summary.files
     return file.rows_loaded, file.rows_updated, file.rows_unchanged, file.rows_rejected
@@ -46,7 +46,7 @@ def test_a_newer_record_takes_the_place_of_the_older_one(prepared: Database, tmp
     first = select(
         prepared, tmp_path, ("1_method", "a", [2, 1]), ("1_method", "b", [1]), ("2_result", "a", [2])
     )
-    assert count_fates(first) == (3, 0, 0, 0)
+    assert count_outcomes(first) == (3, 0, 0, 0)
     assert read_selections(prepared) == [
         ("1_method", "a", 1),
         ("1_method", "a", 2),
@@ -54,7 +54,7 @@ def test_a_newer_record_takes_the_place_of_the_older_one(prepared: Database, tmp
         ("2_result", "a", 2),
     ]
     newer = select(prepared, tmp_path, ("1_method", "a", [2]), ("1_method", "b", [1]), ("2_method", "a", [1]))
-    assert count_fates(newer) == (3, 1, 1, 0)
+    assert count_outcomes(newer) == (3, 1, 1, 0)
     assert read_selections(prepared) == [
         ("1_method", "a", 2),
         ("1_method", "b", 1),
@@ -63,7 +63,7 @@ def test_a_newer_record_takes_the_place_of_the_older_one(prepared: Database, tmp
     ]
     # Another set of the same size, and the older file again.
     swapped = select(prepared, tmp_path, ("1_method", "a", [1]), name="other")
-    assert (count_fates(swapped), read_selections(prepared)[0]) == ((1, 1, 0, 0), ("1_method", "a", 1))
+    assert (count_outcomes(swapped), read_selections(prepared)[0]) == ((1, 1, 0, 0), ("1_method", "a", 1))
     assert find_orphans(prepared) == {}
 
 
@@ -79,7 +79,7 @@ def test_what_names_nothing_that_is_there_is_rejected_with_a_reason(
         ("2_background", "a", [1]),
         ("1_method", "b", [2]),
     )
-    assert count_fates(summary) == (1, 0, 0, 3)
+    assert count_outcomes(summary) == (1, 0, 0, 3)
     assert summary.reasons == {"unknown_sentence": 2, "unknown_query": 1}
     with prepared.read() as session:
         rows = session.rows(

@@ -1,7 +1,7 @@
 """The command line: a module for each group of commands; options and exit codes, no logic.
 
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
-message says why; 2: the command line was wrong; 3: a defect of ours, with its traceback; 130: interrupted.
+message says why; 2: the command line was wrong; 3: a defect of Pinakes, with its traceback; 130: interrupted.
 
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
@@ -76,7 +76,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except Exception:  # noqa: BLE001 (the one place where a defect of ours is caught)
+    except Exception:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
         traceback.print_exc()
         typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
         return 3

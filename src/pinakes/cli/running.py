@@ -32,7 +32,7 @@ class RankingOptions:
     depth: Annotated[int | None, typer.Option(min=1, help="Papers kept for each query.")] = None
     query_template: QueryTemplate = None
     paper_template: PaperTemplate = None
-    again: Annotated[bool, typer.Option("--again", help="Rank anew even where nothing changed.")] = False
+    again: Annotated[bool, typer.Option("--again", help="Rank again even where nothing changed.")] = False
 
 
 @app.command()

@@ -14,7 +14,7 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.settings import read_settings
 
 _POLL_S = 0.2
-# The size of DuckDB's log at which it is folded into the file: each time, every index is written anew.
+# The size of DuckDB's log at which it is folded into the file: each time, every index is written again.
 _READ_WRITE: Final = {"config": {"checkpoint_threshold": "1GB"}}
 _READ_ONLY: Final = {
     "read_only": True,

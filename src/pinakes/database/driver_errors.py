@@ -37,7 +37,7 @@ def translated() -> Iterator[None]:
 
 
 def explain(error: Exception) -> DatabaseError | None:
-    """The driver's error in words for the user, or None when it is a defect of ours."""
+    """The driver's error in words for the user, or None when it is a defect of Pinakes."""
     original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
     message = str(original)
     holder = _LOCK_HOLDER.search(message)

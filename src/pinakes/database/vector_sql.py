@@ -1,7 +1,7 @@
 """Nearest vectors by SQL: each database's words for a distance, and for the settings of a search.
 
 What SQL finds is a list of candidates: its float32 sums round in an order of their own, so the caller scores
-them anew.
+them again.
 """
 
 from collections.abc import Iterator

@@ -85,7 +85,7 @@ def compare_subsets(
 
     Compared are the named runs, or the newest of each system with the same settings (`all_runs`: the older
     ones too), by the headline measure unless one is named, and by the groups of the column `by`. The
-    randomisation test starts anew with the seed for each pair.
+    randomisation test starts with the seed for each pair.
 
     Raises:
         EvaluationError: fewer than two runs, one that was not scored, or a single query in all.

@@ -37,7 +37,7 @@ class Deduplicated:
 
 
 def deduplicate(database: Database, corpus: str, *, undo: bool = False) -> Deduplicated:
-    """Merge the papers and the cited works of a corpus anew, or undo all merges."""
+    """Merge the papers and the cited works of a corpus again from the start, or undo all merges."""
     blocks = read_blocks("pinakes.load", "sql", "deduplicate.sql")
     check_schema(database)
     with database.begin() as session:

@@ -2,7 +2,7 @@
 
 A cited work is a paper that we hold by the source's own id, else by an identifier, else by its normalised
 title where the years allow it. Where several papers answer, none is taken: they go to
-`ambiguous_references`. Ids apart, all of it is worked out anew each time, so that the order in which files
+`ambiguous_references`. Ids apart, all of it is worked out again each time, so that the order in which files
 came does not show.
 """
 

@@ -118,7 +118,7 @@ def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) 
 
 
 def _resolve(benchmark: Benchmark, paper_ids: Mapping[str, int], found: list[FileHit]) -> pa.Table:
-    """The hits with ids of ours."""
+    """The hits with our ids."""
     unknown = sorted({hit.source_id for hit in found if hit.source_id not in paper_ids})
     if unknown:
         raise RunError(

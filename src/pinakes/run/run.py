@@ -83,7 +83,7 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
         "depth": questions.benchmark.depth,
     }
     digest = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()
-    # Neither the device nor an id of ours decides an answer: the search is exact, the order total.
+    # Neither the device nor our id of the encoder decides an answer: the search is exact, the order total.
     counts = {
         "queries_expected": questions.queries_expected,
         "candidates_expected": questions.candidates_expected,

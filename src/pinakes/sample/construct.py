@@ -1,4 +1,4 @@
-"""MDCR's candidates constructed anew from stored runs and the citation graph: `pinakes construct`, all SQL.
+"""MDCR's candidates constructed again from stored runs and the citation graph: `pinakes construct`, all SQL.
 
 The types are those of Medić and Šnajder 2022, section 4.1: cited papers, the best negatives of three runs,
 graph neighbours, the most cited papers of the field, random ones. They are filled in that order; a paper has
@@ -164,7 +164,7 @@ class _Construction:
         if empty:
             raise RunError(
                 f"run {empty[0]['run_id']} ({empty[0]['system']}) ranks no query of the first pools of "
-                f"{plan.drawn_from} as they are now; make it anew with `pinakes run {plan.drawn_from} "
+                f"{plan.drawn_from} as they are now; make it again with `pinakes run {plan.drawn_from} "
                 "--system …`, or name other runs with --run."
             )
         chosen = requested or tuple(row["system"] for row in compared[: plan.model_count])

@@ -35,7 +35,7 @@ TRANSPORT: Final = "transport"
 
 @dataclass(frozen=True, slots=True)
 class NamedBaseline:
-    """A baseline by the name that its paper gives it: a system of ours with some options fixed.
+    """A baseline by the name that its paper gives it: one of our systems with some options fixed.
 
     Attributes:
         system: its name in the registry.

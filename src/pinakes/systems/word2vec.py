@@ -1,7 +1,7 @@
 """Averages of word2vec vectors as systems, plain or weighted by TF-IDF.
 
 All of the same dimensions share one side index, the word vectors trained on a loaded corpus: the benchmark's
-own, or, by the option `trained_on`, a larger one. Texts are averaged anew for each run.
+own, or, by the option `trained_on`, a larger one. Texts are averaged again for each run.
 """
 
 import hashlib

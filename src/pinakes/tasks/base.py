@@ -39,7 +39,7 @@ class Questions(Protocol):
 
     @property
     def digest(self) -> str:
-        """sha256 over all that is asked; the same on both databases, whatever ids of ours papers have."""
+        """sha256 over all that is asked; the same on both databases, whatever our ids of the papers are."""
 
     @property
     def queries_expected(self) -> int:

@@ -26,16 +26,16 @@ def order_ties(source_ids: pa.Array | pa.ChunkedArray) -> Ids:
     return ranks
 
 
-def rank_anew(ranks: Ids, of: int) -> Ids:
+def renumber_ranks(ranks: Ids, of: int) -> Ids:
     """Ranks out of `of` as ranks among themselves.
 
-    >>> rank_anew(np.array([7, 2, 4]), 9).tolist()
+    >>> renumber_ranks(np.array([7, 2, 4]), 9).tolist()
     [2, 0, 1]
     """
     taken = np.zeros(of, dtype=bool)
     taken[ranks] = True
-    anew: Ids = (np.cumsum(taken) - 1)[ranks]
-    return anew
+    new_ranks: Ids = (np.cumsum(taken) - 1)[ranks]
+    return new_ranks
 
 
 def digest_workload(

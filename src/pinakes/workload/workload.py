@@ -17,7 +17,7 @@ from pinakes.queries.definition import Benchmark, require_task
 from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.queries.tasks import RANKING
 from pinakes.schema import papers
-from pinakes.workload.digest import digest_workload, order_ties, rank_anew
+from pinakes.workload.digest import digest_workload, order_ties, renumber_ranks
 from pinakes.workload.pools import read_pools
 from pinakes.workload.scope import CorpusScope
 
@@ -108,7 +108,7 @@ class Workload:
             query_texts=[self.query_texts[position] for position in queries],
             paper_ids=self.paper_ids[rows],
             source_ids=self.source_ids[rows],
-            tie_order=rank_anew(self.tie_order[rows], len(self.paper_ids)),
+            tie_order=renumber_ranks(self.tie_order[rows], len(self.paper_ids)),
             has_text=self.has_text[rows],
             groups=None,
             query_pools=None,

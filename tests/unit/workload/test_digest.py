@@ -1,11 +1,11 @@
-"""Digests and the order of ties from rows, whatever ids of ours the papers have."""
+"""Digests and the order of ties from rows, whatever our ids of the papers are."""
 
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pinakes.workload.digest import digest_workload, order_ties, rank_anew
+from pinakes.workload.digest import digest_workload, order_ties, renumber_ranks
 
 
 def digest(
@@ -55,4 +55,4 @@ def test_ties_are_ordered_byte_by_byte() -> None:
 
 
 def test_the_ranks_of_some_papers_are_counted_among_themselves() -> None:
-    assert rank_anew(np.array([7, 2, 4]), 9).tolist() == [2, 0, 1]
+    assert renumber_ranks(np.array([7, 2, 4]), 9).tolist() == [2, 0, 1]

@@ -102,7 +102,7 @@ def _digest_facets(database: Database, workload: Workload) -> str:
 
 
 def digest_sentences(database: Database, workload: Workload) -> str:
-    """sha256 over the sentences of queries and candidates, the same whatever ids of ours papers have."""
+    """sha256 over the sentences of queries and candidates, the same whatever our ids of the papers are."""
     digest = hashlib.sha256()
     with database.read() as session:
         for select, key in (

@@ -34,7 +34,7 @@ RELEVANT: Final = "cited"
 class CandidateType(NamedTuple):
     """The candidates of a type and the relevant papers, of the queries that have a candidate of it.
 
-    `query` (n,) are positions of queries, `paper_id` (n,) ids of ours; `query_ids` the queries: the others
+    `query` (n,) are positions of queries, `paper_id` (n,) our ids; `query_ids` the queries: the others
     are not asked about the type, where their relevant papers would have nobody to stand behind.
     """
 

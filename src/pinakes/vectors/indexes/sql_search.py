@@ -1,6 +1,6 @@
 """Nearest papers of a corpus by SQL: exactly on both databases, through pgvector's HNSW index on Postgres.
 
-SQL gives candidates; they are scored anew (`exact_scores`), and an exact search asks for more until no text
+SQL gives candidates; they are scored again (`exact_scores`), and an exact search asks for more until no text
 that it has not seen can belong, so both databases give the same hits to the bit. A walk through the index
 that ends with too few is done again exactly: never fewer than min(k, pool).
 """
