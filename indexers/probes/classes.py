@@ -16,8 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors
-from pinakes.indexers.probes.newton import Descent, Scaling, rotate
+from pinakes.indexers.probes.newton import Descent, rotate
 from pinakes.indexers.probes.products import LANES, NO_FOLD, ROWS, Codes, Doubles, Examples, Problems
+from pinakes.indexers.probes.steps import Scaling
 
 GROUP_BYTES: Final = 24 << 20  # of what is kept for the problems that descend together
 SHARPER: Final = 1e-3  # of the tolerance: the last fit goes on to it, which leaves few predictions open
@@ -126,7 +127,9 @@ class _Search:
         parts = []
         for group in self._groups(1):
             problems = Problems(group, np.full(len(group), NO_FOLD))
-            start = self._starts[cost][:, group - self._labels[0]].astype(np.float64) if self._starts else None
+            start = (
+                self._starts[cost][:, group - self._labels[0]].astype(np.float64) if self._starts else None
+            )
             descent = Descent(self._examples, problems, self._scaling, start)
             fits = descent.solve(cost, self._tolerance)
             self.unconverged += int((~fits.converged).sum())

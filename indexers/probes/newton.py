@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.probes.products import Codes, Doubles, Examples, Flags, Loss, Problems
+from pinakes.indexers.probes.steps import Scaling, Stepper
 
 MOST_STEPS: Final = 100
-MOST_INNER_STEPS: Final = 200
-FORCING: Final = 0.1  # a step's system is solved until this share of the gradient remains
 SUFFICIENT: Final = 1e-4  # of the predicted decrease (Armijo)
 MOST_HALVINGS: Final = 30
 
@@ -30,26 +29,6 @@ class Fits(NamedTuple):
     converged: Flags
 
 
-class Scaling(NamedTuple):
-    """X^T X = vectors diag(values) vectors^T of all examples, and their number: what steps are preconditioned by."""
-
-    values: Doubles
-    vectors: Doubles
-    examples: int
-
-    @classmethod
-    def of(cls, examples: Examples) -> "Scaling":
-        """Of these examples; O(D^3)."""
-        values, vectors = np.linalg.eigh(examples.gram())
-        return cls(np.maximum(values, 0.0), vectors, len(examples))
-
-    def apply(self, residuals: Doubles, weight: Doubles) -> Doubles:
-        """(I + weight X^T X)^-1 `residuals` (D, c), of each column with its `weight` (c,)."""
-        scaled = (self.vectors.T @ residuals) / (1 + self.values[:, None] * weight)
-        result: Doubles = self.vectors @ scaled
-        return result
-
-
 class Descent:
     """Problems at their current weights, which `solve` brings to the optimum for one C after the other.
 
@@ -59,12 +38,13 @@ class Descent:
     def __init__(
         self, examples: Examples, problems: Problems, scaling: Scaling, start: Doubles | None = None
     ) -> None:
-        self._examples, self._problems, self._scaling = examples, problems, scaling
+        self._examples, self._problems = examples, problems
         count = len(problems.positive)
         positive, total = examples.count(problems)
         self._share = np.maximum(np.minimum(positive, total - positive), 1) / np.maximum(total, 1)
         self._active: Flags = np.zeros((len(examples), count), dtype=np.bool_)
         self._all: Codes = np.arange(count)
+        self._stepper = Stepper(examples, problems, scaling, self._active)
         self.weights: Doubles = np.zeros((examples.width, count))
         self._loss = examples.evaluate(self.weights, problems, self._active, self._all)
         self._first = np.linalg.norm(self._loss.gradient, axis=0)
@@ -80,7 +60,8 @@ class Descent:
             going = np.flatnonzero((self._remaining(cost) > target) & ~stuck)
             if not len(going):
                 break
-            steps = self._find_steps(going, cost, target[going])
+            gradient = self.weights[:, going] + cost * self._loss.gradient[:, going]
+            steps = self._stepper.find(going, gradient, cost, target[going])
             stuck[going] = ~self._walk(going, steps, cost)
         remaining = self._remaining(cost)
         return Fits(self.weights.copy(), remaining, remaining <= target)
@@ -88,33 +69,6 @@ class Descent:
     def _remaining(self, cost: float) -> Doubles:
         norms: Doubles = np.linalg.norm(self.weights + cost * self._loss.gradient, axis=0)
         return norms
-
-    def _find_steps(self, going: Codes, cost: float, target: Doubles) -> Doubles:
-        # Solves (I + 2 C X_A^T X_A) step = -gradient, each column until its own tolerance.
-        residual = -(self.weights[:, going] + cost * self._loss.gradient[:, going])
-        size = np.linalg.norm(residual, axis=0)
-        enough = np.maximum(FORCING * size, 0.3 * target)
-        weight = 2 * cost * self._active[:, going].sum(axis=0) / self._scaling.examples
-        steps = np.zeros_like(residual)
-        open_columns = np.arange(len(going))
-        scaled = self._scaling.apply(residual, weight)
-        direction, product = scaled, (residual * scaled).sum(axis=0)
-        for _ in range(MOST_INNER_STEPS):
-            columns = going[open_columns]
-            curved = self._examples.curve(direction, self._problems.take(columns), self._active, columns)
-            curved = direction + cost * curved
-            length = product / (direction * curved).sum(axis=0)
-            steps[:, open_columns] += length * direction
-            residual = residual - length * curved
-            kept = np.linalg.norm(residual, axis=0) > enough[open_columns]
-            open_columns, residual = open_columns[kept], residual[:, kept]
-            if not len(open_columns):
-                break
-            scaled = self._scaling.apply(residual, weight[open_columns])
-            again = (residual * scaled).sum(axis=0)
-            direction = scaled + (again / product[kept]) * direction[:, kept]
-            product = again
-        return steps
 
     def _walk(self, going: Codes, steps: Doubles, cost: float) -> Flags:
         # Takes each step, shortened until the function is small enough; False where none was found.
@@ -132,7 +86,9 @@ class Descent:
             self._loss.value[columns], self._loss.gradient[:, columns] = new
             gradient = point + cost * new.gradient
             bound = value[trying] + SUFFICIENT * length[trying] * slope[trying]
-            good = (_value(point, new, cost) <= bound) | (np.linalg.norm(gradient, axis=0) <= 0.5 * size[trying])
+            good = (_value(point, new, cost) <= bound) | (
+                np.linalg.norm(gradient, axis=0) <= 0.5 * size[trying]
+            )
             end_slope = (gradient * steps[:, trying]).sum(axis=0)
             # The derivative along the step is piecewise linear and rises: next where its chord is 0.
             chord = slope[trying] / (slope[trying] - end_slope)

@@ -73,7 +73,7 @@ class Examples:
         self, vectors: NDArray[Any], classes: Codes, folds: Codes | None = None, intercept: bool = True
     ) -> None:
         self._vectors, self.intercept = vectors, intercept
-        folds = np.full(len(vectors), NO_FOLD) if folds is None else folds
+        folds = np.zeros(len(vectors), np.int64) if folds is None else folds
         self._order = np.argsort(folds, kind="stable")
         self.classes, self.folds = classes[self._order], folds[self._order]
         self.width = vectors.shape[1] + intercept
@@ -94,7 +94,9 @@ class Examples:
     def count(self, problems: Problems) -> tuple[Codes, Codes]:
         """The numbers of positive and of all training examples of each problem (c,)."""
         width = int(max(self.classes.max(), problems.positive.max())) + 1
-        of_fold = {fold: np.bincount(self.classes[self.folds == fold], minlength=width) for fold in self._folds()}
+        of_fold = {
+            fold: np.bincount(self.classes[self.folds == fold], minlength=width) for fold in self._folds()
+        }
         everything = np.bincount(self.classes, minlength=width)
         nothing = np.zeros_like(everything)
         kept = np.array([everything - of_fold.get(fold, nothing) for fold in problems.held_out.tolist()])
@@ -149,7 +151,7 @@ class Examples:
                     if self.intercept:
                         total[inner, strip] += rows[:, strip].sum(axis=0, dtype=np.float64)
 
-        self._each([(first,) for first in range(0, inner, STRIP)], work)
+        self.each([(first,) for first in range(0, inner, STRIP)], work)
         if self.intercept:
             total[-1, -1] = len(self)
             total[:, -1] = total[-1]
@@ -165,8 +167,20 @@ class Examples:
             rows = self._rows(first, stop).astype(np.float64, copy=False)
             values[first - start : stop - start] = self._decide(rows, weights)
 
-        self._each(blocks, work)
+        self.each(blocks, work)
         return slice(start, end), values
+
+    def gather(self, positions: Codes) -> Doubles:
+        """The examples at these positions of the order here (rows, D), the intercept's feature last."""
+        rows = np.ones((len(positions), self.width))
+        rows[:, : self._vectors.shape[1]] = self._vectors[self._order[positions]]
+        return rows
+
+    def each(self, jobs: Sequence[tuple[Any, ...]], work: Callable[..., T]) -> list[T]:
+        """What `work` gives for each of the jobs, in their order; jobs run on the threads of this context."""
+        if self._pool is None:
+            return [work(*job) for job in jobs]
+        return [done.result() for done in [self._pool.submit(work, *job) for job in jobs]]
 
     def _folds(self) -> list[int]:
         return sorted({lane.fold for lane in self._lanes})
@@ -190,22 +204,20 @@ class Examples:
             total[inner] += values.sum(axis=0, dtype=np.float64)
 
     def _sum(
-        self, weights: NDArray[Any], problems: Problems, height: int, work: Callable[[_Lane, Codes, Any], Doubles]
+        self,
+        weights: NDArray[Any],
+        problems: Problems,
+        height: int,
+        work: Callable[[_Lane, Codes, Any], Doubles],
     ) -> Doubles:
         # Columns that leave a fold out are left out of its products.
         kept = {fold: np.flatnonzero(problems.held_out != fold) for fold in self._folds()}
         parts = {fold: np.ascontiguousarray(weights[:, columns]) for fold, columns in kept.items()}
         jobs = [(lane, kept[lane.fold], parts[lane.fold]) for lane in self._lanes if len(kept[lane.fold])]
         total = np.zeros((height, weights.shape[1]))
-        for (_, columns, _), result in zip(jobs, self._each(jobs, work), strict=True):
+        for (_, columns, _), result in zip(jobs, self.each(jobs, work), strict=True):
             total[:, columns] += result
         return total
-
-    def _each(self, jobs: Sequence[tuple[Any, ...]], work: Callable[..., T]) -> list[T]:
-        if self._pool is None:
-            return [work(*job) for job in jobs]
-        return [done.result() for done in [self._pool.submit(work, *job) for job in jobs]]
-
 
 
 def _share_out(folds: Codes) -> list[_Lane]:
@@ -218,7 +230,9 @@ def _share_out(folds: Codes) -> list[_Lane]:
 
 
 @jit
-def take_residuals(margins: Doubles, classes: Codes, positive: Codes, active: Flags, columns: Codes) -> Doubles:
+def take_residuals(
+    margins: Doubles, classes: Codes, positive: Codes, active: Flags, columns: Codes
+) -> Doubles:
     """The sum of squared hinges (c,); `margins` (b, c), decision values, become the loss's derivatives."""
     losses = np.zeros(len(positive))
     for row in range(len(classes)):
