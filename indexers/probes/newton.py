@@ -1,10 +1,10 @@
 """Linear classifiers with the squared hinge loss, exactly and many at once, in the primal.
 
-minimise 0.5 ||w||^2 + C sum_i max(0, 1 - y_i w x_i)^2 for each column: Newton's method on the piecewise
-quadratic function (Mangasarian 2002, "A finite Newton method for classification"; Keerthi and DeCoste 2005),
-its steps by preconditioned conjugate gradients, all columns in the same passes over the vectors. Gradients are
-float64, so that any tolerance can be reached; the products of the steps are float32. The criterion is that of
-liblinear's primal solver, which scikit-learn's `LinearSVC` calls:
+Each minimises 0.5 ||w||^2 + C sum_i max(0, 1 - y_i w x_i)^2, by Newton's method on the piecewise quadratic
+function (Mangasarian 2002, "A finite Newton method for classification"; Keerthi and DeCoste 2005, "A modified
+finite Newton method for fast solution of large scale linear SVMs"); `steps` has its steps. Gradients are
+float64, so that any tolerance can be reached. The criterion is that of liblinear's primal solver, which
+scikit-learn's `LinearSVC` calls:
 ||gradient|| <= tolerance * min(positive, negative) / n * ||gradient at w = 0||.
 """
 

@@ -1,10 +1,13 @@
 """Products of a training matrix with many columns at once: what squared-hinge classifiers descend by.
 
-One pass over the vectors serves every problem: block by block F = X_B W and G += X_B^T R, where R is what the
-loss makes of F. The rows of a fold stand together, so that a problem skips the fold that it leaves out. Blocks
-and the order of sums are fixed, BLAS runs on one thread in each of ours: the same bits at any number of threads.
+One pass over the vectors serves every problem: block by block F = X_B W and G += X_B^T R, where R is what
+the loss makes of F. The rows of a fold stand together, so that a problem skips the fold that it leaves out.
+Blocks and the order of sums are fixed and BLAS runs on one thread in each of ours (`one_blas_thread`): the
+same bits at any number of threads.
 """
 
+import functools
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,9 +15,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
-from pinakes.indexers.exact.scores import count_threads
-from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.base import Vectors
 
 Doubles = NDArray[np.float64]
@@ -78,7 +80,7 @@ class Examples:
         self.classes, self.folds = classes[self._order], folds[self._order]
         self.width = vectors.shape[1] + intercept
         self._lanes = _share_out(self.folds)
-        threads = min(count_threads(), len(self._lanes))
+        threads = min(os.cpu_count() or 1, len(self._lanes))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __len__(self) -> int:
@@ -107,16 +109,15 @@ class Examples:
 
         `active` is (n, all columns), in the order of the rows here.
         """
-        signs = problems.positive
 
         def work(lane: _Lane, kept: Codes, part: Doubles) -> Doubles:
             total = np.zeros((self.width + 1, len(kept)))
             for first, stop in lane.blocks:
                 rows = self._rows(first, stop).astype(np.float64, copy=False)
                 margins = self._decide(rows, part)
-                total[-1] += take_residuals(
-                    margins, self.classes[first:stop], signs[kept], active[first:stop], columns[kept]
-                )
+                signs = np.where(self.classes[first:stop, None] == problems.positive[kept], 1.0, -1.0)
+                active[first:stop, columns[kept]], losses = take_residuals(margins, signs)
+                total[-1] += losses
                 self._add_transposed(rows, margins, total)
             return total
 
@@ -131,7 +132,7 @@ class Examples:
             for first, stop in lane.blocks:
                 rows = self._rows(first, stop)
                 changes = self._decide(rows, part)
-                drop_inactive(changes, active[first:stop], columns[kept])
+                changes *= active[first:stop].take(columns[kept], axis=1)
                 self._add_transposed(rows, changes, total)
             return total
 
@@ -220,6 +221,16 @@ class Examples:
         return total
 
 
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS computes on the thread that calls it."""
+    return _blas().limit(limits=1)
+
+
 def _share_out(folds: Codes) -> list[_Lane]:
     lanes = []
     for fold in np.unique(folds).tolist():
@@ -229,27 +240,20 @@ def _share_out(folds: Codes) -> list[_Lane]:
     return lanes
 
 
-@jit
-def take_residuals(
-    margins: Doubles, classes: Codes, positive: Codes, active: Flags, columns: Codes
-) -> Doubles:
-    """The sum of squared hinges (c,); `margins` (b, c), decision values, become the loss's derivatives."""
-    losses = np.zeros(len(positive))
-    for row in range(len(classes)):
-        for column in range(len(positive)):
-            sign = 1.0 if classes[row] == positive[column] else -1.0
-            short = 1.0 - sign * margins[row, column]
-            active[row, columns[column]] = short > 0.0
-            short = max(short, 0.0)
-            losses[column] += short * short
-            margins[row, column] = -2.0 * sign * short
-    return losses
+def take_residuals(margins: Doubles, signs: Doubles) -> tuple[Flags, Doubles]:
+    """Where there is a loss (b, c), and the sum of squared hinges (c,); `margins` become its derivatives.
 
+    `margins` are decision values (b, c), `signs` the 1 or -1 of each example in each problem.
 
-@jit
-def drop_inactive(values: NDArray[Any], active: Flags, columns: Codes) -> None:
-    """Set `values` (b, c) to 0 where the example is not active."""
-    for row in range(len(values)):
-        for column in range(len(columns)):
-            if not active[row, columns[column]]:
-                values[row, column] = 0.0
+    >>> margins, signs = np.array([[0.5], [2.0]]), np.array([[-1.0], [1.0]])
+    >>> [part.tolist() for part in take_residuals(margins, signs)], margins.tolist()
+    ([[[True], [False]], [2.25]], [[3.0], [-0.0]])
+    """
+    margins *= -signs
+    margins += 1.0
+    active = margins > 0.0
+    np.maximum(margins, 0.0, out=margins)
+    losses = np.einsum("bc,bc->c", margins, margins)
+    margins *= signs
+    margins *= -2.0
+    return active, losses

@@ -1,9 +1,9 @@
 """Newton steps of many problems: (I + 2 C X_A^T X_A) step = -gradient, A the examples that have a loss.
 
-Two ways, chosen by what they cost. Conjugate gradients take all problems in the same passes, preconditioned by
-(I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few active examples, or
-a preconditioner that serves a problem badly, a Cholesky factorisation of its own matrix is cheaper, of X_A X_A^T
-where that is smaller.
+Two ways, chosen by what they cost. Conjugate gradients take all problems in the same float32 passes,
+preconditioned by (I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few
+active examples, or a preconditioner that serves a problem badly, a Cholesky factorisation of the problem's own
+matrix is cheaper, of X_A X_A^T where that is smaller.
 """
 
 from typing import Final, NamedTuple
@@ -90,7 +90,7 @@ class Stepper:
         matrix *= 2 * cost
         matrix.flat[:: len(matrix) + 1] += 1.0
         step = cho_solve(_factor(matrix), -gradient, check_finite=False)
-        return step
+        return step  # noqa: RET504
 
     def _conjugate(
         self, going: Codes, gradient: Doubles, cost: float, target: Doubles, most: Doubles
