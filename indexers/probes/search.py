@@ -13,7 +13,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.probes.base import Vectors
-from pinakes.indexers.probes.dual import Boxes, Fit, Numbers, Rows, fit_boxes, start_fit, widen
+from pinakes.indexers.probes.dual import Boxes, Fit, fit_boxes, start_fit
+from pinakes.indexers.probes.pairs import Numbers
+from pinakes.indexers.probes.rows import Rows, widen
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
