@@ -21,7 +21,7 @@ import numpy as np
 from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.pairs import Numbers, Pairs
 from pinakes.indexers.probes.rows import Rows
-from pinakes.indexers.probes.small import LARGEST, change_one_by_one
+from pinakes.indexers.probes.small import change_one_by_one
 
 FIRST_WIDTH: Final = 0.1
 """the first penalty: violations up to this many units may leave a variable between its bounds"""
@@ -122,7 +122,7 @@ def fit_boxes(rows: Rows, boxes: Boxes, start: Fit, tolerance: float, max_steps:
         _narrow(rows, boxes, fit, tolerance, max_steps)
         return fit
     fit.weights = start.variables
-    if rows.count <= LARGEST and max_steps > 1:
+    if max_steps > 1:
         _start_small(rows.pairs, boxes, fit, tolerance)
     if fit.violation > tolerance:
         _narrow(rows.pairs, boxes, fit, tolerance, max_steps)

@@ -2,7 +2,7 @@
 
 Each sweep takes the examples in a new order, drawn by a generator of its own from a fixed seed; a change
 costs one row of the products (n, n). Where the problem is badly scaled this takes long, and ends undone
-after `SWEEPS`: `dual` goes on from there with Newton's steps.
+after `VISITS`: `dual` goes on from there with Newton's steps.
 """
 
 from typing import Final
@@ -14,10 +14,8 @@ from pinakes.indexers.jit import jit
 
 Numbers = NDArray[np.float64]
 
-LARGEST: Final = 512
-"""training papers, at most, of a small training set"""
-SWEEPS: Final = 1000
-"""sweeps over the examples, at most"""
+VISITS: Final = 200_000
+"""visits of an example, at most, over all sweeps"""
 SEED: Final = 42
 
 
@@ -49,7 +47,7 @@ def change_one_by_one(
     order = np.flatnonzero(lower < upper)
     gradient = np.dot(products, variables) - targets
     state = np.uint64(SEED)
-    for _ in range(SWEEPS):
+    for _ in range(VISITS // max(1, order.shape[0])):
         state = _shuffle(order, state)
         highest = lowest = total = 0.0
         for row in order:
