@@ -33,8 +33,8 @@ NARROWEST: Final = 1e-10
 """units: no penalty is smaller; a violation that is left then is rounding's"""
 ROUNDING: Final = 4e-16
 """of the sum of all products that make up a decision value: what no step makes smaller"""
-PATIENCE: Final = 30
-"""steps without a smaller gradient, after which rounding is taken to be all that is left"""
+NOTHING: Final = 1e-16
+"""of the objective's terms: a step that lowers it by less is rounding's"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,23 +156,21 @@ def _solve_penalised(
 ) -> None:
     """Move the fit to the optimum with a penalty of |β - last β|² / (2 stiffness)."""
     centre, bounds = fit.variables, (boxes.lower, boxes.upper)
-    least, waited = np.inf, 0
     while True:
         wanted = centre + stiffness * (boxes.targets - fit.values)
         fit.variables = np.clip(wanted, *bounds)
         gradient = space.measure_gradient(fit.weights, fit.variables)
         left = space.longest * gradient.length
         rounding = ROUNDING * space.longest**2 * float(np.abs(fit.variables).sum())
-        waited = 0 if left < least else waited + 1
-        least = min(left, least)
-        if left <= max(enough, rounding) or waited > PATIENCE or fit.steps >= max_steps:
+        if left <= max(enough, rounding) or fit.steps >= max_steps:
             break
         fit.steps += 1
         between = np.flatnonzero((fit.variables > boxes.lower) & (fit.variables < boxes.upper))
         direction = space.find_direction(gradient, between, stiffness)
         quadratic = space.multiply(fit.weights, fit.values, direction), direction.square
         length = _find_length(wanted, direction.change, bounds, stiffness, quadratic)
-        if length == 0.0:
+        gain = length * (float(direction.change @ fit.variables) - quadratic[0])
+        if gain <= NOTHING * float(np.abs(fit.variables) @ np.abs(boxes.targets)):
             break
         fit.weights = fit.weights + length * direction.step
         fit.values = fit.values + length * direction.change

@@ -66,8 +66,9 @@ def fit_last(
 
     The objective is strongly convex with modulus 1, so the distance is at most the root of twice the gap.
     """
+    *_, near = fit_path(rows, make_boxes, [limit / 100, limit / 10, limit], tolerance, max_steps)
     boxes = make_boxes(limit)
-    fit = fit_boxes(rows, boxes, start_fit(rows), SHARPER * tolerance, max_steps)
+    fit = fit_boxes(rows, boxes, near, SHARPER * tolerance, max_steps)
     rounding = 1e-15 * float(fit.weights @ fit.weights)
     return fit, float(np.sqrt(2.0 * max(boxes.measure_gap(fit), rounding)))
 
