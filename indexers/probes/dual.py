@@ -9,7 +9,9 @@ Here the problem is solved by the method of multipliers (Rockafellar 1976) with 
 penalty on the distance of β from the last β, w has a differentiable objective that is quadratic between
 breakpoints; a Newton step solves a system of the examples strictly between their bounds alone, at most
 about as many as there are dimensions, and the step's length is found exactly. The penalty shrinks until the
-violation of the optimum's conditions is within the tolerance. The optimum is one, so whoever solves the
+violation of the optimum's conditions is within the tolerance. Of up to about 2,900 papers the products of
+all pairs are computed once for all problems (`pairs`), and changing one variable after the other
+(`one_by_one`) goes first: it ends where C is small. The optimum is one, so whoever solves the
 problem within a tolerance gives nearly the same predictions.
 """
 
@@ -19,9 +21,9 @@ from typing import Final
 import numpy as np
 
 from pinakes.indexers.jit import jit
+from pinakes.indexers.probes.one_by_one import change_one_by_one
 from pinakes.indexers.probes.pairs import Numbers, Pairs
 from pinakes.indexers.probes.rows import Rows
-from pinakes.indexers.probes.small import change_one_by_one
 
 FIRST_WIDTH: Final = 0.1
 """the first penalty: violations up to this many units may leave a variable between its bounds"""
@@ -123,15 +125,15 @@ def fit_boxes(rows: Rows, boxes: Boxes, start: Fit, tolerance: float, max_steps:
         return fit
     fit.weights = start.variables
     if max_steps > 1:
-        _start_small(rows.pairs, boxes, fit, tolerance)
+        _start_by_pairs(rows.pairs, boxes, fit, tolerance)
     if fit.violation > tolerance:
         _narrow(rows.pairs, boxes, fit, tolerance, max_steps)
     fit.weights = rows.combine(fit.variables)
     return fit
 
 
-def _start_small(pairs: Pairs, boxes: Boxes, fit: Fit, tolerance: float) -> None:
-    """Move the fit, of few rows, as far as changing one variable at a time moves it quickly."""
+def _start_by_pairs(pairs: Pairs, boxes: Boxes, fit: Fit, tolerance: float) -> None:
+    """Move the fit as far as changing one variable after the other moves it quickly."""
     bounds, enough = (boxes.lower, boxes.upper), EXACTNESS * tolerance * boxes.unit
     change_one_by_one(pairs.products, boxes.targets, bounds, fit.variables, boxes.by_class, enough)
     fit.weights = fit.variables

@@ -1,8 +1,8 @@
-"""Small training sets: the dual solved one variable after the other, over the products of all pairs.
+"""The dual solved one variable after the other, over the products of all pairs: quick where C is small.
 
 Each sweep takes the examples in a new order, drawn by a generator of its own from a fixed seed; a change
-costs one row of the products (n, n). Where the problem is badly scaled this takes long, and ends undone
-after `VISITS`: `dual` goes on from there with Newton's steps.
+costs one row of the products (n, n). Where C is large or the vectors are badly scaled this takes long, and
+ends undone after `VISITS`: `dual` goes on from there with Newton's steps.
 """
 
 from typing import Final
