@@ -13,7 +13,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.probes.base import Vectors
-from pinakes.indexers.probes.dual import Boxes, Fit, Numbers, Rows, fit_boxes, start_fit, widen
+from pinakes.indexers.probes.dual import Boxes, Fit, fit_boxes, start_fit
+from pinakes.indexers.probes.pairs import Numbers
+from pinakes.indexers.probes.rows import Rows, widen
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,8 +66,9 @@ def fit_last(
 
     The objective is strongly convex with modulus 1, so the distance is at most the root of twice the gap.
     """
+    *_, near = fit_path(rows, make_boxes, [limit / 100, limit / 10, limit], tolerance, max_steps)
     boxes = make_boxes(limit)
-    fit = fit_boxes(rows, boxes, start_fit(rows), SHARPER * tolerance, max_steps)
+    fit = fit_boxes(rows, boxes, near, SHARPER * tolerance, max_steps)
     rounding = 1e-15 * float(fit.weights @ fit.weights)
     return fit, float(np.sqrt(2.0 * max(boxes.measure_gap(fit), rounding)))
 
