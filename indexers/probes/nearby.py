@@ -51,7 +51,7 @@ def fit_by_products(products: Doubles, signs: Doubles, active: Flags, cost: floa
 def find_lengths(
     short: NDArray[np.floating], rate: NDArray[np.floating], cost: float, slope: Doubles, square: Doubles
 ) -> Doubles:
-    """The lengths (c,) at which steps end lowest: the functions along them are piecewise quadratic and convex.
+    """The lengths (c,) at which steps end lowest; the functions along them are convex, piecewise quadratic.
 
     What is `short` of a margin of 1 (n, c) grows by `rate` (n, c); `slope` and `square` (c,) are w p and p p.
     A length of 1 is kept where no other is clearly better.

@@ -2,9 +2,9 @@
 
 Two ways, chosen by what they cost. Conjugate gradients take all problems in the same float32 passes,
 preconditioned by (I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few
-active examples, or a preconditioner that serves a problem badly, factorisations of the problem's own matrix are
-cheaper: of the examples that are active or near it (`nearby`), which ends at the optimum of these alone, or
-of X_A^T X_A where they are many.
+active examples, or a preconditioner that serves a problem badly, factorisations of the problem's own matrix
+are cheaper: of the examples that are active or near it (`nearby`), which ends at the optimum of these alone,
+or of X_A^T X_A where they are many.
 """
 
 from typing import Final, NamedTuple
@@ -19,9 +19,9 @@ FORCING: Final = 0.1  # a step's system is solved until this share of the gradie
 SHARPEST: Final = 0.3  # of the tolerance: no system is solved further
 EXPECTED: Final = 8  # inner steps, before a problem has shown how many it takes
 DOUBLE: Final = 2  # what float64 costs, in float32
-MOST_NEAR: Final = 1.5  # times D: more examples are not brought to their own optimum
+MOST_NEAR: Final = 1.0  # times D: more examples are not brought to their own optimum
 READING: Final = 8  # what a pass over the vectors costs beside its columns, in columns
-GATHERED: Final = 2048  # active examples at a time
+GATHERED: Final = 512  # active examples at a time
 
 
 class Scaling(NamedTuple):
@@ -96,8 +96,7 @@ class Stepper:
         matrix *= 2 * cost
         matrix.flat[:: len(matrix) + 1] += 1.0
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        step = cho_solve(factor, -gradient, check_finite=False)
-        return step
+        return np.asarray(cho_solve(factor, -gradient, check_finite=False))
 
     def _conjugate(
         self, going: Codes, gradient: Doubles, cost: float, target: Doubles, most: Doubles
