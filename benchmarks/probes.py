@@ -5,8 +5,8 @@
 
 Both choose C of five values on three folds, on the same vectors: overlapping clusters of classes that are as
 1/rank in size. The peer is `GridSearchCV(LinearSVC(loss="squared_hinge"), n_jobs=-1)`. All its labels take
-too long, so it is timed on some labels against the rest, evenly spaced by size; its time for all is their
-mean times the number of labels (one against the rest costs what its labels cost). Ours is timed on all labels;
+too long, so it is timed on some labels against the rest, evenly spaced by size; the time of all is their
+mean times the number of labels (one against the rest costs what its labels cost). Ours takes all labels;
 C and predictions are compared on those of the peer. Each runs in a process of its own.
 `at BLAS rate` is the share of our time that our passes over the vectors would take at the rates of the same
 products on their own, measured just before; factorisations and everything else are not in it.

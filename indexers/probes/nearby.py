@@ -77,8 +77,19 @@ def _regress(products: Doubles, signs: Doubles, active: Flags, cost: float) -> D
     rows = np.flatnonzero(active)
     result = np.zeros(len(signs))
     if len(rows):
-        matrix = products[np.ix_(rows, rows)]
-        matrix.flat[:: len(rows) + 1] += 1 / (2 * cost)
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        result[rows] = cho_solve(factor, signs[rows], check_finite=False)
+        result[rows] = solve_ridge(products[np.ix_(rows, rows)], 1 / (2 * cost), signs[rows])
     return result
+
+
+def solve_ridge(matrix: Doubles, ridge: float, right: Doubles) -> Doubles:
+    """The solution (n,) of (`matrix` + `ridge` I) x = `right`; overwrites `matrix` (n, n), X X^T or X^T X.
+
+    A ridge below what float64 tells from 0 beside the matrix is raised to that, so that there is a solution.
+
+    >>> solve_ridge(np.zeros((2, 2)), 0.5, np.array([1.0, 2.0])).round(3).tolist()
+    [2.0, 4.0]
+    """
+    least = len(matrix) * np.finfo(np.float64).eps * matrix.diagonal().max()
+    matrix.flat[:: len(matrix) + 1] += max(ridge, least)
+    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, right, check_finite=False))

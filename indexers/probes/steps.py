@@ -10,9 +10,8 @@ or of X_A^T X_A where they are many.
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from pinakes.indexers.probes.nearby import fit_by_products
+from pinakes.indexers.probes.nearby import fit_by_products, solve_ridge
 from pinakes.indexers.probes.products import ACTIVE, Codes, Doubles, Examples, Problems, States
 
 FORCING: Final = 0.1  # a step's system is solved until this share of the gradient remains
@@ -94,9 +93,7 @@ class Stepper:
             taken = self._examples.gather(rows[first : first + GATHERED])
             matrix += taken.T @ taken
         matrix *= 2 * cost
-        matrix.flat[:: len(matrix) + 1] += 1.0
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        return np.asarray(cho_solve(factor, -gradient, check_finite=False))
+        return solve_ridge(matrix, 1.0, -gradient)
 
     def _conjugate(
         self, going: Codes, gradient: Doubles, cost: float, target: Doubles, most: Doubles
@@ -120,10 +117,6 @@ class Stepper:
             residual = residual - length * curved
             self._inner[columns] += 1
             more = (np.linalg.norm(residual, axis=0) > enough[left]) & (self._inner[columns] < most[left] + 1)
-            left, residual, direction, product = (
-                left[more],
-                residual[:, more],
-                direction[:, more],
-                product[more],
-            )
+            left, product = left[more], product[more]
+            residual, direction = residual[:, more], direction[:, more]
         return steps

@@ -111,6 +111,14 @@ def test_values_that_are_far_too_large_still_have_an_optimum() -> None:
     assert np.mean(found.values == peer.values) > 0.99
 
 
+@pytest.mark.parametrize("scale", [1e10, 1e15])
+def test_duplicates_that_are_far_too_large_are_told_apart_still(scale: float) -> None:
+    train, classes, _ = SETS["more dimensions than examples"]
+    twice = np.repeat(train, 2, axis=0) * np.float32(scale)
+    found = predict_classes(twice, np.repeat(classes, 2), twice, CORRECTED, None)
+    assert found.values.tolist() == np.repeat(classes, 2).tolist()
+
+
 def equal_bits(left: Predictions, right: Predictions) -> bool:
     pairs = [
         (left.values, right.values),
