@@ -91,5 +91,6 @@ def solve_ridge(matrix: Doubles, ridge: float, right: Doubles) -> Doubles:
     """
     least = len(matrix) * np.finfo(np.float64).eps * matrix.diagonal().max()
     matrix.flat[:: len(matrix) + 1] += max(ridge, least)
-    factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    # Symmetric, and its transpose is in the order that LAPACK takes without a copy.
+    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
     return np.asarray(cho_solve(factor, right, check_finite=False))
