@@ -27,7 +27,7 @@ from pinakes.indexers.probes.products import (
 )
 from pinakes.indexers.probes.steps import Scaling
 
-GROUP_BYTES: Final = 24 << 20  # of what is kept for the problems that descend together
+GROUP_BYTES: Final = 12 << 20  # of what is kept for the problems that descend together
 SHARPER: Final = 1e-3  # of the tolerance: the last fit goes on to it, which leaves few predictions open
 
 

@@ -109,8 +109,8 @@ class Examples:
     def evaluate(self, weights: Doubles, problems: Problems, state: States, columns: Codes) -> Loss:
         """The loss at `weights` (D, c), in float64; sets `state[:, columns]`.
 
-        `state` is (n, all columns), in the order of the rows here: `ACTIVE` for an example with a loss, `NEAR`
-        for one that is less than `MARGIN` from having one, else 0.
+        `state` is (n, all columns), in the order of the rows here: `ACTIVE` for an example with a loss,
+        `NEAR` for one that is less than `MARGIN` from having one, else 0.
         """
 
         def work(lane: _Lane, kept: Codes, part: Doubles) -> Doubles:
