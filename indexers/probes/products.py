@@ -6,7 +6,6 @@ Blocks and the order of sums are fixed and BLAS runs on one thread in each of ou
 same bits at any number of threads.
 """
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from pinakes.indexers.probes.base import Vectors
 
@@ -244,16 +242,6 @@ class Examples:
         for (_, columns, _), result in zip(jobs, self.each(jobs, work), strict=True):
             total[:, columns] += result
         return total
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> Any:
-    """A context in which BLAS computes on the thread that calls it."""
-    return _blas().limit(limits=1)
 
 
 def _share_out(folds: Codes) -> list[_Lane]:

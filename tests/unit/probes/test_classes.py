@@ -181,7 +181,7 @@ def test_without_three_examples_of_any_class_there_is_no_grid_search() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"classes": np.zeros(3, dtype=np.int64)}, "expected one class for each training vector"),
+        ({"classes": np.zeros(3, dtype=np.int64)}, "expected an answer for each training vector"),
         ({"test": np.zeros((2, 5), dtype=np.float32)}, "as many dimensions in both"),
         (
             {"train": np.zeros((0, 12), dtype=np.float32), "classes": np.zeros(0, dtype=np.int64)},
