@@ -43,7 +43,7 @@ PFEIFFER: Final[dict[str, Any]] = {
     "stochastic_depth": 0.0,
     "use_gating": False,
 }
-"""the configuration that the library writes for the architecture of SPECTER2's adapters; here the factor is 4"""
+"""the configuration that the library writes for adapters as SPECTER2's; here the factor is 4"""
 HOULSBY: Final[dict[str, Any]] = {
     **PFEIFFER,
     "mh_adapter": True,
@@ -70,7 +70,8 @@ def build_toy_adapter(
     write_json(folder / "adapter_config.json", described)
     generator = torch.Generator().manual_seed(seed)
     weights = {
-        f"bert.encoder.layer.{layer}.{place}.adapters.{name}.{part}": torch.randn(shape, generator=generator) / 4
+        f"bert.encoder.layer.{layer}.{place}.adapters.{name}.{part}": torch.randn(shape, generator=generator)
+        / 4
         for layer in range(layers)
         for place in _list_places(config)
         for part, shape in _list_shapes(config).items()

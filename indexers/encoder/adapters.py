@@ -114,8 +114,8 @@ def attach_adapter(model: Any, folder: Path) -> None:
     settings = read_adapter_settings(folder)
     if model.config.model_type != "bert":
         raise IndexingError(
-            f"the adapter in {folder} cannot be put into a {model.config.model_type}; expected a BERT. Encode "
-            "with the library `adapters` and import the ranking by `pinakes import-run`"
+            f"the adapter in {folder} cannot be put into a {model.config.model_type}; expected a BERT. "
+            "Encode with the library `adapters` and import the ranking by `pinakes import-run`"
         )
     if settings.hidden_size not in (None, model.config.hidden_size):
         raise IndexingError(

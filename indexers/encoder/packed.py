@@ -119,8 +119,8 @@ class PackedModel:
     def states(self, batch: PackedBatch, last_of: int | None = None) -> Iterator[Tensor]:
         """Yield the states (tokens, width): the embeddings' output, then that of each layer.
 
-        With `last_of` the last one has a row for the token at that place of each text alone, from 0; each text
-        has one.
+        With `last_of` the last one has a row for the token at that place of each text alone, from 0; each
+        text has one.
         """
         hidden = self._embeddings(input_ids=batch.ids, position_ids=batch.positions)[0]
         yield hidden

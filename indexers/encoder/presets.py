@@ -52,10 +52,10 @@ class Preset:
             `contextual`, each the mean over its tokens within the whole title and abstract.
         transport: whether its publication ranks by optimal transport, not by the best pair of sentences.
         max_tokens: longer texts are cut here, special tokens included.
-        query_prefix, paper_prefix: what goes before a query and a candidate, as `query: `, where a benchmark
-            has no format or is a search.
-        prefixes: what goes before every text of another format, by its code; of a search, before a query
-            (`QRY`) and a candidate (`PRX`) where the two above say nothing.
+        query_prefix, paper_prefix: what goes before a query and a candidate, as `query: `, where the format
+            is that of a search or not known, or where there are no `prefixes`.
+        prefixes: what goes before every text, by the code of the format; of a search, where the two above say
+            nothing, that of `QRY` before a query and of `PRX` before a candidate.
         adapter: the adapter within the model: its hub id, with its revision where it is pinned.
         members: the presets that this one consists of, by the code of the format; it has no model then.
         source: where these settings come from, and what to know about them.
@@ -83,6 +83,17 @@ class Preset:
     adapter: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Prefixes that were published for several encoders, by a name; the members are those of `Preset`."""
+
+    name: str
+    source: str
+    query_prefix: str
+    paper_prefix: str
+    prefixes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +147,14 @@ def resolve_model(model: str | Path, revision: str | None = None, *, download: b
 
 
 def explain_absence(model: str) -> str:
-    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing."""
+    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing.
+
+    Of a preset that is one encoder for each format: why the first that is missing cannot.
+    """
+    preset = find_preset(model)
+    if preset is not None and preset.members:
+        reasons = map(explain_absence, dict.fromkeys(preset.members.values()))
+        return next((reason for reason in reasons if reason), "")
     try:
         resolve_model(model, download=False)
     except PinakesError as error:
@@ -147,12 +165,29 @@ def explain_absence(model: str) -> str:
 @functools.cache
 def list_presets() -> Mapping[str, Preset]:
     """The presets of `presets.toml` by name, in its order."""
-    tables: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(PRESETS_FILE.read_text(encoding="utf-8"))
-    styles = {"": {}, **tables["styles"]}
+    tables = _read_tables()
+    styles: dict[str, dict[str, Any]] = {"": {}, **tables["styles"]}
     return {
         name: Preset(name, **{**styles[row.pop("style", "")], **row})
         for name, row in tables["presets"].items()
     }
+
+
+def list_prompts() -> Mapping[str, Prompts]:
+    """The prompts of `presets.toml` by name, in its order."""
+    return {name: Prompts(name, **row) for name, row in _read_tables()["prompts"].items()}
+
+
+def find_prompts(name: str) -> Prompts:
+    """The prompts of that name; `UnknownNameError` lists the known ones."""
+    known = list_prompts()
+    if name not in known:
+        raise UnknownNameError("prompts", name, list(known))
+    return known[name]
+
+
+def _read_tables() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(PRESETS_FILE.read_text(encoding="utf-8"))
 
 
 def find_preset(text: str) -> Preset | None:

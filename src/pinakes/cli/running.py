@@ -172,7 +172,7 @@ class GridOptions:
 def tune_bm25(
     benchmark: BenchmarkName,
     grid: GridOptions,
-    choices: Annotated[SystemChoices, Omit("precision", "distance", "device")],
+    choices: Annotated[SystemChoices, Omit("precision", "distance", "device", "format")],
     templates: Templates,
     common: CommonOptions,
 ) -> None:
