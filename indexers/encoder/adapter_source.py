@@ -71,7 +71,8 @@ def _require_safetensors(folder: Path, hub_id: str) -> Path:
         command = FETCH_AND_CONVERT.format(hub_id=hub_id) if hub_id else CONVERT.format(folder=folder)
         raise IndexingError(
             f"{what} has no {WEIGHTS_NAME} (its folder holds {found}): weights in pickle files, which can "
-            f"run code, are never read. Convert it once, on a machine whose owner trusts its makers, by {command}"
+            f"run code, are never read. Convert it once, on a machine whose owner trusts its makers, by "
+            f"{command}"
         )
     raise IndexingError(
         f"{what} has no {' and no '.join(missing)} (it holds {found}); expected an adapter as the library "
