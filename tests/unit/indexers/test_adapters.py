@@ -124,7 +124,8 @@ def test_pfeiffers_adapter_is_what_his_paper_and_the_library_say(toy: Path, tmp_
 
         return forward
 
-    for number, layer in enumerate(model.encoder.layer):
+    layers: Any = model.encoder.layer
+    for number, layer in enumerate(layers):
         layer.output.forward = adapt(number, layer.output)
     ours = load_toy(toy)
     attach_adapter(ours, folder)
