@@ -1,5 +1,6 @@
 """A benchmark is answered with the embedding of its format: by codes, adapters, members and means."""
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import CODES
 from tests.benching import BENCHMARK_TOML, count, read_hits, write_benchmark
+from tests.calling import Call
 from tests.toy_adapter import build_toy_adapter
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
@@ -362,3 +364,36 @@ def test_a_matrix_needs_formats_and_several_embeddings(prepared: Database, tmp_p
         cross_format(prepared, CrossFormatRequest("scincl", ["prx"], choose(tmp_path)))
     with pytest.raises(InputError, match="expected one benchmark or more, each once"):
         cross_format(prepared, CrossFormatRequest("scincl", [], choose(tmp_path)))
+
+
+def test_grouped_pools_are_ranked_as_a_shared_one(prepared: Database, tmp_path: Path) -> None:
+    of_corpus = "INNER JOIN corpora USING (corpus_id) WHERE corpora.name = 'scifact'"
+    write_benchmark(
+        tmp_path / "benchmarks",
+        "pools",
+        corpus="scifact",
+        pool="grouped",
+        toml=f'format = "SRCH"\n{BENCHMARK_TOML}',
+        queries=f"SELECT query_id, paper_id, text, 'all' AS pool FROM benchmark_queries {of_corpus}",
+        candidates=f"SELECT 'all' AS pool, paper_id FROM papers {of_corpus}",
+    )
+    options = choose(tmp_path)
+    for system in ("scirepeval_ctrl", "scirepeval_adapters"):
+        shared = rank(prepared, "srch", system, options)
+        grouped = rank(prepared, "pools", system, options)
+        assert read_hits(prepared, grouped.run_id) == read_hits(prepared, shared.run_id) != []
+
+
+def test_the_command_says_what_is_missing_and_then_the_matrix(call: Call, hub: dict[str, Path]) -> None:
+    system = ("--system", "scirepeval_ctrl", "--precision", "fp32", "--device", "cpu")
+    outcome = call("cross-format", "prx", *system)
+    assert outcome.code == 1
+    (command,) = re.findall(r"`pinakes (.+)`", outcome.err)
+    assert command == "index prx --system 'scirepeval_ctrl' --format CLF --precision fp32"
+    for code in CODES:
+        assert call("index", "prx", *system, "--format", code, "--quiet").code == 0
+    outcome = call("cross-format", "prx", *system, "--json", "--quiet")
+    assert outcome.code == 0, outcome.err
+    assert [one["code"] for one in outcome.data["scores"]] == list(CODES)
+    outcome = call("run", "prx", *system, "--format", "QRY", "--json", "--quiet")
+    assert (outcome.data[0]["system"], outcome.data[0]["existing"]) == ("scirepeval_ctrl[QRY]", True)
