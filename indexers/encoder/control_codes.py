@@ -35,8 +35,8 @@ def _find_token(tokenizer: Any, encoder: str, code: str) -> int:
     if not (code.startswith("[") and code.endswith("]")):
         raise IndexingError(
             f"{encoder} takes the vector of a text from its control code, and a text begins with {code!r}; "
-            "expected a code such as [PRX]. Begin the text with it; in a benchmark, let this have a format, or "
-            "name one with --format"
+            "expected a code such as [PRX]. Begin the text with it; in a benchmark, let this have a format, "
+            "or name one with --format"
         )
     raise IndexingError(
         f"the tokenizer of {encoder} splits the control code {code} into {', '.join(pieces)}; expected one "

@@ -21,7 +21,8 @@ from pinakes.index.index import index, index_corpus
 from pinakes.indexers.encoder.adapters import attach_adapter
 from pinakes.queries.relations import select_candidate_texts
 from pinakes.report.present.cross_format import print_cross_format
-from pinakes.run.run import RunRequest, RunSummary, run
+from pinakes.run.run import RunRequest, run
+from pinakes.run.stored_runs import RunSummary
 from pinakes.schema import papers, runs
 from pinakes.search.search import SearchRequest, search
 from pinakes.systems.base import SystemOptions
@@ -145,7 +146,7 @@ def test_codes_adapters_and_their_mean_answer_by_the_format(
     assert [one.system for one in made.values()] == list(made)
     check_hits(prepared, made["scirepeval_ctrl"].run_id, *by_code)
     check_hits(prepared, made["scirepeval_adapters"].run_id, *by_adapter)
-    query, found = ((left + right) / 2 for left, right in zip(by_code, by_adapter, strict=True))
+    query, found = ((left + right) / np.float32(2) for left, right in zip(by_code, by_adapter, strict=True))
     check_hits(prepared, made["mean:scirepeval_adapters,scirepeval_ctrl"].run_id, query, found)
 
 
