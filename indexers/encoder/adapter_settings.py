@@ -56,7 +56,7 @@ class AdapterSettings:
 
     Attributes:
         name: what the adapter is called in the names of its weights.
-        hidden_size: the width of the model that it was trained on; None: it does not say.
+        hidden_size, model_type: of the model that it was trained on; None: it does not say.
         mh_adapter, output_adapter: whether it stands behind attention, and behind the feed-forward layer.
         reduction_factor: the model's width through that of the bottleneck, one a layer where it is a mapping.
         original_ln_before, original_ln_after: whether the transformer's own sum and norm come before the
@@ -70,6 +70,7 @@ class AdapterSettings:
 
     name: str
     hidden_size: int | None
+    model_type: str | None
     mh_adapter: bool
     output_adapter: bool
     reduction_factor: float | Mapping[str, float]
@@ -109,9 +110,8 @@ def read_adapter_settings(folder: Path) -> AdapterSettings:
     if "version" not in described and "non_linearity" in given:
         given["non_linearity"] = _OLD_ACTIVATIONS.get(given["non_linearity"], given["non_linearity"])
     try:
-        settings = AdapterSettings(
-            **{**given, "name": described["name"], "hidden_size": described.get("hidden_size")}
-        )
+        trained_on = {name: described.get(name) for name in ("hidden_size", "model_type")}
+        settings = AdapterSettings(**{**given, "name": described["name"], **trained_on})
     except (KeyError, TypeError) as error:
         raise IndexingError(f"{path} is incomplete ({error}); save or download the adapter again") from error
     _require_sensible(path, settings)

@@ -112,9 +112,10 @@ def attach_adapter(model: Any, folder: Path) -> None:
             not those of its configuration, or the model is no BERT or one of another width.
     """
     settings = read_adapter_settings(folder)
-    if model.config.model_type != "bert":
+    if (model.config.model_type, settings.model_type or "bert") != ("bert", "bert"):
         raise IndexingError(
-            f"the adapter in {folder} cannot be put into a {model.config.model_type}; expected a BERT. "
+            f"the adapter in {folder} is of a {settings.model_type} and the model is a "
+            f"{model.config.model_type}; expected a BERT, the only kind that adapters are put into here. "
             "Encode with the library `adapters` and import the ranking by `pinakes import-run`"
         )
     if settings.hidden_size not in (None, model.config.hidden_size):

@@ -33,6 +33,8 @@ FETCH_AND_CONVERT = (
     "snapshot_download('{hub_id}', local_dir='converted'); "
     "AutoModel.from_pretrained('converted').save_pretrained('converted')\"`"
 )
+PROMPTS: Final = ("instructor", "gemma", "qwen3")
+"""the prompts of `presets.toml`, whose file an option's declaration does not read"""
 ADAPTED: Final = "+"
 """what stands between a model and its adapter, as in malteos/scincl+./adapters/clf"""
 

@@ -398,3 +398,43 @@ def test_the_command_says_what_is_missing_and_then_the_matrix(call: Call, hub: d
     assert [one["code"] for one in outcome.data["scores"]] == list(CODES)
     outcome = call("run", "prx", *system, "--format", "QRY", "--json", "--quiet")
     assert (outcome.data[0]["system"], outcome.data[0]["existing"]) == ("scirepeval_ctrl[QRY]", True)
+
+
+def test_the_matrix_has_classification_beside_search(
+    prepared: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "benchmarks" / "classes"
+    home.mkdir(parents=True)
+    toml = BENCHMARK_TOML.replace("{corpus}", "synthetic").replace("{pool}", "shared")
+    toml = toml.replace("nDCG@10", "Accuracy").replace(
+        'measures = ["Accuracy", "AP"]', 'measures = ["Accuracy"]'
+    )
+    suite = '[suite]\nname = "toys"\ngroup = "in-train"\nfigures = [[["all", "Accuracy"]]]\n'
+    (home / "benchmark.toml").write_text(f'task = "classification"\nformat = "CLF"\n{toml}{suite}')
+    (home / "examples.sql").write_text(
+        "SELECT source_id AS query_id, paper_id, "
+        "CASE WHEN LEFT(MD5(source_id), 1) < '4' THEN 'test' ELSE 'train' END AS split, "
+        "paper_id AS position, CASE WHEN year > 2010 THEN 'new' ELSE 'old' END AS label "
+        "FROM papers INNER JOIN corpora USING (corpus_id) WHERE corpora.name = 'synthetic'\n"
+    )
+    options = choose(tmp_path)
+    for benchmark, code in [("classes", code) for code in CODES] + [
+        ("srch", code) for code in (*CODES, "SRCH")
+    ]:
+        index(prepared, benchmark, "scirepeval_ctrl", options=choose(tmp_path, format=code))
+    scores = cross_format(prepared, CrossFormatRequest("scirepeval_ctrl", ["classes", "srch"], options))
+    assert [(one.benchmark, one.group, one.measure, one.code) for one in scores if one.own] == [
+        ("classes", "in-train", "Accuracy", "CLF"),
+        ("srch", "", "nDCG@10", "QRY"),
+    ]
+    assert all(0 < one.value <= 1 for one in scores)
+    assert {one.queries_expected - one.queries_answered for one in scores[:4]} == {0}
+    assert [(one.group, one.format) for one in average_formats(scores) if one.own] == [
+        ("in-train", "CLF"),
+        ("", "SRCH"),
+    ]
+    print_cross_format(scores, as_json=False)
+    rows = capsys.readouterr().out.splitlines()
+    (row,) = [row for row in rows if " classes " in row]
+    own = scores[0]
+    assert f"[{100 * own.value:.2f}]{'*' if own.best else ''}" in row

@@ -16,7 +16,7 @@ import numpy as np
 from pinakes.database import Database, Session
 from pinakes.errors import RunError
 from pinakes.indexers.encoder.precision import device_name
-from pinakes.indexers.encoder.presets import list_prompts
+from pinakes.indexers.encoder.presets import PROMPTS
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
@@ -68,7 +68,7 @@ class DenseOptions:
     """The options of systems that compare vectors of texts."""
 
     prompts: str | None = option(
-        None, "Published prompts before every text, by the format.", choices=tuple(list_prompts())
+        None, "Published prompts before every text, by the format.", choices=PROMPTS
     )
 
 

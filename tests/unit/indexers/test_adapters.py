@@ -220,9 +220,12 @@ def test_an_adapter_of_another_model_is_refused(toy: Path, tmp_path: Path) -> No
     roberta = RobertaModel(
         RobertaConfig(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
     )
-    with pytest.raises(IndexingError, match="cannot be put into a roberta; expected a BERT"):
+    with pytest.raises(IndexingError, match="is of a bert and the model is a roberta; expected a BERT"):
         attach_adapter(roberta, folder)
     described = json.loads((folder / "adapter_config.json").read_text())
+    write_json(folder / "adapter_config.json", described | {"model_type": "roberta"})
+    with pytest.raises(IndexingError, match="is of a roberta and the model is a bert; expected a BERT"):
+        attach_adapter(load_toy(toy), folder)
     write_json(folder / "adapter_config.json", described | {"hidden_size": 768})
     with pytest.raises(IndexingError, match="is for vectors of 768 numbers; the model has 16"):
         attach_adapter(load_toy(toy), folder)

@@ -13,6 +13,7 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.encoder import presets
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.presets import (
+    PROMPTS,
     encoder_name,
     explain_absence,
     find_preset,
@@ -227,7 +228,7 @@ def _refuse(hub_id: str, **_: object) -> str:
 
 def test_prompts_are_those_that_were_published() -> None:
     assert {name: set(prompts.prefixes) for name, prompts in list_prompts().items()} == {
-        name: set(CODES) for name in ("instructor", "gemma", "qwen3")
+        name: set(CODES) for name in PROMPTS
     }
     instructor = find_prompts("instructor")
     assert instructor.prefixes["RGN"] == "Represent the Science document for regression: "
