@@ -74,19 +74,20 @@ class Bottleneck(nn.Module):
         if not settings.residual_before_ln:
             residual = states
         found = self._transform(states)
+        # In place: nobody else holds these states, and each new matrix is a pass through memory.
         if settings.adapter_residual_before_ln:
-            found = found + residual
+            found.add_(residual)
         if self.norm_after is not None:
             found = self.norm_after(found)
         if not settings.adapter_residual_before_ln:
-            found = found + residual
-        return norm(found + summand) if settings.original_ln_after else found
+            found.add_(residual)
+        return norm(found.add_(summand)) if settings.original_ln_after else found
 
     def _transform(self, states: Tensor) -> Tensor:
         if self.norm_before is not None:
             states = self.norm_before(states)
-        found: Tensor = self.up(self._activation(self.down(states))) * self.scaling
-        return found
+        found: Tensor = self.up(self._activation(self.down(states)))
+        return found if self._settings.scaling == 1 else found.mul_(self.scaling)
 
 
 class AdaptedOutput(nn.Module):

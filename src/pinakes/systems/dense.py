@@ -67,9 +67,7 @@ from pinakes.workload.workload import Workload
 class DenseOptions:
     """The options of systems that compare vectors of texts."""
 
-    prompts: str | None = option(
-        None, "Published prompts before every text, by the format.", choices=PROMPTS
-    )
+    prompts: str | None = option(None, "Published prompts before every text, by the format.", choices=PROMPTS)
 
 
 class DenseSystem(System):
