@@ -185,7 +185,7 @@ def test_without_three_examples_of_any_class_there_is_no_grid_search() -> None:
         ({"test": np.zeros((2, 5), dtype=np.float32)}, "as many dimensions in both"),
         (
             {"train": np.zeros((0, 12), dtype=np.float32), "classes": np.zeros(0, dtype=np.int64)},
-            "with 0 classes",
+            "with 0 answers",
         ),
         ({"test": np.full((2, 12), np.nan, dtype=np.float32)}, "test vector 0 is not finite"),
         ({"grid": (1.0, 1.0)}, "positive values, each once"),
