@@ -16,6 +16,10 @@ from pinakes.records import Average
 
 _POOLS: Final = ("shared", "per_query", "grouped")
 _TEMPLATE: Final = "title_abstract"
+FORMATS: Final = ("CLF", "RGN", "PRX", "SRCH")
+"""classification, regression, proximity of papers, ad-hoc search, as SciRepEval writes them"""
+MODES: Final = ("corrected", "published")
+"""ours; and as the published code has it, with its faults. The two are never in one table."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
 _RESERVED: Final = frozenset(
     {"information_schema", "main", "memory", "public", "system", "temp", "templates"}
@@ -32,6 +36,21 @@ class PublishedScore:
     source: str
     value: float
     printed: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteMember:
+    """A benchmark's place in a suite.
+
+    Attributes:
+        name: the suite, a folder with a suite.toml.
+        group: the group of the suite that it is averaged in.
+        figures: what counts: each figure is the mean of some (subset, measure) pairs.
+    """
+
+    name: str
+    group: str
+    figures: tuple[tuple[tuple[str, str], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,12 @@ class Benchmark:
         baselines: the systems that `pinakes reproduce` runs.
         exhibits: tables and figures of its reports besides those of runs.
         digest: sha256 over the folder's files.
+        format: what kind of vector a paper is asked for: one of `FORMATS`; None: any.
+        distance: how vectors are compared where a run does not say.
+        probe: what a task that trains on examples is told; its own module says which keys.
+        reloaded_as: the precision that the published code reads vectors back with, in the mode `published`.
+        suite: the collection that it counts in, and as which figures.
+        mode: how a run trains and scores: one of `MODES`; no folder says so.
         tuning: whether the queries of `tuning_folds` are asked, in place of the others; no folder says so.
         part: the one pool of a grouped benchmark that is ranked, as a shared one; no folder says so.
     """
@@ -92,6 +117,12 @@ class Benchmark:
     tuning: bool = False
     part: str | None = None
     task: str = RANKING
+    format: str | None = None
+    distance: str | None = None
+    probe: Mapping[str, Any] = field(default_factory=dict)
+    reloaded_as: str | None = None
+    suite: SuiteMember | None = None
+    mode: str = MODES[0]
 
 
 def require_task(benchmark: Benchmark, task: str) -> None:
@@ -194,6 +225,8 @@ def _check_description(described: Mapping[str, Any], task: TaskViews) -> None:
             raise ValueError(f"the average {name!r} is of {average['column']!r}, which group_by lacks")
     if aggregation.get("tuning_folds") and "fold_column" not in aggregation:
         raise ValueError("tuning_folds are given without a fold_column")
+    if described.get("format") not in (None, *FORMATS):
+        raise ValueError(f"format is {described['format']!r}; expected one of {', '.join(FORMATS)}")
     depth = described.get("depth")
     if depth is not None and (type(depth) is not int or depth < 1):
         raise ValueError(f"depth is {depth!r}; expected 1 or more, or none for the whole pool")
@@ -234,8 +267,25 @@ def _build(
         own_views=own_views,
         baselines=read_baselines(described.get("baselines", ())),
         exhibits=read_exhibits(described.get("exhibits", ()), list(own_views)),
+        format=described.get("format"),
+        distance=described.get("distance"),
+        probe=described.get("probe", {}),
+        reloaded_as=described.get("reloaded_as"),
+        suite=_read_suite(described.get("suite")),
         **_read_aggregation(described.get("aggregation", {})),
     )
+
+
+def _read_suite(described: Mapping[str, Any] | None) -> SuiteMember | None:
+    """The table `[suite]`: `figures` is a list of figures, each a list of `[subset, measure]` pairs."""
+    if described is None:
+        return None
+    figures = tuple(
+        tuple((str(subset), str(measure)) for subset, measure in figure) for figure in described["figures"]
+    )
+    if not figures or not all(figures):
+        raise ValueError("the suite's figures are empty; expected lists of [subset, measure] pairs")
+    return SuiteMember(described["name"], described["group"], figures)
 
 
 def _read_aggregation(aggregation: Mapping[str, Any]) -> dict[str, Any]:

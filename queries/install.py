@@ -20,7 +20,7 @@ from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TaskViews, resolve_task
-from pinakes.schema import benchmarks, comment_on_view, create_schema, published_scores
+from pinakes.schema import benchmarks, comment_on_view, create_schema, published_scores, suite_figures
 from pinakes.settings import Settings, read_settings
 
 
@@ -146,6 +146,7 @@ def _explain_refusal(benchmark: Benchmark, file: str) -> Iterator[None]:
 def _replace_rows(session: Session, benchmark: Benchmark) -> None:
     session.execute(sa.delete(benchmarks).where(benchmarks.c.name == benchmark.name))
     session.execute(sa.delete(published_scores).where(published_scores.c.benchmark == benchmark.name))
+    session.execute(sa.delete(suite_figures).where(suite_figures.c.benchmark == benchmark.name))
     session.execute(
         sa.insert(benchmarks).values(
             name=benchmark.name,
@@ -153,8 +154,21 @@ def _replace_rows(session: Session, benchmark: Benchmark) -> None:
             citation=benchmark.citation,
             licence=benchmark.licence,
             headline_measure=benchmark.headline_measure,
+            format=benchmark.format,
             definition_digest=benchmark.digest,
         )
     )
     rows = [{"benchmark": benchmark.name, **asdict(score)} for score in benchmark.published]
     session.insert(published_scores, pa.Table.from_pylist(rows))
+    session.insert(suite_figures, pa.Table.from_pylist(_list_figures(benchmark)))
+
+
+def _list_figures(benchmark: Benchmark) -> list[dict[str, object]]:
+    if benchmark.suite is None:
+        return []
+    of_suite = {"suite": benchmark.suite.name, "suite_group": benchmark.suite.group}
+    return [
+        {**of_suite, "benchmark": benchmark.name, "figure": number, "subset": subset, "measure": measure}
+        for number, figure in enumerate(benchmark.suite.figures, start=1)
+        for subset, measure in figure
+    ]

@@ -178,9 +178,15 @@ def select_judgments(benchmark: Benchmark) -> sa.Select[Any]:
 
 def select_candidate_texts(benchmark: Benchmark, template: str | None = None) -> sa.Select[Any]:
     """paper_id and text of every paper that is a candidate of any query asked, by paper_id."""
-    text = read_template("papers", template or benchmark.paper_template)
-    chosen = papers.c.paper_id.in_(sa.select(requested_candidates(benchmark).c.paper_id))
-    return sa.select(papers.c.paper_id, text).where(chosen).order_by(papers.c.paper_id)
+    candidates = sa.select(requested_candidates(benchmark).c.paper_id)
+    return select_paper_texts(candidates, template or benchmark.paper_template)
+
+
+def select_paper_texts(chosen: sa.Select[Any], template: str) -> sa.Select[Any]:
+    """paper_id and text of every paper that a select of paper_ids gives, by paper_id."""
+    text = read_template("papers", template)
+    is_chosen = papers.c.paper_id.in_(chosen)
+    return sa.select(papers.c.paper_id, text).where(is_chosen).order_by(papers.c.paper_id)
 
 
 def select_corpus_texts(corpus: str, template: str) -> sa.Select[Any]:

@@ -75,8 +75,21 @@ benchmarks = sa.Table(
     required("citation", sa.Text, "the paper or release that defines it"),
     required("licence", sa.Text, "licence as published"),
     required("headline_measure", sa.Text, "the measure that reports lead with"),
+    optional("format", sa.Text, "what kind of vector it asks for: CLF, RGN, PRX or SRCH"),
     required("definition_digest", sa.Text, "sha256 over benchmark.toml and the SQL files"),
     comment="Benchmarks whose views stand in this database, as <name>.queries, .candidates, .judgments.",
+)
+
+suite_figures = sa.Table(
+    "suite_figures",
+    metadata,
+    key_column("suite", "name of the suite, as scirepeval", sa.Text),
+    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("figure", "number of the figure, from 1; its value is the mean of its rows", sa.Integer),
+    key_column("subset", "scores.subset", sa.Text),
+    key_column("measure", "scores.measure", sa.Text),
+    required("suite_group", sa.Text, "group of the suite that the figure is averaged in"),
+    comment="Which scores of a benchmark count in a suite.",
 )
 
 published_scores = sa.Table(

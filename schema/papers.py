@@ -175,6 +175,9 @@ labels = sa.Table(
     key_column("label", "the class; 'value' where the target is a number", sa.Text),
     optional("value", sa.Double, "the number, where the target is one"),
     required("quality", sa.Text, "gold (by people) or silver (by rule or model)"),
+    optional(
+        "position", sa.BigInteger, "the record of its file that says it, from 1; folds are cut in this order"
+    ),
     *_make_columns(),
     one_of("quality", ("gold", "silver"), "labels_quality_check"),
     info=BULK,

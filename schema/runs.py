@@ -19,6 +19,13 @@ runs = sa.Table(
     optional("precision", sa.Text, "precision of the vectors: fp32 or bf16"),
     optional("query_template", sa.Text, "text template that queries were read with"),
     optional("paper_template", sa.Text, "text template that candidates were read with"),
+    sa.Column(
+        "mode",
+        sa.Text,
+        nullable=False,
+        server_default="corrected",
+        comment="corrected, or published: as the published code has it, with its faults",
+    ),
     required("code_version", sa.Text, "version of Pinakes"),
     required("dataset_digest", sa.Text, "digest over the rows of the benchmark's three views"),
     required("view_digest", sa.Text, "benchmarks.definition_digest at the time"),
@@ -49,6 +56,51 @@ hits = sa.Table(
     required("score", sa.Double, "higher is better; a distance is stored as its negative"),
     info=BULK,
     comment="The rows of the rankings.",
+)
+
+predictions = sa.Table(
+    "predictions",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("setting", "all: trained on every example; 24-shot: on so few", sa.Text),
+    key_column("draw", "which draw of few examples, from 1; 0: none was drawn", sa.Integer),
+    key_column("query_id", "the source's id of the test paper", sa.Text),
+    key_column("label", "the class predicted; empty: none of several; 'value' where it is a number", sa.Text),
+    required("value", sa.Double, "the number predicted, or the class's decision value"),
+    info=BULK,
+    comment="What probes predict of the test papers of a task.",
+)
+
+probes = sa.Table(
+    "probes",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("setting", "as in predictions", sa.Text),
+    key_column("draw", "as in predictions", sa.Integer),
+    key_column("label", "the label that C was chosen for; empty: for all", sa.Text),
+    required("c", sa.Double, "the C that was chosen, or given"),
+    required("train_count", sa.Integer, "examples that it was trained on"),
+    required("train_missing", sa.Integer, "of the examples chosen, how many have no vector"),
+    required("test_missing", sa.Integer, "of the test papers, how many have no vector"),
+    required("leaked", sa.Integer, "test papers that are training examples too"),
+    required("open_count", sa.Integer, "predictions that the solver's tolerance leaves open"),
+    required("unconverged", sa.Integer, "fits that stopped at the limit of passes"),
+    required("one_class_fits", sa.Integer, "fits whose examples were of one class"),
+    info=BULK,
+    comment="How the probes of a run were trained, and what was not as it should be.",
+)
+
+score_intervals = sa.Table(
+    "score_intervals",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("measure", "as in scores", sa.Text),
+    key_column("subset", "as in scores", sa.Text),
+    required("low", sa.Double, "2.5th percentile of the value over resamples of the test papers or queries"),
+    required("high", sa.Double, "97.5th percentile"),
+    required("resamples", sa.Integer, "how many samples with replacement were drawn"),
+    required("seed", sa.Integer, "what they were drawn with"),
+    comment="Bootstrap intervals of scores.",
 )
 
 scores = sa.Table(

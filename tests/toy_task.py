@@ -4,7 +4,7 @@ It has a view, a table and a measure of its own, and touches nothing of the rank
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +18,7 @@ from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Score
 from pinakes.schema.base import key_column, required
-from pinakes.tasks.base import ScoreRun, Task
+from pinakes.tasks.base import Answers, ScoreRun, Task
 
 ANSWERS = sa.Table(
     "toy_labels",
@@ -73,13 +73,11 @@ def read(database: Database, benchmark: Benchmark, _query: str, paper_template: 
     return Examples(benchmark, titles, digest, paper_template)
 
 
-def answer(
-    _database: Database, system: Labeller, examples: Examples, _progress: Progress
-) -> Iterator[pa.Table]:
+def answer(_database: Database, system: Labeller, examples: Examples, _progress: Progress) -> Answers:
     for query_id, title in examples.titles.items():
         label = system.label(title)
         if label is not None:
-            yield pa.table({"query_id": [query_id], "label": [label]})
+            yield ANSWERS, pa.table({"query_id": [query_id], "label": [label]})
 
 
 def name_measure(name: str) -> str:

@@ -251,13 +251,13 @@ def test_a_run_killed_while_it_is_stored_leaves_nothing_and_an_older_one_stays(
     call = Calls(prepared, tmp_path)
     call()
     before = read_hits(prepared, 1)
-    tables = run_module.read_answers
+    tables = run_module.AnswerFile.read
 
-    def break_off(*given: object) -> Iterator[object]:
-        yield next(iter(tables(*given)))  # type: ignore[arg-type]
+    def break_off(file: run_module.AnswerFile) -> Iterator[object]:
+        yield next(iter(tables(file)))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "read_answers", break_off)
+    monkeypatch.setattr(run_module.AnswerFile, "read", break_off)
     with pytest.raises(KeyboardInterrupt):
         call(again=True)
     with pytest.raises(KeyboardInterrupt):

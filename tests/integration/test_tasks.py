@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, RunError, UnknownNameError
+from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.evaluate.agreement import measure_agreement
 from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
@@ -160,9 +160,13 @@ def test_a_run_is_made_anew_when_what_is_asked_changed(labelled: Database, syste
 
 
 def test_a_system_that_cannot_do_what_a_task_needs_is_refused(labelled: Database, systems: Systems) -> None:
-    with pytest.raises(RunError, match="ranker cannot label, which the task toy needs; it can: rank"):
+    with pytest.raises(
+        InputError, match="ranker cannot label, which the task toy needs: it can rank a benchmark"
+    ):
         run(labelled, RunRequest("labelled", "ranker"))
-    with pytest.raises(RunError, match="low cannot rank, which the task ranking needs; it can: label"):
+    with pytest.raises(
+        InputError, match="low cannot rank a benchmark, which the task ranking needs: it can label"
+    ):
         run(labelled, RunRequest("csfcube", "low"))
     assert count(labelled, "runs") == 0
 
@@ -199,7 +203,9 @@ def test_what_a_system_learns_before_it_answers_is_made_by_index(
 ) -> None:
     assert index(labelled, "labelled", "low") == IndexSummary("low", 9, 0, 0.0)
     assert index(labelled, "labelled", "low") == IndexSummary("low", 0, 9, 0.0)
-    with pytest.raises(RunError, match="ranker cannot label, which the task toy needs; it can: rank"):
+    with pytest.raises(
+        InputError, match="ranker cannot label, which the task toy needs: it can rank a benchmark"
+    ):
         index(labelled, "labelled", "ranker")
 
 

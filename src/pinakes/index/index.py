@@ -4,7 +4,7 @@ from pinakes.database import Database
 from pinakes.progress import Progress, Silent
 from pinakes.systems.base import IndexSummary, SystemOptions
 from pinakes.systems.registry import find_system, require_ability
-from pinakes.tasks.base import find_task, require_capability
+from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
@@ -25,13 +25,13 @@ def index(
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
-        RunError: the system cannot do what the benchmark's task needs.
+        InputError: the system cannot do what the benchmark's task needs.
         IndexingError: a model or a text cannot be used.
     """
     benchmark = open_benchmark(database, benchmark_name)
     options = options or SystemOptions(find_index_folder(database))
     task, system = find_task(benchmark), find_system(system_name, options)
-    require_capability(task, system)
+    require_ability(system, task.needs, f", which the task {task.name} needs")
     templates = choose_templates(benchmark, system_name, query_template, paper_template)
     questions = task.read(database, benchmark, *templates)
     return system.index(database, questions, progress or Silent())

@@ -75,7 +75,7 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
             paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
         table = _resolve(benchmark, paper_ids, found)
         row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
-        return summarise(store_run(session, row, hits, [table]), existing=False)
+        return summarise(store_run(session, row, {hits: [table]}), existing=False)
 
 
 def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:

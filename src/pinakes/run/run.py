@@ -2,7 +2,8 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
@@ -14,11 +15,13 @@ import pyarrow.compute as pc
 from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
+from pinakes.errors import UnknownNameError
 from pinakes.progress import Progress, Silent
+from pinakes.queries.definition import MODES, Benchmark
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.systems.base import SystemDescription, SystemOptions
-from pinakes.systems.registry import find_system
-from pinakes.tasks.base import Questions, Task, find_task, require_capability
+from pinakes.systems.registry import find_system, require_ability
+from pinakes.tasks.base import Answers, Questions, Task, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
 
@@ -28,7 +31,10 @@ BYTES_IN_MEMORY: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Which benchmark is asked of which system; `depth`: how many papers to keep for each query."""
+    """Which benchmark is asked of which system; `depth`: how many papers to keep for each query.
+
+    `mode` is one of `queries.definition.MODES`.
+    """
 
     benchmark: str
     system: str
@@ -37,6 +43,7 @@ class RunRequest:
     query_template: str | None = None
     paper_template: str | None = None
     again: bool = False
+    mode: str = MODES[0]
 
 
 def run(
@@ -47,16 +54,18 @@ def run(
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
-        RunError: the system cannot do what the task needs, or an index is missing or stale; the message has
-            the command that makes it.
+        InputError: the system cannot do what the task needs.
+        RunError: an index is missing or stale; the message has the command that makes it.
     """
-    benchmark = open_benchmark(database, request.benchmark)
+    if request.mode not in MODES:
+        raise UnknownNameError("mode", request.mode, list(MODES))
+    benchmark = replace(open_benchmark(database, request.benchmark), mode=request.mode)
     if request.depth is not None:
         benchmark = replace(benchmark, depth=request.depth)
     task = find_task(benchmark)
-    options = request.options or SystemOptions(find_index_folder(database))
+    options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
     system = find_system(request.system, options)
-    require_capability(task, system)
+    require_ability(system, task.needs, f", which the task {task.name} needs")
     templates = choose_templates(benchmark, request.system, request.query_template, request.paper_template)
     questions: Any = task.read(database, benchmark, *templates)  # of the form that the task's systems take
     row = describe_run(questions, system.name, system.describe(database, questions))
@@ -65,6 +74,11 @@ def run(
         return summarise(existing, existing=True)
     answers = task.answer(database, system, questions, progress or Silent())
     return _store(database, task, row, answers, clock)
+
+
+def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:
+    """The options of a system for a benchmark: vectors are compared as it says, unless the user does."""
+    return replace(options, distance=options.distance or benchmark.distance)
 
 
 def describe_run(questions: Questions, system: str, description: SystemDescription) -> dict[str, Any]:
@@ -82,7 +96,9 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
         "view_digest": questions.benchmark.digest,
         "depth": questions.benchmark.depth,
     }
-    digest = hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    mode = questions.benchmark.mode
+    decided = row if mode == MODES[0] else {**row, "mode": mode}
+    digest = hashlib.sha256(orjson.dumps(decided, option=orjson.OPT_SORT_KEYS)).hexdigest()
     # Neither the device nor our id of the encoder decides an answer: the search is exact, the order total.
     counts = {
         "queries_expected": questions.queries_expected,
@@ -90,46 +106,58 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
         "candidates_without_text": questions.candidates_without_text,
     }
     unlisted = {"device": description.device, "encoder_id": description.encoder_id, "run_digest": digest}
-    return {**row, **unlisted, **counts}
+    return {**row, "mode": mode, **unlisted, **counts}
 
 
-def _store(
-    database: Database, task: Task, row: dict[str, Any], answers: Iterable[pa.Table], clock: Clock
-) -> RunSummary:
+def _store(database: Database, task: Task, row: dict[str, Any], answers: Answers, clock: Clock) -> RunSummary:
     """Take the answers, which a system gives as they are asked for, and store them as a run."""
     started_at, started = clock(), time.monotonic()
     # No transaction stays open while a system works, and millions of answers need no memory.
-    with SpooledTemporaryFile(BYTES_IN_MEMORY) as file:
-        answered = write_answers(file, answers)
+    with ExitStack() as stack:
+        files = {
+            table: AnswerFile(stack.enter_context(SpooledTemporaryFile(BYTES_IN_MEMORY)))
+            for table in (task.answers, *task.facts)
+        }
+        for table, rows in answers:
+            files[table].write(rows)
         taken = {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         with database.begin() as session:
-            row = {**row, **taken, "queries_answered": answered}
-            stored = store_run(session, row, task.answers, read_answers(file))
+            row = {**row, **taken, "queries_answered": len(files[task.answers].query_ids)}
+            stored = store_run(session, row, {table: file.read() for table, file in files.items()})
     return summarise(stored, existing=False)
 
 
-def write_answers(file: IO[bytes], tables: Iterable[pa.Table]) -> int:
-    """Write tables of one schema to a file; the number of queries in them."""
-    writer = None
-    answered: set[str] = set()
-    for table in tables:
-        writer = writer or pa.ipc.new_stream(file, table.schema)
-        writer.write_table(table)
-        answered.update(pc.unique(table["query_id"]).to_pylist())
-    if writer is not None:
-        writer.close()
-    return len(answered)
+class AnswerFile:
+    """Answers in an open binary file, in tables of one schema.
 
+    Attributes:
+        query_ids: the queries that it has answers of.
+    """
 
-def read_answers(file: IO[bytes]) -> Iterator[pa.Table]:
-    """The tables that were written, with plain columns in place of dictionaries."""
-    if file.tell() == 0:
-        return
-    file.seek(0)
-    with pa.ipc.open_stream(file) as reader:
-        plain = pa.schema([(name, _plain(reader.schema.field(name).type)) for name in reader.schema.names])
-        for batch in reader:
-            yield pa.Table.from_batches([batch]).cast(plain)
+    def __init__(self, file: IO[bytes]) -> None:
+        self.query_ids: set[str] = set()
+        self._file = file
+        self._writer: Any = None
+
+    def write(self, rows: pa.Table) -> None:
+        """Add rows of the one schema."""
+        self._writer = self._writer or pa.ipc.new_stream(self._file, rows.schema)
+        self._writer.write_table(rows)
+        if "query_id" in rows.column_names:
+            self.query_ids.update(pc.unique(rows["query_id"]).to_pylist())
+
+    def read(self) -> Iterator[pa.Table]:
+        """The tables that were written, with plain columns in place of dictionaries."""
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._file.seek(0)
+        with pa.ipc.open_stream(self._file) as reader:
+            plain = pa.schema(
+                [(name, _plain(reader.schema.field(name).type)) for name in reader.schema.names]
+            )
+            for batch in reader:
+                yield pa.Table.from_batches([batch]).cast(plain)
 
 
 def _plain(given: pa.DataType) -> pa.DataType:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
-from pinakes.schema import next_id, runs, scores
+from pinakes.schema import next_id, runs, score_intervals, scores
 from pinakes.tasks.base import list_tasks
 
 
@@ -66,30 +66,33 @@ def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the same system would be run with again; the data that it reads may have changed."""
     parameters = orjson.loads(row["parameters"])
     settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
-    names = ("system", "precision", "query_template", "paper_template", "depth")
+    names = ("system", "mode", "precision", "query_template", "paper_template", "depth")
     return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
 
 
 def store_run(
-    session: Session, row: Mapping[str, Any], answers: sa.Table, tables: Iterable[pa.Table]
+    session: Session, row: Mapping[str, Any], answers: Mapping[sa.Table, Iterable[pa.Table]]
 ) -> dict[str, Any]:
     """Insert a run and its answers, replacing a run of the same digest; the row as stored.
 
-    The row has no `run_id` and `hit_count` yet, and `tables`, the rows of `answers`, no `run_id`.
+    The row has no `run_id` and `hit_count` yet, and the rows of the tables, the answers' first, no `run_id`.
     """
     for old in session.rows(sa.select(runs.c.run_id).where(runs.c.run_digest == row["run_digest"])):
         delete_run(session, old["run_id"])
     run_id = next_id(session, runs.c.run_id)
-    count = 0
-    for table in tables:
-        owner = pa.array(np.full(table.num_rows, run_id, dtype=np.int64))
-        count += session.insert(answers, table.append_column("run_id", owner))
-    stored = {**row, "run_id": run_id, "hit_count": count}
+    counts = {}
+    for table, parts in answers.items():
+        counts[table] = 0
+        for rows in parts:
+            owner = pa.array(np.full(rows.num_rows, run_id, dtype=np.int64))
+            counts[table] += session.insert(table, rows.append_column("run_id", owner))
+    stored = {**row, "run_id": run_id, "hit_count": next(iter(counts.values()))}
     session.execute(sa.insert(runs).values(**stored))
     return stored
 
 
 def delete_run(session: Session, run_id: int) -> None:
     """Delete a run with its scores and its answers, of whatever task."""
-    for table in (scores, *(task.answers for task in list_tasks()), runs):
+    of_tasks = {table: None for task in list_tasks() for table in (task.answers, *task.facts)}
+    for table in (scores, score_intervals, *of_tasks, runs):
         session.execute(sa.delete(table).where(table.c.run_id == run_id))

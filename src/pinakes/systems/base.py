@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
+import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database
+from pinakes.errors import PinakesError
 from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.names import EXACT
 from pinakes.progress import Progress
+from pinakes.queries.definition import Benchmark
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
 
@@ -110,6 +114,38 @@ class CorpusQuery:
     tie_order: TieOrder
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """Vectors of papers.
+
+    Attributes:
+        rows: rows of `PaperTexts.paper_ids` that have a vector, ascending (n,).
+        vectors: one for each (n, d), finite.
+    """
+
+    rows: NDArray[np.intp]
+    vectors: NDArray[np.float32]
+
+
+class Asked(Protocol):
+    """What every system reads of what it is asked: a `Workload`, or `PaperTexts`."""
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """The benchmark that asks."""
+
+    @property
+    def scope(self) -> CorpusScope:
+        """The corpus of the papers."""
+
+    @property
+    def digest(self) -> str:
+        """What tells it from others."""
+
+    def select_texts(self) -> list[sa.Select[Any]]:
+        """Selects whose column `text` has every text that is compared."""
+
+
 class System(Protocol):
     """One way to answer the questions of a task.
 
@@ -136,22 +172,31 @@ class System(Protocol):
 
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query that has a text; `workload.benchmark.depth` papers at most."""
-        raise NotImplementedError(f"{self.name} does not declare rank")
+        raise _not_declared(self, "rank")
+
+    def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
+        """The vector of each paper that has one."""
+        raise _not_declared(self, "embed")
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query of a grouped workload, in its pool without its own paper.
 
         Rows are those of `workload.paper_ids`; `workload.benchmark.depth` papers at most.
         """
-        raise NotImplementedError(f"{self.name} does not declare rank_groups")
+        raise _not_declared(self, "rank_groups")
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Make what searching the corpus needs; what exists already is not made again."""
-        raise NotImplementedError(f"{self.name} does not declare index_corpus")
+        raise _not_declared(self, "index_corpus")
 
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers, score descending."""
-        raise NotImplementedError(f"{self.name} does not declare search")
+        raise _not_declared(self, "search")
+
+
+def _not_declared(system: System, ability: Ability) -> PinakesError:
+    """What a caller gets that did not ask `registry.require_ability`."""
+    return PinakesError(f"{system.name} cannot {ABILITIES[ability]}, and does not say that it can.")
 
 
 def make_ranking(workload: Workload, query_id: str, ranked: Ranked) -> Ranking:

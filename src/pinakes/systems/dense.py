@@ -24,7 +24,9 @@ from pinakes.queries.relations import select_corpus_texts
 from pinakes.schema import vectors_table
 from pinakes.systems.base import (
     Ability,
+    Asked,
     CorpusQuery,
+    Embedded,
     IndexSummary,
     Ranking,
     System,
@@ -40,8 +42,11 @@ from pinakes.vectors.reading import (
     fetch_distinct_queries,
     fetch_queries,
     mean_vectors,
+    read_vectors,
+    reload_vectors,
 )
-from pinakes.vectors.stored import StoredEncoder, select_distinct_texts, select_workload_texts
+from pinakes.vectors.stored import StoredEncoder, select_distinct_texts
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
@@ -52,7 +57,7 @@ class DenseSystem(System):
     """A system that compares vectors: of one encoder, by preset, folder or hub id."""
 
     can: ClassVar[frozenset[Ability]] = frozenset(
-        {"rank", "rank_groups", "index_corpus", "search", "search_through"}
+        {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through"}
     )
     own_options: ClassVar[type[NoOptions]] = NoOptions
 
@@ -72,12 +77,12 @@ class DenseSystem(System):
     def _spell(self) -> str:
         return self._members[0].source.name
 
-    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+    def index(self, database: Database, workload: Asked, progress: Progress) -> IndexSummary:
         """Encode every text of the workload that has no vector yet."""
-        texts = select_workload_texts(workload)
+        texts = select_distinct_texts(*workload.select_texts())
         return self._encode(database, texts, workload.benchmark.name, progress)
 
-    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+    def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The encoders, the distance and the device."""
         stored = self._require_workload(database, workload)
         alone = len(stored) == 1
@@ -99,6 +104,12 @@ class DenseSystem(System):
         with database.read() as session:
             rankings = rank(session, workload, tables, *found)
             yield from report_rankings(rankings, workload, self.name, len(query_rows), progress)
+
+    def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
+        """Stored vectors; a paper without a text has none."""
+        tables = _tables(self._require_workload(database, texts))
+        with database.read() as session:
+            return Embedded(*read_vectors(session, texts, tables))
 
     def _rank_shared(
         self,
@@ -131,6 +142,7 @@ class DenseSystem(System):
         documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
         for rows, vectors in blocks.read(session, tables):
             documents[rows] = vectors
+        queries, documents = (reload_vectors(workload.benchmark, part) for part in (queries, documents))
         held = HeldVectors(documents, blocks.rows)
         yield from rank_own_pools(workload, query_rows, queries, held, self._distance)
 
@@ -184,8 +196,9 @@ class DenseSystem(System):
         added, existing = (sum(column) for column in zip(*counts, strict=True))
         return IndexSummary(self.name, added, existing, time.monotonic() - started)
 
-    def _require_workload(self, database: Database, workload: Workload) -> list[StoredEncoder]:
-        return self._require(database, select_workload_texts(workload), workload.benchmark.name)
+    def _require_workload(self, database: Database, workload: Asked) -> list[StoredEncoder]:
+        texts = select_distinct_texts(*workload.select_texts())
+        return self._require(database, texts, workload.benchmark.name)
 
     def _require(self, database: Database, texts: sa.Select[Any], requested_as: str) -> list[StoredEncoder]:
         stored = []

@@ -11,10 +11,9 @@ from pinakes.errors import RunError
 from pinakes.indexers.lexical import BuiltIndex
 from pinakes.progress import Progress
 from pinakes.schema import corpora
-from pinakes.systems.base import IndexSummary, System, SystemOptions
+from pinakes.systems.base import Asked, IndexSummary, System, SystemOptions
 from pinakes.vectors.side_index import Row, SideIndex
 from pinakes.workload.scope import CorpusScope
-from pinakes.workload.workload import Workload
 
 
 class IndexedSystem(System):
@@ -43,7 +42,7 @@ class IndexedSystem(System):
         """The corpus that the index is of."""
         return scope.corpus
 
-    def index(self, database: Database, workload: Workload, progress: Progress) -> IndexSummary:
+    def index(self, database: Database, workload: Asked, progress: Progress) -> IndexSummary:
         """Build the index of the workload's corpus, unless one of the same texts exists."""
         return self.index_corpus(database, workload.scope, progress)
 
@@ -74,7 +73,7 @@ class IndexedSystem(System):
             command=f"`pinakes index {scope.requested_as} --system {self.name}{self._requested}`",
         )
 
-    def _require_once(self, database: Database, workload: Workload) -> Row:
+    def _require_once(self, database: Database, workload: Asked) -> Row:
         """As `_require`, looked at once a workload."""
         if self._checked is None or self._checked[0] != workload.digest:
             self._checked = (workload.digest, self._require(database, workload.scope))

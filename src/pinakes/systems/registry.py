@@ -121,15 +121,20 @@ def find_system(name: str, options: SystemOptions) -> System:
     return make(name, options)
 
 
-def require_ability(system: System, ability: Ability) -> None:
-    """Raise `InputError` unless the system declares the ability; the message says what can be asked."""
+def require_ability(system: System, ability: Ability, purpose: str = "") -> None:
+    """Raise `InputError` unless the system declares the ability, whose `purpose` the message says."""
     if ability not in system.can:
         able = ", ".join(name for name, kind in list_kinds() if ability in kind.can)
-        known = "; ".join(words for one, words in ABILITIES.items() if one in system.can)
+        known = "; ".join(ABILITIES.get(one, one) for one in sorted(system.can, key=_order_abilities))
         raise InputError(
-            f"{system.name} cannot {ABILITIES[ability]}: it can {known}. "
+            f"{system.name} cannot {ABILITIES.get(ability, ability)}{purpose}: it can {known or 'nothing'}. "
             + (f"Systems that can: {able}." if able else "No system can yet.")
         )
+
+
+def _order_abilities(ability: Ability) -> tuple[int, str]:
+    known = list(ABILITIES)
+    return (known.index(ability) if ability in known else len(known)), ability
 
 
 def list_kinds() -> Iterator[tuple[str, type[System]]]:

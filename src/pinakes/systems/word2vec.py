@@ -22,10 +22,19 @@ from pinakes.indexers.word2vec import DIMENSIONS, KIND, Vectors, Word2Vec, build
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.systems.base import Ability, Ranking, SystemDescription, SystemOptions, report_rankings
+from pinakes.systems.base import (
+    Ability,
+    Asked,
+    Embedded,
+    Ranking,
+    SystemDescription,
+    SystemOptions,
+    report_rankings,
+)
 from pinakes.systems.dense_pools import HeldVectors, rank_own_pools
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
 
@@ -45,7 +54,7 @@ class Word2VecOptions:
 class Word2VecSystem(IndexedSystem):
     """A system that compares averages of word vectors."""
 
-    can: ClassVar[frozenset[Ability]] = frozenset({"rank"})
+    can: ClassVar[frozenset[Ability]] = frozenset({"rank", "embed"})
     own_options: ClassVar[type[Word2VecOptions]] = Word2VecOptions
 
     def __init__(self, name: str, options: SystemOptions) -> None:
@@ -54,7 +63,7 @@ class Word2VecSystem(IndexedSystem):
         self._weights, self._trained_on, self._dimensions = own.weights, own.trained_on, own.dimensions
         self._distance = require_name("distance", options.distance or PUBLISHED_DISTANCE, DISTANCES)
 
-    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+    def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """How the vectors were trained, the digest of the texts, the weights and the distance."""
         row = self._require_once(database, workload)
         return SystemDescription(
@@ -94,6 +103,16 @@ class Word2VecSystem(IndexedSystem):
         for number, position in enumerate(answerable):
             yield Ranking(workload.query_ids[position], rows[found[number]], scores[number])
 
+    def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
+        """The average of each paper; a text without a word that has a vector has none."""
+        model = Word2Vec.open(self._folder / self._require_once(database, texts)["path"])
+        found = np.zeros((len(texts.paper_ids), model.dimensions), dtype=np.float32)
+        has_vector = np.zeros(len(texts.paper_ids), dtype=bool)
+        with database.read() as session:
+            for rows, vectors in self._read(session, texts.select_paper_texts(), texts.paper_ids, model):
+                found[rows], has_vector[rows] = vectors, True
+        return Embedded(np.flatnonzero(has_vector), found[has_vector])
+
     def _rank_pools(
         self, session: Session, workload: Workload, model: Word2Vec, queries: Vectors, answerable: list[int]
     ) -> Iterator[Ranking]:
@@ -107,15 +126,17 @@ class Word2VecSystem(IndexedSystem):
     def _candidates(
         self, session: Session, workload: Workload, model: Word2Vec
     ) -> Iterator[tuple[Ids, Vectors]]:
-        """Blocks of rows of `workload.paper_ids`, ascending, and the vectors of those that have one."""
         texts = select_candidate_texts(workload.benchmark, workload.paper_template)
+        return self._read(session, texts, workload.paper_ids, model)
+
+    def _read(
+        self, session: Session, texts: sa.Select[Any], expected: Ids, model: Word2Vec
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """Blocks of rows of the papers expected, ascending, and the vectors of those that have one."""
         for part in session.stream(texts, rows=TEXTS_AT_ONCE):
             vectors, known = self._average(model, part["text"].to_pylist())
             paper_ids = part["paper_id"].to_numpy().astype(np.int64)[known]
-            yield (
-                positions_of(paper_ids, workload.paper_ids, "the candidates as they were read before"),
-                vectors[known],
-            )
+            yield positions_of(paper_ids, expected, "the papers as they were read before"), vectors[known]
 
     def _average(self, model: Word2Vec, texts: list[str]) -> tuple[Vectors, Any]:
         return model.average(texts, tfidf=self._weights == "tfidf")

@@ -11,15 +11,15 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import RunError
 from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.records import Score
-from pinakes.systems.base import System
 
 ScoreRun = Callable[[int], list[Score]]
 """gives the scores of the run with that id: of single queries, then of subsets of them"""
+Answers = Iterator[tuple[sa.Table, pa.Table]]
+"""rows of tables"""
 
 
 class Questions(Protocol):
@@ -62,6 +62,7 @@ class Task:
         name: as benchmark.toml says it.
         needs: what a system must be able to do, as `System.can` says it.
         answers: the table of the answers: `run_id`, `query_id` and columns of the task's own.
+        facts: further tables of what is known of a run: `run_id` and columns of the task's own.
         views: each view that the folder of a benchmark gives as a file of SQL -> what it holds. A view may
             read earlier ones.
         settings: the keys that benchmark.toml must have, besides those of every benchmark.
@@ -69,9 +70,9 @@ class Task:
         list_columns: gives the columns that a view of a benchmark must have.
         read: gives the questions of an installed benchmark, read with a template for queries and one for
             papers. Raises `BenchmarkError` where a view gives what it must not.
-        answer: gives the answers of a system that has the capability as rows of `answers` without `run_id`,
-            in tables of one schema, where a column may be a dictionary of its values. Raises `RunError` where
-            an answer cannot be stored.
+        answer: gives the answers of a system that has the capability: rows of `answers`, and of `facts`,
+            without `run_id`, with the table that they are of; those of one table have one schema, where a
+            column may be a dictionary of its values. Raises `RunError` where an answer cannot be stored.
         name_measure: gives the name that the scores of a measure carry. Raises `UnknownNameError`.
         open_scoring: gives what scores runs of a benchmark by some measures; judgments are read once. A query
             that a run does not answer is worth zero. Raises `EvaluationError` where it cannot be scored.
@@ -85,9 +86,10 @@ class Task:
     scored_view: str
     list_columns: Callable[[Benchmark, str], Sequence[str]]
     read: Callable[[Database, Benchmark, str, str], Questions]
-    answer: Callable[[Database, Any, Any, Progress], Iterator[pa.Table]]
+    answer: Callable[[Database, Any, Any, Progress], Answers]
     name_measure: Callable[[str], str]
     open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
+    facts: tuple[sa.Table, ...] = ()
 
 
 def find_task(benchmark: Benchmark) -> Task:
@@ -99,12 +101,3 @@ def find_task(benchmark: Benchmark) -> Task:
 def list_tasks() -> list[Task]:
     """Every task that there is."""
     return [resolve_task(name) for name in TASKS]
-
-
-def require_capability(task: Task, system: System) -> None:
-    """Raise `RunError` where a system cannot do what a task needs."""
-    if task.needs not in system.can:
-        raise RunError(
-            f"{system.name} cannot {task.needs}, which the task {task.name} needs; "
-            f"it can: {', '.join(sorted(system.can)) or 'nothing'}."
-        )

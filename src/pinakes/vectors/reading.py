@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from pinakes.database import Session
 from pinakes.errors import RunError
@@ -17,9 +18,11 @@ from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import Block
 from pinakes.indexers.lexical import positions_of
 from pinakes.matrices import to_matrix
+from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts, select_queries
 from pinakes.schema import papers
 from pinakes.vectors.stored import digest_of
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
 
@@ -43,6 +46,20 @@ class CandidateBlocks:
         """Read each candidate's vector once."""
         texts = select_candidate_texts(self._workload.benchmark, self._workload.paper_template)
         return _read_blocks(session, texts, tables, self._workload.paper_ids[self.rows], whole=True)
+
+
+def read_vectors(
+    session: Session, texts: PaperTexts, tables: list[sa.Table]
+) -> tuple[NDArray[np.intp], Vectors]:
+    """The rows of `texts.paper_ids` that have a text, ascending, and their vectors (one for each row)."""
+    rows = np.flatnonzero(texts.has_text)
+    found: Vectors | None = None
+    blocks = _read_blocks(session, texts.select_paper_texts(), tables, texts.paper_ids[rows], whole=True)
+    for places, vectors in blocks:
+        if found is None:
+            found = np.empty((len(rows), vectors.shape[1]), dtype=np.float32)
+        found[places] = vectors
+    return rows, np.empty((0, 0), dtype=np.float32) if found is None else found
 
 
 class CorpusBlocks:
@@ -134,6 +151,13 @@ def _join_vectors(
 def _mean_columns(part: pa.Table, count: int) -> Vectors:
     matrices = [to_matrix(part[f"embedding_{number}"]) for number in range(count)]
     return matrices[0] if count == 1 else mean_vectors(matrices)
+
+
+def reload_vectors(benchmark: Benchmark, vectors: Vectors) -> Vectors:
+    """The vectors; in the mode `published` at the precision that the published code reads them back with."""
+    if benchmark.mode == "published" and benchmark.reloaded_as == "fp16":
+        return vectors.astype(np.float16).astype(np.float32)
+    return vectors
 
 
 def mean_vectors(matrices: Sequence[Vectors]) -> Vectors:

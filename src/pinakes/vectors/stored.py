@@ -13,9 +13,7 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.matrices import to_lists
-from pinakes.queries.relations import select_candidate_texts, select_queries
 from pinakes.schema import encoders, next_id, vectors_table
-from pinakes.workload.workload import Workload
 
 SAMPLE_TEXTS: Final = 64
 
@@ -60,14 +58,6 @@ def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredE
                 "differ. Rename the model's folder, or use another database."
             )
         return StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
-
-
-def select_workload_texts(workload: Workload) -> sa.Select[Any]:
-    """text_digest and text of every distinct, non-empty text of a workload's queries and candidates."""
-    return select_distinct_texts(
-        select_queries(workload.benchmark, workload.query_template),
-        select_candidate_texts(workload.benchmark, workload.paper_template),
-    )
 
 
 def select_distinct_texts(*selects: sa.Select[Any]) -> sa.Select[Any]:

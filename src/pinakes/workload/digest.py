@@ -49,7 +49,7 @@ def digest_workload(
     """sha256 over the queries (by query_id), the candidates, and who has which, as `Workload` has them."""
     digest = hashlib.sha256()
     _add_rows(digest, _join([queries["query_id"], queries["text"]]))
-    _add_rows(digest, _sort_papers(papers, np.argsort(-tie_order)))
+    digest_papers(digest, papers, tie_order)
     if pools is not None:
         digest.update("\n".join(_list_pairs(papers, tie_order, pools)).encode())
     if groups is not None and query_rows is not None:
@@ -59,6 +59,11 @@ def digest_workload(
             digest.update(f"{pool}\0{len(rows)}\n".encode())
             _add_numbers(digest, np.sort(tie_order[rows]))
     return digest.hexdigest()
+
+
+def digest_papers(digest: Any, papers: pa.Table, tie_order: Ids) -> None:
+    """Add source_id and text_digest of each paper, by source id."""
+    _add_rows(digest, _sort_papers(papers, np.argsort(-tie_order)))
 
 
 def _compute() -> Any:

@@ -5,6 +5,7 @@ Queries of the folds that are for tuning alone are left out, with the pools that
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -90,6 +91,13 @@ class Workload:
         """The corpus of the candidates, read as they are."""
         return CorpusScope(self.benchmark.corpus, self.paper_template, self.benchmark.name)
 
+    def select_texts(self) -> list[sa.Select[Any]]:
+        """Selects whose column `text` has every text that is compared: of queries, of candidates."""
+        return [
+            select_queries(self.benchmark, self.query_template),
+            select_candidate_texts(self.benchmark, self.paper_template),
+        ]
+
     def parts(self) -> Iterator["WorkloadPart"]:
         """Each pool of a grouped workload with its queries, as a workload of one shared pool; by name."""
         requested: dict[str, list[int]] = {pool: [] for pool in self.groups or {}}
@@ -155,7 +163,7 @@ def read_workload(
     _require_sampled(benchmark)
     with database.read() as session:
         queries = _read_queries(session, benchmark, query_template)
-        listed = _read_papers(session, benchmark, paper_template)
+        listed = read_papers(session, select_candidate_texts(benchmark, paper_template))
         _require_rows(session, benchmark, queries, listed)
         paper_ids = listed["paper_id"].to_numpy().astype(np.int64)
         held = read_pools(session, benchmark, queries, paper_ids)
@@ -200,10 +208,9 @@ def _read_queries(session: Session, benchmark: Benchmark, template: str | None) 
     return queries
 
 
-def _read_papers(session: Session, benchmark: Benchmark, template: str | None) -> pa.Table:
-    """paper_id, source_id, text_digest and has_text of every candidate, by paper_id."""
-    texts = select_candidate_texts(benchmark, template).add_columns(papers.c.source_id)
-    inner = texts.order_by(None).subquery("texts")
+def read_papers(session: Session, texts: sa.Select[Any]) -> pa.Table:
+    """paper_id, source_id, text_digest and has_text of every paper of a select of texts, by paper_id."""
+    inner = texts.add_columns(papers.c.source_id).order_by(None).subquery("texts")
     digest = sa.func.md5(inner.c.text).label("text_digest")
     columns = (inner.c.paper_id, inner.c.source_id, digest, (inner.c.text != "").label("has_text"))
     return session.fetch_arrow(sa.select(*columns).order_by(inner.c.paper_id))

@@ -4,7 +4,7 @@ import io
 
 import pyarrow as pa
 
-from pinakes.run.run import read_answers, write_answers
+from pinakes.run.run import AnswerFile
 
 NAMES = pa.array(["q1", "q2", "q3"])
 
@@ -15,16 +15,18 @@ def make_table(rows: list[tuple[int, int]]) -> pa.Table:
 
 
 def test_tables_are_read_as_they_were_written_with_plain_columns() -> None:
-    file = io.BytesIO()
+    file = AnswerFile(io.BytesIO())
     # the answers to a query may stand in two tables; it is answered once
     tables = [make_table([(0, 5), (2, 6)]), make_table([(2, 7)])]
-    assert write_answers(file, tables) == 2
-    found = list(read_answers(file))
+    for table in tables:
+        file.write(table)
+    assert file.query_ids == {"q1", "q3"}
+    found = list(file.read())
     assert [table.to_pylist() for table in found] == [table.to_pylist() for table in tables]
     assert {str(table.schema.field("query_id").type) for table in found} == {"string"}
 
 
 def test_a_system_that_answers_nothing_leaves_no_table() -> None:
-    file = io.BytesIO()
-    assert write_answers(file, []) == 0
-    assert list(read_answers(file)) == []
+    file = AnswerFile(io.BytesIO())
+    assert file.query_ids == set()
+    assert list(file.read()) == []

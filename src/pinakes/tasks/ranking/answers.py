@@ -10,15 +10,18 @@ import pyarrow as pa
 from pinakes.database import Database
 from pinakes.errors import RunError
 from pinakes.progress import Progress
+from pinakes.schema import hits
 from pinakes.systems.base import Ranking, System
+from pinakes.tasks.base import Answers
 from pinakes.workload.workload import Workload, WorkloadPart
 
 HITS_AT_ONCE: Final = 200_000
 
 
-def answer(database: Database, system: System, workload: Workload, progress: Progress) -> Iterator[pa.Table]:
+def answer(database: Database, system: System, workload: Workload, progress: Progress) -> Answers:
     """A system's rankings of a workload as rows of `hits` without `run_id`."""
-    return to_hits(workload, rank_workload(database, system, workload, progress))
+    for rows in to_hits(workload, rank_workload(database, system, workload, progress)):
+        yield hits, rows
 
 
 def rank_workload(
