@@ -35,6 +35,7 @@ from pinakes.schema.papers import papers as papers
 from pinakes.schema.papers import review_scores as review_scores
 from pinakes.schema.papers import sections as sections
 from pinakes.schema.papers import sentences as sentences
+from pinakes.schema.papers import signatures as signatures
 from pinakes.schema.runs import hits as hits
 from pinakes.schema.runs import predictions as predictions
 from pinakes.schema.runs import probes as probes

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pinakes.database import Session
 from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS
 from pinakes.loaders.merge.context import MergeContext
-from pinakes.schema import citations, load_batches, papers
+from pinakes.schema import citations, load_batches, papers, signatures
 
 _NOT_SAID: Final = frozenset({"citation_id", "batch_id", "producer", "text_digest"})
 """columns that tell where a row is from, and not what it says"""
@@ -135,9 +135,17 @@ def _own_rows(table: sa.Table, context: MergeContext) -> list[sa.ColumnElement[b
     """What holds of rows that are the file's to replace."""
     if "producer" in table.c:
         return [table.c.producer == context.producer]
-    if table is citations:
-        # The mentions that files of this role have brought: a full text's are not the metadata's to replace.
+    if table in _OWNED_BY:
         batches = load_batches.c
-        same = [batches[name] == context.file[name] for name in ("corpus_id", "loader", "role")]
-        return [citations.c.batch_id.in_(sa.select(batches.batch_id).where(*same))]
+        same = [batches[name] == context.file[name] for name in _OWNED_BY[table]]
+        return [table.c.batch_id.in_(sa.select(batches.batch_id).where(*same))]
     return []
+
+
+_OWNED_BY: Final[Mapping[sa.Table, tuple[str, ...]]] = {
+    # The mentions that files of this role have brought: a full text's are not the metadata's to replace.
+    citations: ("corpus_id", "loader", "role"),
+    # Signatures of another dataset, on a paper that both have, are not this dataset's to replace.
+    signatures: ("corpus_id", "loader", "role", "file"),
+}
+"""child table -> the columns of `load_batches` that say which of a paper's rows are a file's own"""
