@@ -6,5 +6,8 @@ FROM judged_papers
 INNER JOIN benchmark_queries
     ON judged_papers.corpus_id = benchmark_queries.corpus_id
     AND judged_papers.query_id = benchmark_queries.query_id
-WHERE judged_papers.corpus = 'scirepeval' AND benchmark_queries.field = 'paper_reviewer_matching'
+INNER JOIN chosen_corpora
+    ON benchmark_queries.corpus_id = chosen_corpora.corpus_id
+    AND chosen_corpora.benchmark = 'scirepeval_paper_reviewer_matching'
+WHERE benchmark_queries.field = 'paper_reviewer_matching'
     AND judged_papers.assessor = 'hard'

@@ -94,7 +94,7 @@ def read_submissions(
         )
         _require_queries(benchmark, queries, owned, listed)
         reviewer_ids = np.union1d(_ids(owned, "reviewer_id"), _ids(listed, "paper_id"))
-        names = _read_names(session, _relate(benchmark, "reviewers"), _relate(benchmark, "candidates"))
+        names = _read_names(session, benchmark)
         positions = np.searchsorted(reviewer_ids, _ids(owned, "reviewer_id"))
         papers_owned = _ids(owned, "paper_id")
         authored = [np.unique(papers_owned[positions == place]) for place in range(len(reviewer_ids))]
@@ -137,9 +137,10 @@ def _ids(rows: pa.Table, name: str) -> Ids:
     return ids
 
 
-def _read_names(session: Session, *views: sa.TableClause) -> dict[int, str]:
+def _read_names(session: Session, benchmark: Benchmark) -> dict[int, str]:
     """Reviewer, ours -> the source's id of it."""
-    reviewers = sa.union(*(sa.select(view.c[COLUMNS[view.name][0 if "reviewer_id" in view.c else 1]]) for view in views))
+    owners, listed = _relate(benchmark, "reviewers"), _relate(benchmark, "candidates")
+    reviewers = sa.union(sa.select(owners.c.reviewer_id), sa.select(listed.c.paper_id))
     named = sa.select(papers.c.paper_id, papers.c.source_id).where(papers.c.paper_id.in_(reviewers))
     return {row["paper_id"]: row["source_id"] for row in session.rows(named)}
 
