@@ -6,6 +6,7 @@ over the items, and F1 is the harmonic mean *of these two means*, as S2AND compu
 of items.
 """
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -53,6 +54,22 @@ def compare_clusterings(true: Sequence[Hashable], predicted: Sequence[Hashable |
     _, pair, shared = np.unique(truth * (len(true) + 1) + found, return_inverse=True, return_counts=True)
     common = shared[pair] * is_there
     return BCubed(common / found_size[found], common / true_size[truth])
+
+
+def measure_f1(true: Sequence[Hashable], predicted: Sequence[Hashable | None]) -> float:
+    """B-cubed F1 of a whole clustering; sums are exactly rounded, so that no order of items changes a digit.
+
+    >>> round(measure_f1(["a", "a", "b"], [1, 2, 2]), 4)
+    0.6667
+    """
+    found = compare_clusterings(true, predicted)
+    count = max(1, len(true))
+    return score_f1(math.fsum(found.precision.tolist()) / count, math.fsum(found.recall.tolist()) / count)
+
+
+def score_f1(precision: float, recall: float) -> float:
+    """The harmonic mean of precision and recall; 0 where both are 0."""
+    return float(combine_f1(np.array([precision]), np.array([recall]))[0])
 
 
 def combine_f1(precision: Floats, recall: Floats) -> Floats:

@@ -1,8 +1,8 @@
 """S2AND (Subramanian et al. 2021): signatures of authors on papers, their clusters, and the papers.
 
 Read are `papers.json`, `signatures.json` and `clusters.json`, also with a dataset's name before
-(`aminer_signatures.json`), of one dataset or of several in folders. A signature is a row of `signatures` and
-an authorship: its author is its cluster, or `signature:<id>` where no cluster holds it. Authors of
+(`aminer_signatures.json`), of one dataset or of several in folders. A signature is a row of `author_signatures`
+and an authorship: its author is its cluster, or `signature:<id>` where no cluster holds it. Authors of
 `papers.json` without a signature are known by their name. Papers that `papers.json` lacks, or all where it is
 not published, have authors only. Where datasets lie in folders, an author is `<folder>/<cluster>`, since each
 numbers its clusters from the start; a paper of two datasets has the signatures of both, and the authors of the

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 TASKS: Final[dict[str, str]] = {
     "ranking": "pinakes.tasks.ranking.task:RANKING",
+    "clustering": "pinakes.tasks.clustering.task:CLUSTERING",
     "reviewer_matching": "pinakes.tasks.reviewers.task:REVIEWERS",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""

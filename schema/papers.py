@@ -97,8 +97,8 @@ authorships = sa.Table(
     comment="Who wrote a paper, in order.",
 )
 
-signatures = sa.Table(
-    "signatures",
+author_signatures = sa.Table(
+    "author_signatures",
     metadata,
     reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("dataset", "the collection that it is of, as aminer; empty: the corpus itself", sa.Text),
@@ -116,7 +116,7 @@ signatures = sa.Table(
     optional("split", sa.Text, "train, dev or test, where the source says which blocks are for what"),
     optional("cluster", sa.Text, "the source's id of the person; null where it does not know"),
     reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
-    one_of("split", ("train", "dev", "test"), "signatures_split_check"),
+    one_of("split", ("train", "dev", "test"), "author_signatures_split_check"),
     info=BULK,
     comment="An author's name on a paper, as collections of author disambiguation have it.",
 )

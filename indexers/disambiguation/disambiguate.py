@@ -25,20 +25,23 @@ class Blocked:
     Attributes:
         blocks: the block of each.
         splits: block -> its split.
-        clusters: the person of each, of train and dev blocks; others are not looked at.
+        clusters: the person of each, where it is known: of train and dev blocks; others are not looked at.
     """
 
     signatures: Sequence[Signature]
     papers: SignedPapers
     blocks: Sequence[str]
     splits: Mapping[str, Split]
-    clusters: Sequence[str]
+    clusters: Sequence[str | None]
 
     def list_members(self, split: Split) -> dict[str, NDArray[np.int64]]:
-        """The positions of the signatures of each block of a split, in the order of the blocks' first mention."""
+        """The positions of the signatures of each block of a split, in the order of the blocks' first mention.
+
+        In train and dev blocks, of those alone whose person is known.
+        """
         members: dict[str, list[int]] = {}
         for position, block in enumerate(self.blocks):
-            if self.splits[block] == split:
+            if self.splits[block] == split and (split == "test" or self.clusters[position] is not None):
                 members.setdefault(block, []).append(position)
         return {block: np.array(positions, dtype=np.int64) for block, positions in members.items()}
 

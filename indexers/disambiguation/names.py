@@ -16,23 +16,16 @@ _LETTERS: Final = str.maketrans(
 )
 """letters that have no decomposition in Unicode"""
 _PREFIXES: Final = frozenset(
-    "dr prof professor mr miss mrs ms mx sir phd md doctor".split()  # before the first name
+    ["dr", "prof", "professor", "mr", "miss", "mrs", "ms", "mx", "sir", "phd", "md", "doctor"]  # before the first name
 )
 STOP_WORDS: Final = frozenset(
-    """i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves what which who whom this that these those am is are
-    was were be been being have has had having do does did doing a an the and but if or because as until while
-    of at by for with about against between into through during before after above below to from up down in out
-    on off over under again further then once here there when where why how all any both each few more most
-    other some such no nor not only own same so than too very s t can will just don should now""".split()
+    ["i", "me", "my", "myself", "we", "our", "ours", "ourselves", "you", "your", "yours", "yourself", "yourselves", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they", "them", "their", "theirs", "themselves", "what", "which", "who", "whom", "this", "that", "these", "those", "am", "is", "are", "was", "were", "be", "been", "being", "have", "has", "had", "having", "do", "does", "did", "doing", "a", "an", "the", "and", "but", "if", "or", "because", "as", "until", "while", "of", "at", "by", "for", "with", "about", "against", "between", "into", "through", "during", "before", "after", "above", "below", "to", "from", "up", "down", "in", "out", "on", "off", "over", "under", "again", "further", "then", "once", "here", "there", "when", "where", "why", "how", "all", "any", "both", "each", "few", "more", "most", "other", "some", "such", "no", "nor", "not", "only", "own", "same", "so", "than", "too", "very", "s", "t", "can", "will", "just", "don", "should", "now"]
 )
 AFFILIATION_STOP_WORDS: Final = STOP_WORDS | frozenset(
-    """university college lab organization department research institute school academy national
-    laboratory""".split()
+    ["university", "college", "lab", "organization", "department", "research", "institute", "school", "academy", "national", "laboratory"]
 )
 VENUE_STOP_WORDS: Final = STOP_WORDS | frozenset(
-    """proceedings journal conference transactions international society letters official research
-    association""".split()
+    ["proceedings", "journal", "conference", "transactions", "international", "society", "letters", "official", "research", "association"]
 )
 
 

@@ -11,14 +11,17 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.disambiguation.features import FEATURES, NAMES, OTHERS
+from pinakes.indexers.disambiguation.features import NAMES, OTHERS
 
 Floats = NDArray[np.float64]
 Features = NDArray[np.float32]
 Columns = NDArray[np.int64]
 
+_THREADS: Final = 1
+"""of the trees: a round over so few pairs is over before threads that wait for a busy core have come together"""
 SETTINGS: Final = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 31, "early_stopping": False}
 
 
@@ -32,9 +35,10 @@ class SamePerson:
         """One less the chance that each pair is of one person, the mean of both classifiers (m,)."""
         if not len(features):
             return np.empty(0, dtype=np.float64)
-        parts = [
-            classifier.predict_proba(features[:, columns])[:, 0] for classifier, columns in self.classifiers
-        ]
+        with threadpool_limits(_THREADS):
+            parts = [
+                classifier.predict_proba(features[:, columns])[:, 0] for classifier, columns in self.classifiers
+            ]
         distances: Floats = np.sum(parts, axis=0) / len(parts)
         return distances
 
@@ -59,5 +63,6 @@ def train(features: Features, same: NDArray[np.bool_], seed: int) -> SamePerson:
         classifier = HistGradientBoostingClassifier(
             **SETTINGS, monotonic_cst=rules[columns], random_state=seed
         )
-        classifiers.append((classifier.fit(features[:, columns], same), columns))
+        with threadpool_limits(_THREADS):
+            classifiers.append((classifier.fit(features[:, columns], same), columns))
     return SamePerson(classifiers)
