@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from pinakes.queries.definition import Benchmark
 
 TASKS: Final[dict[str, str]] = {
-    "ranking": "pinakes.tasks.ranking.task:RANKING",
+    "classification": "pinakes.tasks.probing.task:CLASSIFICATION",
     "clustering": "pinakes.tasks.clustering.task:CLUSTERING",
+    "ranking": "pinakes.tasks.ranking.task:RANKING",
+    "regression": "pinakes.tasks.probing.task:REGRESSION",
     "reviewer_matching": "pinakes.tasks.reviewers.task:REVIEWERS",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""

@@ -1,4 +1,4 @@
-"""Signatures in, clusters out: trained on the train blocks, cut by the dev blocks, given for the test blocks."""
+"""Signatures in, clusters out: learnt from train blocks, cut as suits dev blocks, given for test blocks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Blocked:
 
     Attributes:
         blocks: the block of each.
-        splits: block -> its split.
+        splits: block -> its split; pairs are sampled from the blocks in this order.
         clusters: the person of each, where it is known: of train and dev blocks; others are not looked at.
     """
 
@@ -35,15 +35,16 @@ class Blocked:
     clusters: Sequence[str | None]
 
     def list_members(self, split: Split) -> dict[str, NDArray[np.int64]]:
-        """The positions of the signatures of each block of a split, in the order of the blocks' first mention.
+        """The positions of the signatures of each block of a split, in the order of `splits`.
 
         In train and dev blocks, of those alone whose person is known.
         """
-        members: dict[str, list[int]] = {}
+        members: dict[str, list[int]] = {block: [] for block, one in self.splits.items() if one == split}
         for position, block in enumerate(self.blocks):
             if self.splits[block] == split and (split == "test" or self.clusters[position] is not None):
-                members.setdefault(block, []).append(position)
-        return {block: np.array(positions, dtype=np.int64) for block, positions in members.items()}
+                members[block].append(position)
+        filled = {block: positions for block, positions in members.items() if positions}
+        return {block: np.array(positions, dtype=np.int64) for block, positions in filled.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +68,9 @@ class Clustering:
 def disambiguate(blocked: Blocked, quality: Quality, seed: int, train_pairs: int = TRAIN_PAIRS) -> Clustering:
     """The clusters of the signatures in test blocks.
 
-    `quality` says how well predicted clusters are the true ones. The same at any number of threads, and from a
-    second call. Raises `IndexingError` where there is nothing to train on, and for vectors that are no numbers.
+    `quality` says how well predicted clusters are the true ones. The same at any number of threads, and from
+    a second call. Raises `IndexingError` where there is nothing to train on, and for vectors that are no
+    numbers.
     """
     features = prepare_features(blocked.signatures, blocked.papers)
     pairs = sample_pairs(blocked.list_members("train"), train_pairs, seed)

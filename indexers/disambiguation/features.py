@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.disambiguation.names import NameParts, compare_first_names
-from pinakes.indexers.disambiguation.overlap import Floats, Occurrences, Pairs, compare_pairs
+from pinakes.indexers.disambiguation.overlap import Counts, Floats, Pairs, compare_pairs
 from pinakes.indexers.disambiguation.signatures import SignedPapers
 from pinakes.indexers.exact.scores import check_vectors, score_rows
 
@@ -83,8 +83,8 @@ class PairFeatures:
     papers: SignedPapers
     owner: NDArray[np.int64]
     names: Sequence[NameParts]
-    of_signatures: Mapping[str, tuple[Occurrences, float]]
-    of_papers: Mapping[str, tuple[Occurrences, float]]
+    of_signatures: Mapping[str, tuple[Counts, float]]
+    of_papers: Mapping[str, tuple[Counts, float]]
     counts: Floats
     known: Mapping[str, Floats]
 
@@ -93,8 +93,8 @@ class PairFeatures:
         found = {**self._compare_names(pairs), **self._compare_counts(pairs)}
         paper_pairs = self.owner[pairs]
         for side, table in ((pairs, self.of_signatures), (paper_pairs, self.of_papers)):
-            for name, (occurrences, largest) in table.items():
-                found[name] = compare_pairs(occurrences, side, largest)
+            for name, (counts, largest) in table.items():
+                found[name] = compare_pairs(counts, side, largest)
         found |= self._compare_numbers(pairs)
         found["one_cites_other"] = self._find_citing(paper_pairs)
         found["cosine"] = self._compare_vectors(paper_pairs)

@@ -1,4 +1,4 @@
-"""Blocks cut into clusters: average linkage over distances, and the threshold that suits known clusters best."""
+"""Blocks cut into clusters: average linkage over distances, and the threshold that suits known clusters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Linked:
     tree: Floats
 
     def cut(self, threshold: float) -> Labels:
-        """The cluster of each member, from 0 on by first mention: those whose distance is at most this are joined."""
+        """The cluster of each member, from 0 on by first mention; joined are those at most so far apart."""
         if self.size < 2:
             return np.zeros(self.size, dtype=np.int64)
         found = fcluster(self.tree, t=threshold, criterion="distance")
@@ -58,7 +58,11 @@ def choose_threshold(
     truth = [cluster for _, true in chosen for cluster in true]
     values = []
     for threshold in THRESHOLDS:
-        found = [(place, label) for place, (block, _) in enumerate(chosen) for label in block.cut(threshold).tolist()]
+        found = [
+            (place, label)
+            for place, (block, _) in enumerate(chosen)
+            for label in block.cut(threshold).tolist()
+        ]
         values.append(quality(truth, found))
     best = max(values)
     equal = [threshold for threshold, value in zip(THRESHOLDS, values, strict=True) if value == best]

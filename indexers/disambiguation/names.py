@@ -1,32 +1,39 @@
 """Names and texts as S2AND compares them: one spelling, the parts of a name, and how near two names are.
 
-Source: s2and/text.py and s2and/data.py (Subramanian et al. 2021). Letters are brought to ASCII by taking their
-accents off, not by transliteration: a name in another script has no letter left, and says nothing.
+Source: s2and/text.py and s2and/data.py (Subramanian et al. 2021). Letters are brought to ASCII by taking
+their accents off, not by transliteration: a name in another script has no letter left, and says nothing.
 """
 
 import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+
+
+def read_words(path: Path) -> dict[str, frozenset[str]]:
+    """The words of a file by section: a line in brackets begins one, a line after # says what it is."""
+    sections: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            words = sections.setdefault(line.strip("[]"), [])
+        elif not line.startswith("#"):
+            words.extend(line.split())
+    return {name: frozenset(words) for name, words in sections.items()}
+
 
 _NOT_LETTERS: Final = re.compile(r"[^a-z]+")
 _LETTERS: Final = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "’": "'"}
 )
 """letters that have no decomposition in Unicode"""
-_PREFIXES: Final = frozenset(
-    ["dr", "prof", "professor", "mr", "miss", "mrs", "ms", "mx", "sir", "phd", "md", "doctor"]  # before the first name
-)
-STOP_WORDS: Final = frozenset(
-    ["i", "me", "my", "myself", "we", "our", "ours", "ourselves", "you", "your", "yours", "yourself", "yourselves", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they", "them", "their", "theirs", "themselves", "what", "which", "who", "whom", "this", "that", "these", "those", "am", "is", "are", "was", "were", "be", "been", "being", "have", "has", "had", "having", "do", "does", "did", "doing", "a", "an", "the", "and", "but", "if", "or", "because", "as", "until", "while", "of", "at", "by", "for", "with", "about", "against", "between", "into", "through", "during", "before", "after", "above", "below", "to", "from", "up", "down", "in", "out", "on", "off", "over", "under", "again", "further", "then", "once", "here", "there", "when", "where", "why", "how", "all", "any", "both", "each", "few", "more", "most", "other", "some", "such", "no", "nor", "not", "only", "own", "same", "so", "than", "too", "very", "s", "t", "can", "will", "just", "don", "should", "now"]
-)
-AFFILIATION_STOP_WORDS: Final = STOP_WORDS | frozenset(
-    ["university", "college", "lab", "organization", "department", "research", "institute", "school", "academy", "national", "laboratory"]
-)
-VENUE_STOP_WORDS: Final = STOP_WORDS | frozenset(
-    ["proceedings", "journal", "conference", "transactions", "international", "society", "letters", "official", "research", "association"]
-)
+_WORDS: Final = read_words(Path(__file__).with_name("stop_words.txt"))
+PREFIXES: Final = _WORDS["titles"]
+"""what may stand before a first name, and is none"""
+STOP_WORDS: Final = _WORDS["english"]
+AFFILIATION_STOP_WORDS: Final = STOP_WORDS | _WORDS["affiliations"]
+VENUE_STOP_WORDS: Final = STOP_WORDS | _WORDS["venues"]
 
 
 def normalise_text(text: str | None, *, join_apostrophes: bool = False) -> str:
@@ -62,10 +69,11 @@ def split_name(first: str | None, middle: str | None, last: str | None) -> NameP
     >>> split_name("Dr A'bdul K.", "B", "Sattar")
     NameParts(first='abdul', middle=('k', 'b'), last='sattar')
     """
-    given = normalise_text(first, join_apostrophes=True).split() + normalise_text(middle).split()
-    if given and given[0] in _PREFIXES:
+    # Where there is no first name, the middle one does not take its place.
+    given = f"{normalise_text(first, join_apostrophes=True)} {normalise_text(middle)}".split(" ")
+    if given[0] in PREFIXES:
         given = given[1:]
-    return NameParts(given[0] if given else "", tuple(given[1:]), normalise_text(last))
+    return NameParts(given[0], tuple(filter(None, given[1:])), normalise_text(last))
 
 
 def find_block(name: str) -> str:
@@ -78,41 +86,38 @@ def find_block(name: str) -> str:
     return f"{words[0][0]} {words[-1]}" if len(words) > 1 else name
 
 
-def count_letters(text: str, stop_words: frozenset[str] | None = STOP_WORDS) -> Counter[str]:
-    """How often each run of two, three or four letters within a word of a normal text stands there.
+def list_long_words(text: str, stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
+    """The words of a normal text from three letters on, stop words left out: what `cut_letters` is of.
 
-    Stop words and words of one or two letters are left out; nothing is where `stop_words` is None.
-
-    >>> sorted(count_letters("the cats").items())
-    [('at', 1), ('ats', 1), ('ca', 1), ('cat', 1), ('cats', 1), ('ts', 1)]
+    >>> list_long_words("the cats of yore do")
+    ['cats', 'yore']
     """
-    words = text.split()
-    if stop_words is not None:
-        words = [word for word in words if word not in stop_words and len(word) > 2]
-    return Counter(
-        word[start : start + length]
-        for word in words
-        for length in (2, 3, 4)
-        for start in range(len(word) - length + 1)
-    )
+    return [word for word in text.split() if len(word) > 2 and word not in stop_words]
 
 
-def count_words(text: str, stop_words: frozenset[str] = STOP_WORDS) -> Counter[str]:
-    """How often each run of one, two or three words of a normal text stands there, stop words left out.
+def cut_letters(word: str) -> list[str]:
+    """The runs of two, three and four letters of a word.
 
-    >>> sorted(count_words("the big cats"))
-    ['big', 'big cats', 'cats']
+    >>> cut_letters("cats")
+    ['ca', 'at', 'ts', 'cat', 'ats', 'cats']
     """
-    words = [word for word in text.split() if word not in stop_words and len(word) > 1]
-    return Counter(
-        " ".join(words[start : start + length])
-        for length in (1, 2, 3)
-        for start in range(len(words) - length + 1)
-    )
+    return [word[start : start + size] for size in (2, 3, 4) for start in range(len(word) - size + 1)]
+
+
+def list_phrases(text: str, stop_words: frozenset[str] = STOP_WORDS) -> list[str]:
+    """The runs of one, two and three words of a normal text, stop words and single letters left out.
+
+    >>> list_phrases("the big cats")
+    ['big', 'cats', 'big cats']
+    """
+    words = [word for word in text.split() if len(word) > 1 and word not in stop_words]
+    return [
+        " ".join(words[start : start + size]) for size in (1, 2, 3) for start in range(len(words) - size + 1)
+    ]
 
 
 def compare_first_names(one: str, other: str) -> tuple[float, float, float, float]:
-    """How far two first names are apart by edits, beginning and common subsequence; and Jaro-Winkler's similarity.
+    """How far two first names are apart: by edits, beginning, common subsequence; and Jaro-Winkler's measure.
 
     The first three are from 0 (the same) to 1. All are nan where a name is empty or an initial.
 

@@ -1,10 +1,6 @@
-"""How much pairs of counted things share, for many pairs at once.
+"""How much pairs of counted things share, for many pairs at once: whole numbers, the same in any order."""
 
-A thing that is counted three times becomes three columns, so that the number of things that two rows share,
-the sum of the lower counts, is a product of rows of ones: exact, and the same in any order.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,50 +16,56 @@ PAIRS_AT_ONCE: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Occurrences:
-    """What each of n rows counts: a matrix of ones (n, columns), and how many ones a row has (n,)."""
+class Counts:
+    """What each of n rows has: a matrix of counts (n, things), and how many a row has in all (n,)."""
 
-    ones: sp.csr_matrix
+    counts: sp.csr_matrix
     sizes: NDArray[np.int64]
 
 
-def gather_counts(counts: Sequence[Mapping[str, int]]) -> Occurrences:
-    """The occurrences of rows that count texts."""
-    return _gather([(key, number) for key, count in row.items() for number in range(count)] for row in counts)
-
-
-def gather_sets(sets: Iterable[Iterable[object]]) -> Occurrences:
-    """The occurrences of rows that are sets."""
-    return _gather([(value, 0) for value in set(row)] for row in sets)
-
-
-def _gather(rows: Iterable[Sequence[tuple[object, int]]]) -> Occurrences:
-    columns: dict[tuple[object, int], int] = {}
-    indices: list[int] = []
+def gather_counts(
+    rows: Iterable[Iterable[str]], cut: Callable[[str], Iterable[str]] = lambda text: (text,)
+) -> Counts:
+    """What rows of texts have: each text, as often as it stands there, or the parts that it is cut into."""
+    codes: dict[str, int] = {}
+    parts: dict[str, NDArray[np.int64]] = {}
+    found: list[NDArray[np.int64]] = []
     starts = [0]
     for row in rows:
-        indices.extend(sorted(columns.setdefault(key, len(columns)) for key in row))
-        starts.append(len(indices))
-    shape = (len(starts) - 1, max(1, len(columns)))
-    ones = sp.csr_matrix((np.ones(len(indices), np.int32), indices, starts), shape=shape)
-    return Occurrences(ones, np.diff(starts).astype(np.int64))
+        for text in row:
+            if text not in parts:
+                parts[text] = np.array([codes.setdefault(part, len(codes)) for part in cut(text)], np.int64)
+            found.append(parts[text])
+        starts.append(len(found))
+    lengths = np.array([0, *map(len, found)], dtype=np.int64)
+    starts_of_rows = np.cumsum(lengths)[starts]
+    columns = np.concatenate([np.empty(0, np.int64), *found])
+    shape = (len(starts) - 1, max(1, len(codes)))
+    counts = sp.csr_matrix((np.ones(len(columns), np.int32), columns, starts_of_rows), shape=shape)
+    counts.sum_duplicates()
+    return Counts(counts, np.diff(starts_of_rows))
 
 
-def compare_pairs(occurrences: Occurrences, pairs: Pairs, largest: float = np.inf) -> Floats:
+def gather_sets(rows: Iterable[Iterable[str]]) -> Counts:
+    """What rows of texts have: each text once."""
+    return gather_counts(dict.fromkeys(row) for row in rows)
+
+
+def compare_pairs(of_rows: Counts, pairs: Pairs, largest: float = np.inf) -> Floats:
     """What each pair of rows shares, over what either has (m,); nan where one of them has nothing.
 
-    This is Jaccard's similarity, of multisets where things are counted. `largest` is the most that is divided
-    by; the result is 1 at most.
+    This is Jaccard's similarity, of multisets where things are counted: the sum of the lower counts over that
+    of the higher. `largest` is the most that is divided by; the result is 1 at most.
 
-    >>> compare_pairs(gather_counts([{"a": 2, "b": 1}, {"a": 1}, {}]), np.array([[0, 1], [0, 2]]))
+    >>> compare_pairs(gather_counts([["a", "a", "b"], ["a"], []]), np.array([[0, 1], [0, 2]]))
     array([0.33333333,        nan])
     """
     shared = np.empty(len(pairs), dtype=np.float64)
     for first in range(0, len(pairs), PAIRS_AT_ONCE):
         part = pairs[first : first + PAIRS_AT_ONCE]
-        both = occurrences.ones[part[:, 0]].multiply(occurrences.ones[part[:, 1]])
-        shared[first : first + len(part)] = np.asarray(both.sum(axis=1)).ravel()
-    left, right = occurrences.sizes[pairs[:, 0]], occurrences.sizes[pairs[:, 1]]
+        lower = of_rows.counts[part[:, 0]].minimum(of_rows.counts[part[:, 1]])
+        shared[first : first + len(part)] = np.asarray(lower.sum(axis=1)).ravel()
+    left, right = of_rows.sizes[pairs[:, 0]], of_rows.sizes[pairs[:, 1]]
     whole = np.minimum(left + right - shared, largest)
     known = (left > 0) & (right > 0)
     ratio = np.divide(shared, whole, out=np.full(len(pairs), np.nan), where=known)

@@ -1,7 +1,7 @@
-"""What is needed of each signature alone before pairs are compared: counted words, known numbers, name counts."""
+"""What is needed of each signature alone before pairs are compared: words, numbers, how common its name is."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -11,13 +11,14 @@ from pinakes.indexers.disambiguation.names import (
     AFFILIATION_STOP_WORDS,
     VENUE_STOP_WORDS,
     NameParts,
-    count_letters,
-    count_words,
+    cut_letters,
     find_block,
+    list_long_words,
+    list_phrases,
     normalise_text,
     split_name,
 )
-from pinakes.indexers.disambiguation.overlap import Floats, Occurrences, gather_counts, gather_sets
+from pinakes.indexers.disambiguation.overlap import Counts, Floats, gather_counts, gather_sets
 from pinakes.indexers.disambiguation.signatures import Signature, SignedPaper, SignedPapers
 from pinakes.indexers.exact.scores import check_vectors
 
@@ -60,51 +61,43 @@ _KNOWN: Final[Mapping[str, Callable[[Signature, SignedPaper], float]]] = {
 
 def _prepare_signatures(
     signatures: Sequence[Signature], papers: Sequence[SignedPaper]
-) -> dict[str, tuple[Occurrences, float]]:
-    affiliations = [
-        count_words(" ".join(map(normalise_text, signature.affiliations)), AFFILIATION_STOP_WORDS)
-        for signature in signatures
-    ]
+) -> dict[str, tuple[Counts, float]]:
+    affiliations = (" ".join(map(normalise_text, signature.affiliations)) for signature in signatures)
     coauthors = [
         [normalise_text(name) for place, name in papers[signature.paper].authors if place != signature.position]
         for signature in signatures
     ]
+    phrases = (list_phrases(text, AFFILIATION_STOP_WORDS) for text in affiliations)
+    words = (" ".join(names).split() for names in coauthors)
     return {
-        "affiliations": (gather_counts(affiliations), np.inf),
+        "affiliations": (gather_counts(phrases), np.inf),
         "coauthor_blocks": (gather_sets(map(find_block, names) for names in coauthors), np.inf),
-        "coauthor_letters": (
-            gather_counts([count_letters(" ".join(names), None) for names in coauthors]),
-            MOST_LETTERS,
-        ),
+        "coauthor_letters": (gather_counts(words, cut_letters), MOST_LETTERS),
         "coauthors": (gather_sets(coauthors), np.inf),
     }
 
 
-def _prepare_papers(papers: Sequence[SignedPaper]) -> dict[str, tuple[Occurrences, float]]:
+def _prepare_papers(papers: Sequence[SignedPaper]) -> dict[str, tuple[Counts, float]]:
     titles = [normalise_text(paper.title) for paper in papers]
-    venues = [normalise_text(paper.venue) for paper in papers]
     authors = [[normalise_text(name) for _, name in paper.authors] for paper in papers]
-    cited = [[authors[number] for number in paper.cited] for paper in papers]
-    of_cited = {
-        "cited_authors": [count_letters(" ".join(name for one in work for name in one), None) for work in cited],
-        "cited_titles": [count_letters(_join(titles, paper)) for paper in papers],
-        "cited_venues": [count_letters(_join(venues, paper), VENUE_STOP_WORDS) for paper in papers],
-        "cited_author_blocks": [Counter(find_block(name) for one in work for name in one) for work in cited],
-    }
+    of_title = [list_long_words(title) for title in titles]
+    of_venue = [list_long_words(normalise_text(paper.venue), VENUE_STOP_WORDS) for paper in papers]
+    of_authors = [" ".join(names).split() for names in authors]
+    blocks = [list(map(find_block, names)) for names in authors]
+
+    def join_cited(lists: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+        return ([text for number in paper.cited for text in lists[number]] for paper in papers)
+
     return {
-        "venue": (gather_counts([count_letters(venue, VENUE_STOP_WORDS) for venue in venues]), np.inf),
-        "title_words": (gather_counts([count_words(title) for title in titles]), np.inf),
-        "title_letters": (gather_counts([count_letters(title) for title in titles]), np.inf),
-        **{
-            name: (gather_counts(counts), MOST_LETTERS if name == "cited_authors" else np.inf)
-            for name, counts in of_cited.items()
-        },
+        "venue": (gather_counts(of_venue, cut_letters), np.inf),
+        "title_words": (gather_counts(map(list_phrases, titles)), np.inf),
+        "title_letters": (gather_counts(of_title, cut_letters), np.inf),
+        "cited_authors": (gather_counts(join_cited(of_authors), cut_letters), MOST_LETTERS),
+        "cited_titles": (gather_counts(join_cited(of_title), cut_letters), np.inf),
+        "cited_venues": (gather_counts(join_cited(of_venue), cut_letters), np.inf),
+        "cited_author_blocks": (gather_counts(join_cited(blocks)), np.inf),
         "references": (gather_sets(paper.references for paper in papers), np.inf),
     }
-
-
-def _join(texts: Sequence[str], paper: SignedPaper) -> str:
-    return " ".join(texts[number] for number in paper.cited if texts[number])
 
 
 def _count_names(names: Sequence[NameParts]) -> Floats:
@@ -124,7 +117,7 @@ def _split_email(email: str | None) -> tuple[str, str] | None:
     """The name and the host of an address, in lower case; its host is `missing` where it has none."""
     if not email:
         return None
-    name, at, host = email.rpartition("@") if "@" in email else (email, "@", "missing")
+    name, _, host = email.rpartition("@") if "@" in email else (email, "", "missing")
     return name.replace("@", "").strip(".").lower(), host.strip(".").lower()
 
 

@@ -44,7 +44,7 @@ class SignedPaper:
     year: int | None = None
     venue: str | None = None
     authors: Sequence[tuple[int, str]] = ()
-    references: Sequence[object] = ()
+    references: Sequence[str] = ()
     cited: Sequence[int] = ()
 
 

@@ -19,15 +19,16 @@ Pairs = NDArray[np.int64]
 
 
 def split_blocks(blocks: Sequence[str], seed: int) -> dict[str, Split]:
-    """The split of each block: 80, 10 and 10 % of the blocks, drawn as `s2and` draws them.
+    """The split of each block: 80, 10 and 10 % of the blocks, as drawn by the package `s2and`, in that order.
 
-    That is scikit-learn's `train_test_split` twice (s2and/data.py, `split_blocks_helper`, whose groups of block
-    sizes are one by default). The order of the blocks decides: that of their first signature in the file.
+    That is scikit-learn's `train_test_split` twice (s2and/data.py, `split_blocks_helper`, whose groups of
+    block sizes are one by default). The order of the blocks decides: that of their first signatures in the
+    file.
 
     Raises `IndexingError` where there are fewer than six.
 
-    >>> [block for block, split in split_blocks(list("abcdefghij"), 1).items() if split != "train"]
-    ['c', 'j']
+    >>> list(split_blocks(list("abcdefghij"), 1).items())[-3:]
+    [('f', 'train'), ('c', 'dev'), ('j', 'test')]
     """
     from sklearn.model_selection import train_test_split  # late: only clusterings need it
 
@@ -41,10 +42,8 @@ def split_blocks(blocks: Sequence[str], seed: int) -> dict[str, Split]:
         list(blocks), one_group, test_size=_HELD_OUT, stratify=one_group, random_state=seed
     )
     dev, test = train_test_split(others, test_size=0.5, stratify=groups, random_state=seed)
-    where: dict[str, Split] = {
-        **dict.fromkeys(train, SPLITS[0]), **dict.fromkeys(dev, SPLITS[1]), **dict.fromkeys(test, SPLITS[2])
-    }
-    return {block: where[block] for block in blocks}
+    drawn = zip(SPLITS, (train, dev, test), strict=True)
+    return {block: split for split, members in drawn for block in members}
 
 
 def list_pairs(members: NDArray[np.int64]) -> Pairs:
@@ -58,7 +57,7 @@ def list_pairs(members: NDArray[np.int64]) -> Pairs:
 
 
 def sample_pairs(blocks: Mapping[str, NDArray[np.int64]], most: int, seed: int) -> Pairs:
-    """Pairs of members of the same block (m, 2), as `s2and` samples them: `most` at most, without replacement."""
+    """Pairs of members of the same block (m, 2), sampled as `s2and` does: `most` at most, each once."""
     every = np.concatenate([np.empty((0, 2), np.int64), *map(list_pairs, blocks.values())])
     drawn = random.Random(seed).sample(range(len(every)), min(most, len(every)))  # noqa: S311 (no secret)
     return every[drawn]

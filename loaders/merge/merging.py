@@ -23,7 +23,7 @@ from pinakes.loaders.merge.context import (
     MergeCounts,
     Tables,
     find_keys,
-    number_positions,
+    number_places,
     number_rows,
 )
 from pinakes.loaders.merge.papers import create_papers, fill_papers, merge_papers
@@ -33,6 +33,7 @@ from pinakes.schema import (
     benchmark_queries,
     citations,
     cited_references,
+    load_batches,
     metadata,
     papers,
     pending_citations,
@@ -58,6 +59,8 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     """
     tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
     _refuse_strays(tables, context)
+    if "labels" in tables:
+        tables["labels"] = _number_labels(session, chunk, tables["labels"], context)
     named = _find_named(session, tables, context)
     refused, tables = _refuse(chunk, tables, named, context)
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
@@ -65,6 +68,19 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     known, updated = context.outcomes.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
     return MergeCounts(accepted, updated, known - updated, rejected, citations)
+
+
+def _number_labels(session: Session, chunk: Chunk, labels: pa.Table, context: MergeContext) -> pa.Table:
+    """The labels with the column `position`: which record of the file says it, from 1."""
+    of_file = [load_batches.c[name] == value for name, value in context.file.items()]
+    before = int(
+        session.scalar(sa.select(sa.func.coalesce(sa.func.sum(load_batches.c.rows_in), 0)).where(*of_file))
+    )
+    staged = [number_rows(rows) for rows in chunk.tables.values()]
+    others = np.array([*(row.row_number for row in chunk.rejected), *chunk.origins], dtype=np.int64)
+    records = np.unique(np.concatenate([*staged, others]))
+    position = before + 1 + np.searchsorted(records, number_rows(labels))
+    return labels.append_column("position", pa.array(position))
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:
@@ -162,7 +178,7 @@ def _find_papers(session: Session, rows: pa.Table, context: MergeContext) -> tup
 
 
 def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> tuple[Ids, Ids]:
-    staged = sa.table("staged_deletions", sa.column("position", sa.BigInteger), sa.column("key", sa.Text))
+    staged = sa.table("staged_deletions", sa.column("place", sa.BigInteger), sa.column("key", sa.Text))
     selects = []
     for table in (citations, pending_citations):
         named = sa.and_(
@@ -170,10 +186,10 @@ def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> t
             table.c.reference_id == cited_references.c.reference_id,
             cited_references.c.corpus_id == context.corpus_id,
         )
-        selects.append(sa.select(staged.c.position, table.c.citation_id.label("id")).where(named))
-    with session.staged({staged.name: number_positions(rows)}):
+        selects.append(sa.select(staged.c.place, table.c.citation_id.label("id")).where(named))
+    with session.staged({staged.name: number_places(rows)}):
         found = session.fetch_arrow(sa.union_all(*selects))
-    return found["position"].to_numpy(), found["id"].to_numpy()
+    return found["place"].to_numpy(), found["id"].to_numpy()
 
 
 def _delete_mentions() -> Iterator[sa.Executable]:

@@ -49,11 +49,13 @@ class SignedTexts(PaperTexts):
     Attributes:
         rows: the columns of the view `signatures`, every split said, and `person`: the signature's cluster
             where it is known, of train and dev blocks.
-        signatures: the same as classifiers read them.
+        splits: dataset -> block -> its split, in the order in which `s2and` goes through the blocks.
+        signatures: the rows as classifiers read them.
         papers: first the papers of `paper_ids`, in that order, then others that they cite.
     """
 
     rows: Mapping[str, list[Any]]
+    splits: Mapping[str, Mapping[str, Split]]
     signatures: list[Signature]
     papers: list[SignedPaper]
 
@@ -78,7 +80,7 @@ def read_signatures(
     """
     view = _relate(benchmark, "signatures")
     with database.read() as session:
-        rows = read_rows(session, benchmark)
+        rows, splits = read_rows(session, benchmark)
         persons = read_persons(session, benchmark)
         rows["person"] = [
             persons.get(query_id) if split != SPLITS[2] else None
@@ -94,13 +96,16 @@ def read_signatures(
             sa.select(view.c.paper_id),
             _list_requested(rows, signatures, papers),
             rows=rows,
+            splits=splits,
             signatures=signatures,
             papers=papers,
         )
 
 
-def read_rows(session: Session, benchmark: Benchmark) -> dict[str, list[Any]]:
-    """The columns of the view `signatures`, by dataset and number, with the split of every block.
+def read_rows(
+    session: Session, benchmark: Benchmark
+) -> tuple[dict[str, list[Any]], dict[str, dict[str, Split]]]:
+    """The columns of the view `signatures`, by dataset and number; and the split of every block of a dataset.
 
     A block whose split the view does not give has the one that `s2and` draws: of the dataset's blocks in the
     order of their first signature, by the seed that the table `[probe]` of benchmark.toml names.
@@ -112,7 +117,7 @@ def read_rows(session: Session, benchmark: Benchmark) -> dict[str, list[Any]]:
     _require_rows(benchmark, rows)
     blocks = list(zip(rows["dataset"], rows["block"], strict=True))
     splits = _find_splits(benchmark, blocks, rows["split"])
-    return {**rows, "split": [splits[block] for block in blocks]}
+    return {**rows, "split": [splits[dataset][block] for dataset, block in blocks]}, splits
 
 
 def read_persons(session: Session, benchmark: Benchmark) -> dict[str, str]:
@@ -154,16 +159,17 @@ def _require_rows(benchmark: Benchmark, rows: Mapping[str, list[Any]]) -> None:
 
 def _find_splits(
     benchmark: Benchmark, blocks: list[tuple[str, str]], given: list[Split | None]
-) -> dict[tuple[str, str], Split]:
-    """(dataset, block) -> its split."""
-    splits = {block: split for block, split in zip(blocks, given, strict=True) if split is not None}
+) -> dict[str, dict[str, Split]]:
+    splits: dict[str, dict[str, Split]] = {dataset: {} for dataset, _ in blocks}
+    for (dataset, block), split in zip(blocks, given, strict=True):
+        if split is not None:
+            splits[dataset][block] = split
     unsplit: dict[str, list[str]] = {}
     for dataset, block in dict.fromkeys(blocks):
-        if (dataset, block) not in splits:
+        if block not in splits[dataset]:
             unsplit.setdefault(dataset, []).append(block)
     for dataset, names in unsplit.items():
-        drawn = split_blocks(names, find_seed(benchmark))
-        splits |= {(dataset, block): split for block, split in drawn.items()}
+        splits[dataset] |= split_blocks(names, find_seed(benchmark))
     return splits
 
 

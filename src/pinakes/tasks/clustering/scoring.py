@@ -76,7 +76,7 @@ def open_scoring(database: Database, benchmark: Benchmark, names: Sequence[str])
     """
     measures = list(dict.fromkeys(map(name_measure, names)))
     with database.read() as session:
-        rows, known = read_rows(session, benchmark), read_persons(session, benchmark)
+        (rows, _), known = read_rows(session, benchmark), read_persons(session, benchmark)
     expected = sorted(
         (query_id, number)
         for number, (query_id, split) in enumerate(zip(rows["query_id"], rows["split"], strict=True))

@@ -31,7 +31,7 @@ def answer(database: Database, system: System, texts: SignedTexts, progress: Pro
     progress.start(f"cluster {texts.benchmark.name} by {system.name}", len(datasets))
     try:
         for dataset, members in _list_members(texts, datasets):
-            blocked = _cut(texts, papers, members)
+            blocked = _cut(texts, papers, dataset, members)
             found = disambiguate(blocked, measure_f1, find_seed(texts.benchmark), most)
             yield cluster_assignments, _list_clusters(texts, dataset, members, found)
             yield clusterings, _describe(dataset, blocked, found)
@@ -55,18 +55,14 @@ def _list_members(texts: SignedTexts, datasets: Sequence[str]) -> Iterator[tuple
     yield from members.items()
 
 
-def _cut(texts: SignedTexts, papers: SignedPapers, members: Sequence[int]) -> Blocked:
+def _cut(texts: SignedTexts, papers: SignedPapers, dataset: str, members: Sequence[int]) -> Blocked:
+    """One dataset's signatures, and the papers of all."""
+
     def take(column: str) -> list[Any]:
         return [texts.rows[column][number] for number in members]
 
-    blocks = take("block")
-    return Blocked(
-        [texts.signatures[number] for number in members],
-        papers,
-        blocks,
-        dict(zip(blocks, take("split"), strict=True)),
-        take("person"),
-    )
+    signatures = [texts.signatures[number] for number in members]
+    return Blocked(signatures, papers, take("block"), texts.splits[dataset], take("person"))
 
 
 def _list_clusters(texts: SignedTexts, dataset: str, members: Sequence[int], found: Clustering) -> pa.Table:
