@@ -47,7 +47,9 @@ def compare_clusterings(true: Sequence[Hashable], predicted: Sequence[Hashable |
     ([1.0, 0.5, 0.5], [0.5, 0.5, 1.0])
     """
     if len(true) != len(predicted):
-        raise ValueError(f"{len(true)} true and {len(predicted)} predicted clusters; expected one each an item")
+        raise ValueError(
+            f"{len(true)} true and {len(predicted)} predicted clusters; expected one each an item"
+        )
     is_there = np.array([cluster is not None for cluster in predicted], dtype=bool)
     truth, found = _number(true), _number(predicted)
     true_size, found_size = np.bincount(truth), np.bincount(found)

@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import CheckedVectors, Rows, Vectors, check_vectors, require_width, score_rows
+from pinakes.indexers.exact.scores import (
+    CheckedVectors,
+    Rows,
+    Vectors,
+    check_vectors,
+    require_width,
+    score_rows,
+)
 
 BEST: Final = 3
 """how many of a reviewer's papers count"""
@@ -43,7 +50,7 @@ def score_reviewers(
     require_width(queries, documents)
     counts = np.array([len(rows) for rows in authored], dtype=np.int64)
     rows = np.concatenate([np.empty(0, np.int64), *authored]).astype(np.int64)
-    if len(rows) and not (0 <= rows.min() and rows.max() < len(papers)):
+    if len(rows) and (rows.min() < 0 or rows.max() >= len(papers)):
         raise IndexingError(f"a reviewer names a paper in row {rows.max()}; there are {len(papers)} papers")
     scores = np.empty((len(submissions), len(counts)), dtype=np.float64)
     for number in range(len(submissions)):
@@ -70,4 +77,5 @@ def _average_best(values: Vectors, counts: Rows, best: int) -> NDArray[np.float6
     for column in range(best):
         total += taken[:, column]
     divisor = np.minimum(counts, best).astype(np.float64)
-    return np.divide(total, divisor, out=np.full(len(counts), np.nan), where=divisor > 0)
+    means: NDArray[np.float64] = np.full(len(counts), np.nan)
+    return np.divide(total, divisor, out=means, where=divisor > 0)

@@ -1,12 +1,13 @@
 """S2AND (Subramanian et al. 2021): signatures of authors on papers, their clusters, and the papers.
 
 Read are `papers.json`, `signatures.json` and `clusters.json`, also with a dataset's name before
-(`aminer_signatures.json`), of one dataset or of several in folders. A signature is a row of `author_signatures`
-and an authorship: its author is its cluster, or `signature:<id>` where no cluster holds it. Authors of
-`papers.json` without a signature are known by their name. Papers that `papers.json` lacks, or all where it is
-not published, have authors only. Where datasets lie in folders, an author is `<folder>/<cluster>`, since each
-numbers its clusters from the start; a paper of two datasets has the signatures of both, and the authors of the
-later. A second signature at the same place of a paper makes no authorship.
+(`aminer_signatures.json`), of one dataset or of several in folders. A signature is a row of
+`author_signatures` and an authorship: its author is its cluster, or `signature:<id>` where no cluster holds
+it. Authors of `papers.json` without a signature are known by their name. Papers that `papers.json` lacks, or
+all where it is not published, have authors only. Where datasets lie in folders, an author is
+`<folder>/<cluster>`, since each numbers its clusters from the start; a paper of two datasets has the
+signatures of both, and the authors of the later. A second signature at the same place of a paper makes no
+authorship.
 
 Which blocks are for training is read from `block_sigs_<dataset>.json`, as SciRepEval gives it with the data:
 beside the signatures, or in the folder `blocks` beside theirs. Positions begin with 0 in the files and with 1
@@ -48,7 +49,7 @@ _NAME_PARTS: Final = {
     "last": "last_name",
     "suffix": "name_suffix",
 }
-"""part of a name in the files -> column of `signatures`"""
+"""part of a name in the files -> column of `author_signatures`"""
 
 
 _find_parts: Final = find_by_name(
@@ -122,7 +123,7 @@ class _Dataset:
         clusters: signature -> cluster.
         splits: block -> split.
         places: paper -> position -> authorship.
-        signed: paper -> rows of `signatures`.
+        signed: paper -> rows of `author_signatures`.
     """
 
     name: str
@@ -196,7 +197,8 @@ def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     described = {
         **{column: take_text(about, part) for part, column in _NAME_PARTS.items()},
         "email": take_text(about, "email"),
-        "affiliations": "\n".join(" ".join(text.split()) for text in take_texts(about, "affiliations")) or None,
+        "affiliations": "\n".join(" ".join(text.split()) for text in take_texts(about, "affiliations"))
+        or None,
         "given_block": take_text(about, "given_block"),
     }
     dataset.signed.setdefault(source_id, []).append(

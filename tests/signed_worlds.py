@@ -1,4 +1,4 @@
-"""Signatures of made-up people in S2AND's published layout: who is who is known, and can be made hard to tell."""
+"""Signatures of made-up people in S2AND's published layout: who is who is known, and may be hard to tell."""
 
 import random
 from dataclasses import dataclass
@@ -7,8 +7,23 @@ from typing import Any
 
 from tests.writing import write_files
 
-_LAST = "lee kim cho ono ito ruiz diaz roth vogt berg lund holm dahl moen beck horn".split()
-_SUBJECTS = "graph citation retrieval model query".split()
+_LAST = [
+    "lee",
+    "kim",
+    "cho",
+    "ono",
+    "ito",
+    "ruiz",
+    "diaz",
+    "roth",
+    "vogt",
+    "berg",
+    "lund",
+    "holm",
+    "dahl",
+    "moen",
+]
+_SUBJECTS = ["graph", "citation", "retrieval", "model", "query"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +41,9 @@ class SignedWorld:
         return write_files(folder, {f"{prefix}{name}.json": content for name, content in files.items()})
 
 
-def make_world(blocks: int = 12, *, seed: int = 3, first_paper: int = 1, told_by: str = "affiliation") -> SignedWorld:
+def make_world(
+    blocks: int = 12, *, seed: int = 3, first_paper: int = 1, told_by: str = "affiliation"
+) -> SignedWorld:
     """People, three in a block, each with three to five papers.
 
     What tells them apart is their affiliation, or with `told_by="subject"` nothing but what they write of.
@@ -51,7 +68,14 @@ def make_world(blocks: int = 12, *, seed: int = 3, first_paper: int = 1, told_by
 
 
 def _make_signature(signature: str, paper: str, last: str, place: str) -> dict[str, Any]:
-    about = {"first": "Ann", "middle": None, "last": last.title(), "suffix": None, "position": 0, "email": None}
+    about: dict[str, Any] = {
+        "first": "Ann",
+        "middle": None,
+        "last": last.title(),
+        "suffix": None,
+        "position": 0,
+        "email": None,
+    }
     block = f"a {last}"
     about |= {"affiliations": [place], "block": block, "given_block": block}
     return {"signature_id": signature, "paper_id": int(paper), "author_info": about}

@@ -2,8 +2,8 @@
 
 Source: s2and/featurizer.py. Names, affiliations and e-mails are of the signatures; co-authors, venue, year,
 title and references of their papers; the cosine is of the papers' vectors. Counts of names are of the
-signatures that are compared, S2AND's of all of Semantic Scholar. Leaves out what needs more than is loaded: the
-journal beside the venue, and the languages of titles.
+signatures that are compared, S2AND's of all of Semantic Scholar. Leaves out what needs more than is loaded:
+the journal beside the venue, and the languages of titles.
 """
 
 from collections import Counter
@@ -89,7 +89,7 @@ class PairFeatures:
     known: Mapping[str, Floats]
 
     def compute(self, pairs: Pairs) -> NDArray[np.float32]:
-        """The features (m, `FEATURES`) of pairs of positions of signatures (m, 2); nan where one is not known."""
+        """The features (m, `FEATURES`) of pairs of positions of signatures (m, 2); nan where not known."""
         found = {**self._compare_names(pairs), **self._compare_counts(pairs)}
         paper_pairs = self.owner[pairs]
         for side, table in ((pairs, self.of_signatures), (paper_pairs, self.of_papers)):
@@ -119,7 +119,9 @@ class PairFeatures:
         right = {name: values[pairs[:, 1]] for name, values in self.known.items()}
         equal = {
             name: np.where(
-                np.isnan(left[name]) | np.isnan(right[name]), np.nan, (left[name] == right[name]).astype(float)
+                np.isnan(left[name]) | np.isnan(right[name]),
+                np.nan,
+                (left[name] == right[name]).astype(float),
             )
             for name in ("email_name", "email_host")
         }

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 
-
 def read_words(path: Path) -> dict[str, frozenset[str]]:
     """The words of a file by section: a line in brackets begins one, a line after # says what it is."""
     sections: dict[str, list[str]] = {}

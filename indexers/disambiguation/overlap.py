@@ -69,4 +69,5 @@ def compare_pairs(of_rows: Counts, pairs: Pairs, largest: float = np.inf) -> Flo
     whole = np.minimum(left + right - shared, largest)
     known = (left > 0) & (right > 0)
     ratio = np.divide(shared, whole, out=np.full(len(pairs), np.nan), where=known)
-    return np.minimum(ratio, 1.0)
+    similarity: Floats = np.minimum(ratio, 1.0)
+    return similarity

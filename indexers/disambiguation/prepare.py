@@ -1,4 +1,4 @@
-"""What is needed of each signature alone before pairs are compared: words, numbers, how common its name is."""
+"""What is needed of each signature alone before pairs are compared: words, numbers, how common a name is."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,9 @@ def prepare_features(signatures: Sequence[Signature], papers: SignedPapers) -> P
         check_vectors(papers.vectors[papers.has_vector], "paper")
     names = [split_name(signature.first, signature.middle, signature.last) for signature in signatures]
     known = {
-        name: np.array([take(signature, papers.papers[signature.paper]) for signature in signatures], np.float64)
+        name: np.array(
+            [take(signature, papers.papers[signature.paper]) for signature in signatures], np.float64
+        )
         for name, take in _KNOWN.items()
     }
     emails = [_split_email(signature.email) for signature in signatures]
@@ -64,7 +66,11 @@ def _prepare_signatures(
 ) -> dict[str, tuple[Counts, float]]:
     affiliations = (" ".join(map(normalise_text, signature.affiliations)) for signature in signatures)
     coauthors = [
-        [normalise_text(name) for place, name in papers[signature.paper].authors if place != signature.position]
+        [
+            normalise_text(name)
+            for place, name in papers[signature.paper].authors
+            if place != signature.position
+        ]
         for signature in signatures
     ]
     phrases = (list_phrases(text, AFFILIATION_STOP_WORDS) for text in affiliations)

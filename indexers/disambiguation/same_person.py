@@ -21,13 +21,13 @@ Features = NDArray[np.float32]
 Columns = NDArray[np.int64]
 
 _THREADS: Final = 1
-"""of the trees: a round over so few pairs is over before threads that wait for a busy core have come together"""
+"""of the trees: a round over few pairs is short, and threads that wait for a busy core take far longer"""
 SETTINGS: Final = {"max_iter": 200, "learning_rate": 0.1, "max_leaf_nodes": 31, "early_stopping": False}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamePerson:
-    """Two trained classifiers, each with the columns of its features: all, and those that are not of names."""
+    """Two trained classifiers, each with the columns of its features: all, and all but those of names."""
 
     classifiers: Sequence[tuple[Any, Columns]]
 
@@ -37,7 +37,8 @@ class SamePerson:
             return np.empty(0, dtype=np.float64)
         with threadpool_limits(_THREADS):
             parts = [
-                classifier.predict_proba(features[:, columns])[:, 0] for classifier, columns in self.classifiers
+                classifier.predict_proba(features[:, columns])[:, 0]
+                for classifier, columns in self.classifiers
             ]
         distances: Floats = np.sum(parts, axis=0) / len(parts)
         return distances
@@ -51,8 +52,8 @@ def train(features: Features, same: NDArray[np.bool_], seed: int) -> SamePerson:
     """
     if len(np.unique(same)) < 2:
         raise IndexingError(
-            f"the {len(same)} pairs of the train blocks are all of {'one person' if same.any() else 'two'}, or "
-            "there is none; expected both kinds"
+            f"the {len(same)} pairs of the train blocks are all of "
+            f"{'one person' if same.any() else 'two people'}; expected pairs of both kinds"
         )
     from sklearn.ensemble import HistGradientBoostingClassifier  # late: only clusterings need it
 

@@ -13,6 +13,7 @@ from pinakes.errors import BenchmarkError, EvaluationError, IndexingError, Unkno
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
+from pinakes.options import NoOptions
 from pinakes.progress import Progress
 from pinakes.queries.install import initialise
 from pinakes.records import Score
@@ -34,6 +35,7 @@ class Subjects(System):
     """Gives each paper the vector of its subject, or none; `name` says which, so that runs are told apart."""
 
     can: ClassVar[frozenset[str]] = frozenset({"embed"})
+    own_options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, name: str, subjects: dict[str, int]) -> None:
         self.name, self.subjects, self.spoilt = name, subjects, False
@@ -82,7 +84,9 @@ def test_people_are_told_apart_and_scored(
 ) -> None:
     _load(database, tmp_path, made=make_world())
     texts = _read_texts(database)
-    expected = [q for q, split in zip(texts.rows["query_id"], texts.rows["split"], strict=True) if split == "test"]
+    expected = [
+        q for q, split in zip(texts.rows["query_id"], texts.rows["split"], strict=True) if split == "test"
+    ]
     made = run(database, RunRequest(NAME, "none"))
     assert (made.queries_expected, made.queries_answered) == (len(expected), len(expected))
     assert [query_id for query_id, _ in _read_assignments(database)] == sorted(expected)
@@ -211,13 +215,19 @@ def test_signatures_without_block_text_or_company_are_answered(
     world.clusters["alone"] = {"signature_ids": alone[:1]}
     world.clusters["unblocked"] = {"signature_ids": alone[1:]}
     _load(database, tmp_path, made=world)
-    blocks = sorted({signature["author_info"]["block"] or "" for signature in world.signatures.values()} - {""})
+    blocks = sorted(
+        {signature["author_info"]["block"] or "" for signature in world.signatures.values()} - {""}
+    )
     test = ["z alone", f"signature {alone[1]}", *blocks[:2]]
     with database.begin() as session:
         session.execute("UPDATE author_signatures SET split = 'train'")
-        session.execute("UPDATE author_signatures SET split = 'dev' WHERE block = :block", {"block": blocks[3]})
+        session.execute(
+            "UPDATE author_signatures SET split = 'dev' WHERE block = :block", {"block": blocks[3]}
+        )
         for block in test:
-            session.execute("UPDATE author_signatures SET split = 'test' WHERE block = :block", {"block": block})
+            session.execute(
+                "UPDATE author_signatures SET split = 'test' WHERE block = :block", {"block": block}
+            )
         session.execute("UPDATE author_signatures SET split = 'test' WHERE block IS NULL")
     made = run(database, RunRequest(NAME, "none"))
     assert made.queries_answered == made.queries_expected
@@ -252,7 +262,9 @@ def test_a_measure_of_another_task_is_refused(
 
 
 def _few(world: SignedWorld) -> None:
-    kept = [name for name, one in world.signatures.items() if one["author_info"]["block"] in ("a lee", "a kim")]
+    kept = [
+        name for name, one in world.signatures.items() if one["author_info"]["block"] in ("a lee", "a kim")
+    ]
     for name in set(world.signatures) - set(kept):
         del world.signatures[name]
 
@@ -286,7 +298,9 @@ def test_without_signatures_or_known_people_nothing_is_done(
     database: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     initialise(database)
-    with pytest.raises(BenchmarkError, match="has no signatures in this database; load its corpus s2and first"):
+    with pytest.raises(
+        BenchmarkError, match="has no signatures in this database; load its corpus s2and first"
+    ):
         run(database, RunRequest(NAME, "none"))
     _load(database, tmp_path, made=make_world())
     run(database, RunRequest(NAME, "none"))

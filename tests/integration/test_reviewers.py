@@ -1,6 +1,5 @@
 """Reviewers matched to submissions, from files in the published layout to scores, on both databases."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +11,7 @@ from pinakes.errors import BenchmarkError, IndexingError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
+from pinakes.options import NoOptions
 from pinakes.progress import Progress
 from pinakes.queries.install import initialise
 from pinakes.run import run as run_module
@@ -41,6 +41,7 @@ class Fixed(System):
 
     name = "fixed"
     can: ClassVar[frozenset[str]] = frozenset({"embed"})
+    own_options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, vectors: dict[str, tuple[float, ...]]) -> None:
         self.vectors = vectors
@@ -76,11 +77,11 @@ def reviewed(database: Database, tmp_path: Path) -> Database:
 
 
 @pytest.fixture
-def fixed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fixed]:
+def fixed(monkeypatch: pytest.MonkeyPatch) -> Fixed:
     """The system, to be found by any name."""
     system = Fixed(dict(VECTORS))
     monkeypatch.setattr(run_module, "find_system", lambda _name, _options: system)
-    yield system
+    return system
 
 
 def _query(name: str) -> str:
@@ -122,7 +123,7 @@ def test_reviewers_are_ranked_by_their_three_nearest_papers_and_scored(
     ]
     (result,) = evaluate(reviewed, NAME)
     found = {score.measure: score for score in result.aggregates()}
-    # s1: r1 is found of r1 and r3 by the hard list, r1 and r2 of three by the soft one; s2: r1 by the soft one.
+    # s1: r1 is found by the hard list, r1 and r2 by the soft one; s2: r1 by the soft one alone.
     expected = {"P(rel=2)@5": 1 / 5, "P(rel=2)@10": 1 / 10, "P@5": (2 + 1) / 5, "P@10": (2 + 1) / 10}
     assert {name: score.value for name, score in found.items()} == pytest.approx(
         {name: value / 3 for name, value in expected.items()}

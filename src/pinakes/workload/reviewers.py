@@ -176,7 +176,7 @@ def _find_pools(
 def _list_requested(
     queries: pa.Table, owned: pa.Table, names: Mapping[int, str], pools: list[Ids]
 ) -> pa.Table:
-    """What decides the answers besides the texts, by the source's ids: who wrote what, and who is asked about."""
+    """What decides the answers besides the texts, by the source's ids: who wrote what, who is asked about."""
     authors = [names[reviewer] for reviewer in owned["reviewer_id"].to_pylist()]
     wrote = sorted(zip(authors, owned["source_id"].to_pylist(), strict=True))
     rows = [("wrote", *pair, "") for pair in wrote]

@@ -153,7 +153,7 @@ def _require_rows(benchmark: Benchmark, rows: Mapping[str, list[Any]]) -> None:
     unknown = sorted({str(split) for split in rows["split"]} - {*SPLITS, "None"})
     if unknown:
         raise BenchmarkError(
-            f"{benchmark.name}.signatures has the split {unknown[0]!r}; expected {', '.join(SPLITS)}, or null."
+            f"{benchmark.name}.signatures has the split {unknown[0]!r}; expected {', '.join(SPLITS)} or null."
         )
 
 

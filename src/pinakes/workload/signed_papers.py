@@ -1,4 +1,4 @@
-"""Papers with signatures as the database has them: their authors, what they cite, and what is said of those."""
+"""Papers with signatures as the database has them: their authors, what they cite, what is said of those."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -31,7 +31,9 @@ def read_signed_papers(session: Session, paper_ids: Ids) -> list[SignedPaper]:
     for citing, key, paper_id in zip(*(column.to_pylist() for column in references.columns), strict=True):
         lists.setdefault(citing, []).append((key, paper_id))
     found = {row["paper_id"]: row for row in _fetch(session, _select_papers(), every).to_pylist()}
-    return [_make_paper(found[paper_id], names, lists.get(paper_id, []), place) for paper_id in every.tolist()]
+    return [
+        _make_paper(found[paper_id], names, lists.get(paper_id, []), place) for paper_id in every.tolist()
+    ]
 
 
 def _make_paper(

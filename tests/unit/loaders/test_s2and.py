@@ -75,7 +75,9 @@ def _authorship(row_number: int, source_id: str, position: int, author: str, nam
     }
 
 
-def _signed(row_number: int, source_id: str, signature: str, number: int, position: int, **others: Any) -> Any:
+def _signed(
+    row_number: int, source_id: str, signature: str, number: int, position: int, **others: Any
+) -> Any:
     """A row of signatures of the author a lee, without what is null."""
     about = {"first_name": "Ann", "last_name": "Lee", "block": "a lee", **others}
     return {

@@ -83,7 +83,9 @@ def open_scoring(database: Database, benchmark: Benchmark, names: Sequence[str])
         if split == SPLITS[2] and query_id in known
     )
     if not expected:
-        raise EvaluationError(f"no signature in a test block of {benchmark.name} has a cluster to compare with")
+        raise EvaluationError(
+            f"no signature in a test block of {benchmark.name} has a cluster to compare with"
+        )
     persons = {query_id: (rows["dataset"][number], known[query_id]) for query_id, number in expected}
     attributes: dict[str, dict[str, Any]] = {
         query_id: {column: rows[column][number] for column in benchmark.group_by}

@@ -1,6 +1,7 @@
 """Clustering as a task: signatures are told apart by a system's vectors of their papers, and all else.
 
-How is S2AND's, with scikit-learn's trees: docs/decisions/0022. Each dataset is learnt and clustered by itself.
+The way is S2AND's, with scikit-learn's trees (docs/decisions/0022). Each dataset is learnt and clustered by
+itself.
 """
 
 from collections.abc import Iterator, Sequence
