@@ -41,8 +41,10 @@ def normalise_text(text: str | None, *, join_apostrophes: bool = False) -> str:
     >>> normalise_text("Łukasz  O'Brien-Núñez, 2nd"), normalise_text("O'Brien", join_apostrophes=True)
     ('lukasz o brien nunez nd', 'obrien')
     """
-    lowered = unicodedata.normalize("NFKD", (text or "").lower().translate(_LETTERS))
-    plain = "".join(letter for letter in lowered if not unicodedata.combining(letter))
+    plain = (text or "").lower()
+    if not plain.isascii():
+        apart = unicodedata.normalize("NFKD", plain.translate(_LETTERS))
+        plain = "".join(letter for letter in apart if not unicodedata.combining(letter))
     if join_apostrophes:
         plain = plain.replace("'", "")
     return _NOT_LETTERS.sub(" ", plain).strip()

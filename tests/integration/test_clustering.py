@@ -1,14 +1,15 @@
 """Signatures told apart by person, from files in S2AND's layout to scores, on both databases."""
 
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from pinakes.database import Database
+from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, EvaluationError, IndexingError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
@@ -25,6 +26,7 @@ from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.signatures import SignedTexts, read_signatures
 from tests.benching import change, count, read_named_rows
+from tests.real_data import REAL_DATA, needs_real_data
 from tests.signed_worlds import SignedWorld, make_world
 
 NAME = "scirepeval_s2and"
@@ -320,3 +322,57 @@ def test_a_coauthor_is_called_as_the_paper_says_and_not_as_the_cluster(
     authors = {one.key: one.authors for one in texts.papers}
     assert authors[paper][0] == (1, "A. Lee")
     assert authors[str(world.signatures["0"]["paper_id"])][0] == (1, "Ann Lee")
+
+
+@pytest.fixture
+def duckdb(duckdb_url: str) -> Iterator[Database]:
+    """A DuckDB database with all tables and no rows."""
+    with connect(duckdb_url) as opened:
+        yield opened
+
+
+@needs_real_data
+def test_qian_is_clustered_by_names_and_affiliations_alone(
+    duckdb: Database, systems: dict[str, Subjects]
+) -> None:
+    initialise(duckdb)
+    load(duckdb, LoadRequest("s2and", REAL_DATA / "s2and" / "qian"))
+    made = run(duckdb, RunRequest(NAME, "none"))
+    assert (made.queries_expected, made.queries_answered) == (799, 799)
+    with duckdb.read() as session:
+        row = session.first("SELECT * FROM clusterings")
+    assert row is not None
+    # The split of s2and with random_seed=1: 484 blocks, 61 and 61; no paper of qian's is published here.
+    assert [row[f"{name}_blocks"] for name in ("train", "dev", "test")] == [484, 61, 61]
+    assert (row["train_pairs"], row["same_pairs"], row["papers_without_vector"]) == (100_000, 27_069, 6_542)
+    assert row["dev_f1"] == pytest.approx(0.832, abs=0.01)
+    (result,) = evaluate(duckdb, NAME)
+    found = {score.measure: score.value for score in result.aggregates() if score.subset == "all"}
+    # One cluster a block has F1 0.699, one a signature 0.284. Trees may differ a little between releases.
+    assert found == pytest.approx({"B3_F1": 0.779, "B3_precision": 0.735, "B3_recall": 0.828}, abs=0.02)
+
+
+@needs_real_data
+def test_the_dummy_set_is_clustered_by_the_split_that_a_file_says(
+    duckdb: Database, tmp_path: Path, systems: dict[str, Subjects]
+) -> None:
+    initialise(duckdb)
+    copied = shutil.copytree(REAL_DATA / "s2and" / "dummy", tmp_path / "dummy", copy_function=shutil.copyfile)
+    copied.chmod(0o755)
+    splits = {"train": ["a sattary"], "dev": [], "test": ["a konovalov"]}
+    (copied / "block_sigs_dummy.json").write_text(json.dumps(splits))
+    load(duckdb, LoadRequest("s2and", copied))
+    systems["one"] = Subjects("one", dict.fromkeys(("1", "2", "21094749", "38029096", "53235312"), 0))
+    made = run(duckdb, RunRequest(NAME, "one"))
+    assert (made.queries_expected, made.queries_answered) == (6, 6)
+    (result,) = evaluate(duckdb, NAME)
+    # Three pairs are too few for a tree to split: each is of one person with a chance of a third, so nobody
+    # is joined. Of the six signatures two have a known person, who is one.
+    assert result.aggregates() == [
+        Score(measure, subset, None, pytest.approx(value), 2, 2)
+        for measure, value in (("B3_F1", 2 / 3), ("B3_precision", 1.0), ("B3_recall", 0.5))
+        for subset in ("all", "dataset=s2and", "datasets")
+    ]
+    with duckdb.read() as session:
+        row = session.first("SELECT threshold, dev_f1, papers, papers_without_vector FROM clusterings")
+    assert row == {"threshold": 0.5, "dev_f1": None, "papers": 7, "papers_without_vector": 2}
