@@ -212,7 +212,10 @@ def test_the_threshold_is_the_middle_of_the_best() -> None:
 
 def _make_blocked(seed: int = 0) -> Blocked:
     draw = np.random.default_rng(seed)
-    signatures, papers, blocks, people = [], [], [], []
+    signatures: list[Signature] = []
+    papers: list[SignedPaper] = []
+    blocks: list[str] = []
+    people: list[str] = []
     for block in "abcdefghijkl":
         for person in range(2):
             for _ in range(5):
