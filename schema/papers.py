@@ -104,7 +104,7 @@ author_signatures = sa.Table(
     key_column("dataset", "the collection that it is of, as aminer; empty: the corpus itself", sa.Text),
     key_column("signature_id", "the source's own id of the signature", sa.Text),
     required("number", sa.Integer, "1 is the first signature of the dataset's file"),
-    required("position", sa.Integer, "authorships.position"),
+    required("position", sa.Integer, "place among the authors, as in authorships; 1 is the first"),
     optional("first_name", sa.Text, "as the source writes it"),
     optional("middle_name", sa.Text, "as the source writes it"),
     optional("last_name", sa.Text, "as the source writes it"),
