@@ -5,7 +5,7 @@
 | query, candidates | a paper or a text with graded candidates: search, same author, influential citations |
 | query, pos, neg | a training triplet: the grades 1 and 0 for the query's paper |
 | query_id, cand_id, score | a grade; of reviewer matching, the candidate is a reviewer |
-| r_id, papers | a reviewer: label `r_id` on each paper, under the task `<task>:reviewers` |
+| r_id, papers | a reviewer, a paper without a text: label `r_id` on each own paper, task `<task>:reviewers` |
 | paper_id, label | a class, several, or a number |
 | references, cited_by | a paper of SciDocs (`pinakes.loaders.scidocs`) |
 | doc_id or corpus_id | a paper; with it, the labels that training files hold |
@@ -165,7 +165,8 @@ class TaskFile:
     def _parse_reviewer(self, record: Mapping[str, Any]) -> Rows:
         reviewer = take_id(record, "r_id")
         task = f"{self._task}:reviewers"
-        return {"labels": [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]}
+        labels = [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]
+        return {"mentioned_papers": [{"source_id": reviewer}], "labels": labels}
 
     def _parse_labelled(self, record: Mapping[str, Any]) -> Rows:
         labels = self._list_labels(take_id(record, "paper_id"), record["label"])

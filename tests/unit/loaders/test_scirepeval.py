@@ -189,6 +189,7 @@ def test_a_reviewer_becomes_a_label_on_each_paper(tmp_path: Path) -> None:
     )
     staged, rejected = stage_all("scirepeval", path)
     assert rejected == []
+    assert staged["reviewer_metadata.jsonl"]["mentioned_papers"] == [{"row_number": 1, "source_id": "r1"}]
     assert staged["reviewer_metadata.jsonl"]["labels"] == [
         _label(1, "a", "r1", task="prm:reviewers", split="all"),
         _label(1, "b", "r1", task="prm:reviewers", split="all"),

@@ -11,7 +11,11 @@ from pinakes.queries.tasks import resolve_task
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
-OF_ANOTHER = {"csfcube_sentences": "csfcube"}
+OF_ANOTHER = {
+    "csfcube_sentences": "csfcube",
+    "scirepeval_paper_reviewer_matching": "scirepeval",
+    "scirepeval_s2and": "s2and",
+}
 """benchmark -> the corpus of another name that it is of"""
 BUNDLED = sorted(["cranfield", "csfcube", "mdcr", "scifact", "synthetic", *SAMPLED, *OF_ANOTHER])
 
@@ -79,7 +83,8 @@ def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
         read_benchmark("other", [write_benchmark(tmp_path)])
     assert str(raised.value) == (
         "unknown benchmark 'other'; known: cranfield, csfcube, csfcube_sentences, field_level, large_scale, "
-        "mdcr, mdcr_constructed, own, scifact, synthetic. "
+        "mdcr, mdcr_constructed, own, scifact, scirepeval_paper_reviewer_matching, scirepeval_s2and, "
+        "synthetic. "
         "More folders: PINAKES_BENCHMARKS."
     )
 
@@ -89,7 +94,7 @@ def test_a_benchmark_ranks_unless_it_names_a_task(tmp_path: Path) -> None:
     named = write_benchmark(tmp_path / "b", toml='task = "ranking"' + BENCHMARK_TOML)
     assert read_benchmark("own", [named]).task == "ranking"
     unknown = write_benchmark(tmp_path / "c", toml='task = "sorting"' + BENCHMARK_TOML)
-    with pytest.raises(UnknownNameError, match="unknown task 'sorting'; known: ranking"):
+    with pytest.raises(UnknownNameError, match="unknown task 'sorting'; known: classification, clustering"):
         read_benchmark("own", [unknown])
 
 
