@@ -1,4 +1,4 @@
-"""The collections that tasks of SciRepEval were made of, tiny and made up, as their own publishers lay them out."""
+"""The collections that tasks of SciRepEval were made of, tiny and made up, as their publishers lay them out."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -79,7 +79,10 @@ def _write_petal(folder: Path) -> Path:
 
 def _write_paperlists(folder: Path) -> Path:
     records = [
-        {**record, **({"arxiv": f"https://arxiv.org/abs/{ARXIV[record['id']]}"} if record["id"] in ARXIV else {})}
+        {
+            **record,
+            **({"arxiv": f"https://arxiv.org/abs/{ARXIV[record['id']]}"} if record["id"] in ARXIV else {}),
+        }
         for record in LISTED
     ]
     return write_lines(folder / "lists.jsonl", *records).parent
@@ -101,7 +104,9 @@ def _write_openreview(folder: Path) -> Path:
 
 def _write_tweetpap(folder: Path) -> Path:
     head = "Arxiv_id,cite,publish_year,retweets,id,username,abs_pdf,favorites,tweet_year\n"
-    rows = "".join(f"{name},1,2015,{again},1.0,x,abs,{liked},2016\n" for name, (again, liked) in TWEETS.items())
+    rows = "".join(
+        f"{name},1,2015,{again},1.0,x,abs,{liked},2016\n" for name, (again, liked) in TWEETS.items()
+    )
     return write_files(folder, {"papers.csv": head + rows})
 
 
@@ -206,7 +211,10 @@ _WRITERS: Final[dict[str, Callable[[Path], Path]]] = {
     "specter": _write_specter,
 }
 
-MENTIONS: Final = {"w1": {"w2": 4, "w3": 5, "w4": 4, "w5": 4, "w6": 9, "w7": 3, "w1": 9, "gone": 9}, "w2": {"w3": 4}}
+MENTIONS: Final = {
+    "w1": {"w2": 4, "w3": 5, "w4": 4, "w5": 4, "w6": 9, "w7": 3, "w1": 9, "gone": 9},
+    "w2": {"w3": 4},
+}
 """citing paper -> cited work -> mentions; one work is the citing paper itself, and one that we do not hold"""
 
 
@@ -221,7 +229,12 @@ def _plant_full_texts(database: Database) -> None:
             session.execute(sa.insert(papers).values(**row))
         ids = {name: 500_000 + number for number, name in enumerate(names)}
         for number, name in enumerate([*names, "gone"], start=500_000):
-            work = {"reference_id": number, "corpus_id": 500, "reference_key": name, "paper_id": ids.get(name)}
+            work = {
+                "reference_id": number,
+                "corpus_id": 500,
+                "reference_key": name,
+                "paper_id": ids.get(name),
+            }
             session.execute(sa.insert(cited_references).values(**work))
         places = {name: 500_000 + number for number, name in enumerate([*names, "gone"])}
         pairs = [

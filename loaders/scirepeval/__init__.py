@@ -2,9 +2,10 @@
 
 JSON Lines, JSON arrays, CSV and Parquet; what a record is, its fields say (`records`). A task is named by the
 option `task`, or else by the file's folder (`fos/test.csv`, `search/evaluation-00000-of-00001.parquet`,
-`drsm/test/0000.parquet`), or else by the file. Splits come from file names; `meta` and `evaluation` are the split `test` of graded
-candidates and `all` of labels; where a name says nothing, triplets are `train` and the rest is `all`.
-Queries are called `<task>:<query>`, since the same paper is a query of several tasks.
+`drsm/test/0000.parquet`; a folder `scirepeval-drsm` is of `drsm`), or else by the file. Splits come from file
+names; `meta` and `evaluation` are the split `test` of graded candidates and `all` of labels; where a name
+says nothing, triplets are `train` and the rest is `all`. Queries are called `<task>:<query>`, since the same
+paper is a query of several tasks.
 Passed over: the lists of tasks and of labels (`tasks_config.json`, `fos_labels.txt`), embeddings, results.
 """
 
@@ -38,17 +39,22 @@ _PART: Final = re.compile(
     r"(?:[_-](?:qrel|hard|soft|hard_qrel|soft_qrel|\d+|\d+-of-\d+))?"
 )
 """file names that say which part of a task it is, and not which task"""
+_NAME: Final = "scirepeval"
+_PREFIX: Final = f"{_NAME}-"
+"""begins the name of a corpus, and of a fetched folder, that holds one task alone, or those of some papers"""
 _BATCH_ROWS: Final = 1_000
 _RAW_BYTES: Final = 100_000
 
 Parse = Callable[[dict[str, Any]], Rows]
 
 
-def describe_corpus(_source: Path | None, options: Options) -> CorpusDescription:
-    """The corpus scirepeval, or scirepeval-<task> where the task is given."""
+def describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
+    """The corpus scirepeval-<task> of a task that is given, or of a folder so called; else scirepeval."""
     task = options.get("task")
+    folder = "" if source is None else source.resolve().name
+    own = folder if folder.startswith(_PREFIX) else _NAME
     return CorpusDescription(
-        name=f"scirepeval-{task}" if task else "scirepeval",
+        name=f"{_PREFIX}{task}" if task else own,
         title="SciRepEval",
         licence="ODC-By 1.0",
         source="https://github.com/allenai/scirepeval",
@@ -77,7 +83,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 def _name_task_file(file: InputFile, options: Options) -> TaskFile:
     folder, part = _name_part(file)
-    task = options.get("task") or (folder if _PART.fullmatch(part) and folder else part)
+    task = options.get("task") or (folder.removeprefix(_PREFIX) if _PART.fullmatch(part) and folder else part)
     if not task.strip():
         raise InputError(f"task={task!r}: expected a task's name, as search.")
     assessor = next((word for word in ("hard", "soft") if word in part.split("_")), "published")
@@ -144,7 +150,7 @@ _READERS: Final[dict[str, Callable[[InputFile, Parse], Iterator[Accepted | Rejec
 
 
 LOADER: Final = Loader(
-    name="scirepeval",
+    name=_NAME,
     summary="SciRepEval: the files of any task, as JSON lines, JSON, CSV or Parquet",
     describe_corpus=describe_corpus,
     find_files=find_files,

@@ -6,10 +6,11 @@
 | query, pos, neg | a training triplet: the grades 1 and 0 for the query's paper |
 | query_id, cand_id, score | a grade; of reviewer matching, the candidate is a reviewer |
 | r_id, papers | a reviewer: label `r_id` on each paper, under the task `<task>:reviewers` |
-| paper_id, label | a class, several (named, or a number a class that is 1 for those of the paper), none (label `none` of the task `<task>:unlabelled`), or a number |
+| paper_id, label | a class, several, none (`none` of the task `<task>:unlabelled`), or a number |
 | references, cited_by | a paper of SciDocs (`pinakes.loaders.scidocs`) |
 | doc_id or corpus_id | a paper; the labels beside its text have the task `<task>:texts` |
 
+Several classes are a list of them, or of a 0 or 1 for each that there is.
 What stands beside texts is for training models, what has only a paper's id for the probes: both have a split
 `train`, so they have tasks of their own.
 
@@ -221,9 +222,7 @@ class TaskFile:
         # Table 1 of the paper marks the training labels of fields of study as silver, the test's as gold.
         quality = "silver" if self._kind == "fos" and self._split in ("train", "dev") else "gold"
         split = self._split or "all"
-        return [
-            make_label(task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)
-        ]
+        return [make_label(task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)]
 
     def _make_number(self, task: str, source_id: str, value: object) -> Row:
         number = take_number(value, "label")

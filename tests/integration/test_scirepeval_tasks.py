@@ -1,4 +1,4 @@
-"""SciRepEval's tasks over data in their published layouts: each view's rows, and the same on both databases."""
+"""SciRepEval's tasks over data in their published layouts: each view's rows, alike on both databases."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,7 +158,9 @@ def test_files_for_training_models_are_asked_where_no_others_are_loaded(both: Pa
         '{"corpus_id": 2, "title": "B", "labels_text": []}',
     ]
     (tmp_path / "fos" / "train.jsonl").write_text("\n".join(lines) + "\n")
-    (tmp_path / "fos" / "validation.jsonl").write_text('{"corpus_id": 3, "title": "C", "labels_text": ["Art"]}\n')
+    (tmp_path / "fos" / "validation.jsonl").write_text(
+        '{"corpus_id": 3, "title": "C", "labels_text": ["Art"]}\n'
+    )
     with connect("duckdb:///:memory:") as database:
         initialise(database)
         load(database, LoadRequest("scirepeval", tmp_path / "fos", {"task": "fos"}))

@@ -317,7 +317,7 @@ def test_an_id_column_with_gaps_stays_whole_numbers(tmp_path: Path) -> None:
     ]
 
 
-def test_converted_parquet_files_are_named_by_the_folders_of_their_split_and_their_task(tmp_path: Path) -> None:
+def test_converted_parquet_files_are_named_by_the_folders_of_split_and_task(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([{"paper_id": "a", "label": 1}])
     for split in ("train", "test"):
         (tmp_path / "drsm" / split).mkdir(parents=True)
@@ -330,6 +330,21 @@ def test_converted_parquet_files_are_named_by_the_folders_of_their_split_and_the
         assert found == expected
     staged, _ = stage_all("scirepeval", tmp_path / "drsm" / "test" / "0000.parquet")
     assert staged["0000.parquet"]["labels"] == expected["test"]
+
+
+def test_a_fetched_folder_names_its_corpus_and_the_task_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "scirepeval-drsm"
+    write_lines(folder / "evaluation.jsonl", _paper(1))
+    write_lines(folder / "test" / "0000.json", {"paper_id": 1, "label": 2})
+    write_lines(folder / "other" / "test.jsonl", {"paper_id": 1, "label": 3})
+    loader = find_loader("scirepeval")
+    assert loader.describe_corpus(folder, {}).name == "scirepeval-drsm"
+    assert loader.describe_corpus(folder, {"task": "own"}).name == "scirepeval-own"
+    assert loader.describe_corpus(tmp_path, {}).name == "scirepeval"
+    staged, rejected = stage_all("scirepeval", folder)
+    assert rejected == []
+    tasks = {name: [row["task"] for row in rows.get("labels", [])] for name, rows in staged.items()}
+    assert tasks == {"evaluation.jsonl": [], "test/0000.json": ["drsm"], "other/test.jsonl": ["other"]}
 
 
 def test_lists_of_tasks_and_of_labels_are_passed_over_and_judging_files_come_last(tmp_path: Path) -> None:
