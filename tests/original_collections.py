@@ -1,4 +1,4 @@
-"""The collections that tasks of SciRepEval were made of, tiny and made up, as their publishers lay them out."""
+"""The collections that tasks of SciRepEval were made of, tiny and made up, laid out as they are published."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -243,6 +243,6 @@ def _plant_full_texts(database: Database) -> None:
             for cited, count in works.items()
             for _ in range(count)
         ]
-        for number, (citing, work) in enumerate(pairs, start=500_000):
-            mention = {"citation_id": number, "citing_paper_id": citing, "reference_id": work, "batch_id": 1}
+        for number, (citing, place) in enumerate(pairs, start=500_000):
+            mention = {"citation_id": number, "citing_paper_id": citing, "reference_id": place, "batch_id": 1}
             session.execute(sa.insert(citations).values(**mention))
