@@ -105,8 +105,7 @@ def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
         read_benchmark("other", [write_benchmark(tmp_path)])
     known = ", ".join(sorted([*BUNDLED, "own"]))
     assert str(raised.value) == (
-        f"unknown benchmark 'other'; known: {known}. "
-        "More folders: PINAKES_BENCHMARKS."
+        f"unknown benchmark 'other'; known: {known}. More folders: PINAKES_BENCHMARKS."
     )
 
 
@@ -115,7 +114,9 @@ def test_a_benchmark_ranks_unless_it_names_a_task(tmp_path: Path) -> None:
     named = write_benchmark(tmp_path / "b", toml='task = "ranking"' + BENCHMARK_TOML)
     assert read_benchmark("own", [named]).task == "ranking"
     unknown = write_benchmark(tmp_path / "c", toml='task = "sorting"' + BENCHMARK_TOML)
-    with pytest.raises(UnknownNameError, match="unknown task 'sorting'; known: ranking"):
+    with pytest.raises(
+        UnknownNameError, match="unknown task 'sorting'; known: classification, ranking, regression"
+    ):
         read_benchmark("own", [unknown])
 
 
