@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from pinakes.errors import EvaluationError, UnknownNameError
 
@@ -148,12 +147,16 @@ def score_numbers(name: str, true: Numbers, predicted: Numbers) -> float:
 
 
 def _correlate(true: Numbers, predicted: Numbers) -> float:
+    from scipy import stats  # late: half a second, which no other task needs
+
     if len(true) < 2 or (true == true[0]).all() or (predicted == predicted[0]).all():
         return 0.0
     return float(stats.pearsonr(true, predicted).statistic)
 
 
 def _kendall(true: Numbers, predicted: Numbers, answered: NDArray[np.bool_]) -> float:
+    from scipy import stats  # late: as above
+
     if answered.all():
         tau = float(stats.kendalltau(true, predicted).statistic)
         return 0.0 if math.isnan(tau) else tau

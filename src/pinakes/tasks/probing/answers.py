@@ -17,7 +17,6 @@ from pinakes.queries.definition import Benchmark
 from pinakes.schema import predictions, probes
 from pinakes.systems.base import Embedded, System
 from pinakes.tasks.base import Answers
-from pinakes.vectors.reading import reload_vectors
 from pinakes.workload.examples import Examples, Labelled, Split
 
 ALL: Final = "all"
@@ -97,6 +96,8 @@ def answer(database: Database, system: System, examples: Examples, progress: Pro
 
 
 def _gather(examples: Examples, embedded: Embedded, system: str) -> Material:
+    from pinakes.vectors.reading import reload_vectors  # late: torch, which no other task needs
+
     benchmark = examples.benchmark
     finite = np.isfinite(embedded.vectors).all(axis=1)
     if not finite.all():
