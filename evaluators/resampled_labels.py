@@ -57,7 +57,8 @@ def resample_labels(
     resampling: Resampling, truth: NDArray[np.bool_], predicted: NDArray[np.bool_]
 ) -> ClassCounts:
     """Counts of several labels a paper: `truth` (size, labels), `predicted` (draws, size, labels)."""
-    right, said, actual = _count(resampling, truth, np.nonzero(predicted), len(predicted))
+    draws, papers, labels = np.nonzero(predicted)
+    right, said, actual = _count(resampling, truth, (draws, papers, labels), len(predicted))
     return ClassCounts(right, said, actual, resampling.size, np.ones(said.shape, bool))
 
 
