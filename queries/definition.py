@@ -60,6 +60,7 @@ class Benchmark:
     Attributes:
         task: what is asked of a system, a name of `pinakes.queries.tasks`.
         corpus: the corpus whose papers are the candidates; empty where `pinakes sample` chooses it.
+        other_corpora: those that it reads where the corpus is not loaded, the first that is.
         pool: `shared` when all queries have the same candidates, `per_query` when each has its own, `grouped`
             when each names a pool of several (the column `pool` of both views).
         depth: papers that a run keeps for each query; None: the whole pool.
@@ -117,6 +118,7 @@ class Benchmark:
     tuning: bool = False
     part: str | None = None
     task: str = RANKING
+    other_corpora: tuple[str, ...] = ()
     format: str | None = None
     distance: str | None = None
     probe: Mapping[str, Any] = field(default_factory=dict)
@@ -267,6 +269,7 @@ def _build(
         own_views=own_views,
         baselines=read_baselines(described.get("baselines", ())),
         exhibits=read_exhibits(described.get("exhibits", ()), list(own_views)),
+        other_corpora=tuple(described.get("other_corpora", ())),
         format=described.get("format"),
         distance=described.get("distance"),
         probe=described.get("probe", {}),

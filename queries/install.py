@@ -17,10 +17,18 @@ from sqlalchemy.schema import CreateSchema
 
 from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
-from pinakes.errors import BenchmarkError
+from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TaskViews, resolve_task
-from pinakes.schema import benchmarks, comment_on_view, create_schema, published_scores, suite_figures
+from pinakes.schema import (
+    benchmark_corpora,
+    benchmarks,
+    comment_on_view,
+    corpora,
+    create_schema,
+    published_scores,
+    suite_figures,
+)
 from pinakes.settings import Settings, read_settings
 
 
@@ -160,7 +168,36 @@ def _replace_rows(session: Session, benchmark: Benchmark) -> None:
     )
     rows = [{"benchmark": benchmark.name, **asdict(score)} for score in benchmark.published]
     session.insert(published_scores, pa.Table.from_pylist(rows))
+    # What a user chose (preference 0) stays.
+    of_folder = (benchmark_corpora.c.benchmark == benchmark.name) & (benchmark_corpora.c.preference > 0)
+    session.execute(sa.delete(benchmark_corpora).where(of_folder))
+    readable = [
+        {"benchmark": benchmark.name, "corpus": corpus, "preference": number}
+        for number, corpus in enumerate((benchmark.corpus, *benchmark.other_corpora), start=1)
+        if corpus
+    ]
+    session.insert(benchmark_corpora, pa.Table.from_pylist(readable))
     session.insert(suite_figures, pa.Table.from_pylist(_list_figures(benchmark)))
+
+
+def use_corpus(database: Database, benchmark: Benchmark, corpus: str) -> None:
+    """Have a benchmark read a loaded corpus, whichever others are loaded.
+
+    Raises:
+        BenchmarkError: the benchmark reads one corpus alone, which its SQL names.
+        UnknownNameError: no such corpus is loaded.
+    """
+    if not benchmark.other_corpora:
+        raise BenchmarkError(f"{benchmark.name} reads the corpus {benchmark.corpus}, and no other.")
+    install_benchmark(database, benchmark)
+    with database.begin() as session:
+        loaded = session.fetch_arrow(sa.select(corpora.c.name))["name"].to_pylist()
+        if corpus not in loaded:
+            raise UnknownNameError("corpus", corpus, loaded)
+        table = benchmark_corpora
+        of_benchmark = table.c.benchmark == benchmark.name
+        session.execute(sa.delete(table).where(of_benchmark, table.c.preference == 0))
+        session.execute(sa.insert(table).values(benchmark=benchmark.name, corpus=corpus, preference=0))
 
 
 def _list_figures(benchmark: Benchmark) -> list[dict[str, object]]:

@@ -80,6 +80,17 @@ benchmarks = sa.Table(
     comment="Benchmarks whose views stand in this database, as <name>.queries, .candidates, .judgments.",
 )
 
+benchmark_corpora = sa.Table(
+    "benchmark_corpora",
+    metadata,
+    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("corpus", "corpora.name of a corpus that it can read", sa.Text),
+    key_column(
+        "preference", "the lowest that is loaded is read; 0: as `pinakes use-corpus` says", sa.Integer
+    ),
+    comment="Which corpora a benchmark can read; chosen_corpora says which one it reads.",
+)
+
 suite_figures = sa.Table(
     "suite_figures",
     metadata,

@@ -20,11 +20,13 @@ schema_version = sa.Table(
 
 _VIEWS: Final = {
     "candidate_types": "What a candidate is: cited, graph, random, or what else put it into its pool.",
+    "chosen_corpora": "The corpus that a benchmark reads: of those it can read, the first that is loaded.",
     "citation_links": "Who cites whom among the papers that we hold: each pair once.",
     "distinct_papers": "Papers without those that were merged into another.",
     "distinct_sentences": "Sentences of one split of each text: the source's before a generator's.",
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
+    "paper_parts": "A tenth, 0 to 9, of each paper, by the digest of its corpus and id: for splits.",
     "paper_title_keys": "Papers with their normalised titles.",
     "pool_size_effect": "Each measure's mean at each pool size, in all and by field, and at the smallest.",
     "prefiltered_papers": "The papers that a sampled benchmark draws queries and candidates from.",

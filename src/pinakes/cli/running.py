@@ -25,6 +25,22 @@ tune_app = CommandGroup(no_args_is_help=True)
 app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's validation queries.")
 
 
+@app.command()
+def use_corpus(
+    benchmark: BenchmarkName,
+    corpus: Annotated[str, typer.Argument(help="A loaded corpus.")],
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Have a benchmark that can read several corpora read this one."""
+    from pinakes.queries.definition import read_benchmark
+    from pinakes.queries.install import use_corpus
+    from pinakes.settings import read_settings
+
+    with common.connect() as database:
+        use_corpus(database, read_benchmark(benchmark, read_settings().benchmark_folders), corpus)
+    common.say(f"{benchmark} reads {corpus}")
+
+
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
     """What is ranked, and how much of it is kept."""
@@ -33,6 +49,9 @@ class RankingOptions:
     query_template: QueryTemplate = None
     paper_template: PaperTemplate = None
     again: Annotated[bool, typer.Option("--again", help="Rank again even where nothing changed.")] = False
+    mode: Annotated[
+        str, typer.Option(help="corrected, or published: as the published code has it, with its faults.")
+    ] = "corrected"
 
 
 @app.command()

@@ -26,11 +26,20 @@ def open_benchmark(database: Database, name: str, settings: Settings | None = No
     benchmark = read_benchmark(name, (settings or read_settings()).benchmark_folders)
     install_benchmark(database, benchmark)
     if benchmark.sampling is None or benchmark.corpus:
-        return benchmark
+        return _choose_corpus(database, benchmark) if benchmark.other_corpora else benchmark
     joined = samplings.join(corpora, samplings.c.corpus_id == corpora.c.corpus_id)
     query = sa.select(corpora.c.name).select_from(joined).where(samplings.c.benchmark == name)
     with database.read() as session:
         return replace(benchmark, corpus=str(session.scalar(query) or ""))
+
+
+def _choose_corpus(database: Database, benchmark: Benchmark) -> Benchmark:
+    """The benchmark with the corpus that it reads in this database; as it is where none is loaded."""
+    query = "SELECT corpus FROM chosen_corpora WHERE benchmark = :benchmark"
+    with database.read() as session:
+        return replace(
+            benchmark, corpus=str(session.scalar(query, {"benchmark": benchmark.name}) or benchmark.corpus)
+        )
 
 
 def find_index_folder(database: Database) -> Path:

@@ -50,6 +50,7 @@ def test_a_run_is_described_by_all_that_decides_it() -> None:
         "code_version": __version__,
         "dataset_digest": "of the data",
         "view_digest": read_benchmark("scifact").digest,
+        "mode": "corrected",
         "device": "cpu",
         "depth": 10,
         "queries_expected": 2,
