@@ -1,16 +1,18 @@
 """Stored answers and the judgments as they are now to stored scores, which replace older ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.evaluate.resample import open_resampling
+from pinakes.evaluators.bootstrap import RESAMPLES, SEED, find_interval
 from pinakes.records import Score
 from pinakes.run.stored_runs import find_runs
-from pinakes.schema import scores
+from pinakes.schema import score_intervals, scores
 from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import open_benchmark
 
@@ -27,11 +29,16 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """A run with the scores of it that were computed now."""
+    """A run with the scores of it that were computed now.
+
+    Attributes:
+        intervals: subset and measure -> the interval of the value, low and high, where there is one.
+    """
 
     run_id: int
     system: str
     scores: list[Score]
+    intervals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -49,21 +56,37 @@ def evaluate(
     """
     benchmark = open_benchmark(database, benchmark_name)
     chosen = find_runs(database, benchmark_name, run_ids)
-    score_run = find_task(benchmark).open_scoring(database, benchmark, measures or benchmark.measures)
+    names = measures or benchmark.measures
+    score_run = find_task(benchmark).open_scoring(database, benchmark, names)
+    resample_run = open_resampling(database, benchmark, names)
     results = []
     for row in chosen:
         found = score_run(row["run_id"])
+        resampled = resample_run(row["run_id"], found)
+        result = RunScores(
+            row["run_id"],
+            row["system"],
+            found,
+            {key: find_interval(values) for key, values in resampled.items()},
+        )
         with database.begin() as session:
-            _store(session, row["run_id"], found)
-        results.append(RunScores(row["run_id"], row["system"], found))
+            _store(session, result)
+        results.append(result)
     return results
 
 
-def _store(session: Session, run_id: int, found: Sequence[Score]) -> None:
+def _store(session: Session, result: RunScores) -> None:
+    found, owner = result.scores, result.run_id
     measures = {score.measure for score in found}
-    session.execute(sa.delete(scores).where(scores.c.run_id == run_id, scores.c.measure.in_(measures)))
+    for table in (scores, score_intervals):
+        session.execute(sa.delete(table).where(table.c.run_id == owner, table.c.measure.in_(measures)))
     columns: dict[str, Any] = {
         name: pa.array([getattr(score, name) for score in found], type_) for name, type_ in _COLUMNS.items()
     }
-    owner = pa.array([run_id] * len(found), pa.int64())
-    session.insert(scores, pa.table({"run_id": owner, **columns}))
+    session.insert(scores, pa.table({"run_id": pa.array([owner] * len(found), pa.int64()), **columns}))
+    intervals = [
+        {"run_id": owner, "measure": measure, "subset": subset, "low": low, "high": high}
+        for (subset, measure), (low, high) in result.intervals.items()
+    ]
+    drawn = {"resamples": RESAMPLES, "seed": SEED}
+    session.insert(score_intervals, pa.Table.from_pylist([{**row, **drawn} for row in intervals]))
