@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from pinakes.queries.definition import Benchmark
 
 TASKS: Final[dict[str, str]] = {
+    "classification": "pinakes.tasks.probing.task:CLASSIFICATION",
     "ranking": "pinakes.tasks.ranking.task:RANKING",
+    "regression": "pinakes.tasks.probing.task:REGRESSION",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""
 

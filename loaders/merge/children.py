@@ -40,8 +40,6 @@ def prepare_children(
         if "mentioned_papers" not in tables and (ids == UNKNOWN).any():
             raise LoadError(f"{DEFECT}: a record stages {name} of a paper that it does not stage.")
         rows = rows.append_column("paper_id", pa.array(ids))
-        if name == "labels":
-            rows = rows.append_column("position", rows["row_number"])
         if name == "authorships":
             rows = rows.append_column("author_id", pa.array(_find_authors(session, rows, context)))
         children[name] = mark_rows(table, keep_first(rows, list_key(table)), context)

@@ -33,6 +33,7 @@ from pinakes.schema import (
     benchmark_queries,
     citations,
     cited_references,
+    load_batches,
     metadata,
     papers,
     pending_citations,
@@ -58,6 +59,8 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     """
     tables = {name: rows for name, rows in chunk.tables.items() if rows.num_rows}
     _refuse_strays(tables, context)
+    if "labels" in tables:
+        tables["labels"] = _number_labels(session, chunk, tables["labels"], context)
     named = _find_named(session, tables, context)
     refused, tables = _refuse(chunk, tables, named, context)
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
@@ -65,6 +68,19 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     known, updated = context.outcomes.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
     return MergeCounts(accepted, updated, known - updated, rejected, citations)
+
+
+def _number_labels(session: Session, chunk: Chunk, labels: pa.Table, context: MergeContext) -> pa.Table:
+    """The labels with the column `position`: which record of the file says it, from 1."""
+    of_file = [load_batches.c[name] == value for name, value in context.file.items()]
+    before = int(
+        session.scalar(sa.select(sa.func.coalesce(sa.func.sum(load_batches.c.rows_in), 0)).where(*of_file))
+    )
+    staged = [number_rows(rows) for rows in chunk.tables.values()]
+    others = np.array([*(row.row_number for row in chunk.rejected), *chunk.origins], dtype=np.int64)
+    records = np.unique(np.concatenate([*staged, others]))
+    position = before + 1 + np.searchsorted(records, number_rows(labels))
+    return labels.append_column("position", pa.array(position))
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:

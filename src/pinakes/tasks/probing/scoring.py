@@ -1,0 +1,217 @@
+"""Stored predictions to scores: of every setting, of single draws and their mean, and of groups of papers.
+
+In the mode `corrected` a test paper without a prediction is wrong; in `published` it is left out, and the
+mean over draws is of percentages that were rounded to two decimals, as the published code has it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError
+from pinakes.evaluators.labels import (
+    count_classes,
+    count_labels,
+    require_measure,
+    score_labels,
+    score_numbers,
+)
+from pinakes.queries.definition import Benchmark
+from pinakes.records import Score
+from pinakes.schema import predictions, runs
+from pinakes.tasks.base import ScoreRun
+from pinakes.workload.examples import Labelled, Split, read_labelled
+
+ALL: Final = "all"
+DECIMALS: Final = 4
+"""of a share, where the published code rounds a percentage to two"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicted:
+    """What one draw of a setting predicts, in the order of the test papers.
+
+    Attributes:
+        answered: whether a paper has a prediction (n,).
+        codes: the class of each (n,); -1 without a prediction; empty of labels and numbers.
+        members: whether a label is predicted (n, K); (n, 0) of classes and numbers.
+        values: the number predicted (n,), NaN without a prediction; empty of classes and labels.
+    """
+
+    setting: str
+    draw: int
+    answered: NDArray[np.bool_]
+    codes: NDArray[np.int64]
+    members: NDArray[np.bool_]
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProbeScoring:
+    """What every run of a benchmark is scored by."""
+
+    database: Database
+    benchmark: Benchmark
+    measures: Sequence[str]
+    labelled: Labelled
+    positive: int | None
+
+    def score(self, run_id: int) -> list[Score]:
+        """The scores of a run, setting by setting: of each draw, of their mean, and of groups of `all`."""
+        published = self._read_mode(run_id) == "published"
+        found: list[Score] = []
+        for setting, draws in groupby(self.read(run_id), key=lambda one: one.setting):
+            for measure, scores in self._score_draws(list(draws), published=published).items():
+                found += (
+                    scores if setting == ALL else [_average(measure, setting, scores, published=published)]
+                )
+                found += [] if setting == ALL else scores
+        return found
+
+    def read(self, run_id: int) -> Iterator[Predicted]:
+        """The predictions of a run, by setting (`all` first) and draw."""
+        query = sa.select(predictions).where(predictions.c.run_id == run_id)
+        with self.database.read() as session:
+            rows = session.fetch_arrow(query)
+        if not rows.num_rows:
+            raise EvaluationError(f"run {run_id} has no predictions.")
+        settings = sorted(
+            set(rows["setting"].to_pylist()), key=lambda name: (name != ALL, -_size(name), name)
+        )
+        for setting in settings:
+            of_setting = rows.filter(pa.compute.equal(rows["setting"], setting))
+            for draw in sorted(set(of_setting["draw"].to_pylist())):
+                of_draw = of_setting.filter(pa.compute.equal(of_setting["draw"], draw))
+                yield self._place(setting, draw, of_draw)
+
+    def _place(self, setting: str, draw: int, rows: pa.Table) -> Predicted:
+        test, names = self.labelled.test, self.labelled.names
+        place = {query_id: number for number, query_id in enumerate(test.query_ids)}
+        row = np.array([place.get(query_id, -1) for query_id in rows["query_id"].to_pylist()], dtype=np.int64)
+        if (row < 0).any():
+            strange = rows["query_id"][int(np.flatnonzero(row < 0)[0])].as_py()
+            raise EvaluationError(f"{strange} is predicted, which {self.benchmark.name}.examples lacks.")
+        count = len(test)
+        answered = np.zeros(count, dtype=bool)
+        answered[row] = True
+        codes, members = np.empty(0, dtype=np.int64), np.zeros((count, 0), dtype=bool)
+        values = np.empty(0, dtype=np.float64)
+        if test.values.size:
+            values = np.full(count, np.nan)
+            values[row] = rows["value"].to_numpy()
+        else:
+            # A class that only training examples had may be gone from the view: it is one more, and wrong.
+            code_of = {name: code for code, name in enumerate(names)}
+            code = np.array(
+                [code_of.get(label, len(names)) for label in rows["label"].to_pylist()], dtype=np.int64
+            )
+            if test.members.size:
+                members = np.zeros((count, len(names) + 1), dtype=bool)
+                members[row, code] = True
+                members = members[:, : len(names)]
+            else:
+                codes = np.full(count, -1, dtype=np.int64)
+                codes[row] = code
+        return Predicted(setting, draw, answered, codes, members, values)
+
+    def _score_draws(self, draws: Sequence[Predicted], *, published: bool) -> Mapping[str, list[Score]]:
+        by_measure: dict[str, list[Score]] = {measure: [] for measure in self.measures}
+        for draw in draws:
+            subset = ALL if draw.setting == ALL else f"{draw.setting}/{draw.draw}"
+            subsets = {subset: np.ones(len(draw.answered), dtype=bool)}
+            if draw.setting == ALL:
+                subsets |= self._list_groups()
+            for name, chosen in subsets.items():
+                kept = chosen & draw.answered if published else chosen
+                for measure in self.measures:
+                    if name != subset and not _is_defined(self.labelled.test, kept):
+                        continue
+                    value = self.measure(measure, draw, np.flatnonzero(kept))
+                    answered = int((chosen & draw.answered).sum())
+                    by_measure[measure].append(Score(measure, name, None, value, int(chosen.sum()), answered))
+        return by_measure
+
+    def measure(self, measure: str, draw: Predicted, rows: NDArray[np.intp]) -> float:
+        """A measure of a draw over some test papers."""
+        test = self.labelled.test
+        if test.values.size:
+            return score_numbers(measure, test.values[rows], draw.values[rows])
+        if test.members.size:
+            counts = count_labels(test.members[rows], draw.members[rows], draw.answered[rows])
+        else:
+            counts = count_classes(test.codes[rows], draw.codes[rows], self._count_classes(draw))
+        return float(score_labels(measure, counts, self.positive))
+
+    def _count_classes(self, draw: Predicted) -> int:
+        return max(len(self.labelled.names), int(draw.codes.max(initial=-1)) + 1)
+
+    def _list_groups(self) -> dict[str, NDArray[np.bool_]]:
+        """Subset -> which test papers are in it, for each value of each grouping column."""
+        found = {}
+        for column in self.benchmark.group_by:
+            held = [self.labelled.attributes[query_id][column] for query_id in self.labelled.test.query_ids]
+            for value in sorted({value for value in held if value is not None}):
+                found[f"{column}={value}"] = np.array([one == value for one in held])
+        return found
+
+    def _read_mode(self, run_id: int) -> str:
+        with self.database.read() as session:
+            return str(session.scalar(sa.select(runs.c.mode).where(runs.c.run_id == run_id)))
+
+
+def prepare_scoring(
+    database: Database, benchmark: Benchmark, names: Sequence[str], *, target: str, known: Mapping[str, str]
+) -> ScoreRun:
+    """What scores a run of the benchmark by its id; the examples are read once.
+
+    Raises:
+        UnknownNameError: a measure is unknown.
+        BenchmarkError: the examples are not what they must be.
+        EvaluationError: a measure of the positive class is asked for, and the benchmark names none.
+    """
+    return open_probe_scoring(database, benchmark, names, target=target, known=known).score
+
+
+def open_probe_scoring(
+    database: Database, benchmark: Benchmark, names: Sequence[str], *, target: str, known: Mapping[str, str]
+) -> ProbeScoring:
+    """As `prepare_scoring`, with what else can be asked of predictions."""
+    measures = [require_measure(name, known) for name in names]
+    labelled = read_labelled(database, benchmark, target)
+    return ProbeScoring(database, benchmark, measures, labelled, _find_positive(benchmark, labelled))
+
+
+def _find_positive(benchmark: Benchmark, labelled: Labelled) -> int | None:
+    name = benchmark.probe.get("positive")
+    if name is None:
+        return None
+    if name not in labelled.names:
+        raise EvaluationError(
+            f"{benchmark.name} has no example of the positive class {name!r}; its classes: "
+            f"{', '.join(labelled.names)}."
+        )
+    return labelled.names.index(name)
+
+
+def _is_defined(test: Split, rows: NDArray[np.bool_]) -> bool:
+    """Whether a group can be measured: numbers that are all equal order nothing."""
+    return bool(rows.any()) and (not test.values.size or len(np.unique(test.values[rows])) > 1)
+
+
+def _average(measure: str, setting: str, scores: Sequence[Score], *, published: bool) -> Score:
+    values = [round(score.value, DECIMALS) if published else score.value for score in scores]
+    expected, answered = scores[0].queries_expected, min(score.queries_answered for score in scores)
+    return Score(measure, setting, None, float(np.mean(values)), expected, answered)
+
+
+def _order_draws(setting: str, draw: int) -> tuple[bool, int, str, int]:
+    """`all` first, then the settings with more examples, then by draw."""
+    size = setting.partition("-")[0]
+    return setting != ALL, -int(size) if size.isdigit() else 0, setting, draw
