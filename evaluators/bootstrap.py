@@ -26,54 +26,59 @@ MOST_COUNTS: Final = 4_000_000
 Values = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """Which samples are drawn of the `size` units (test papers or queries) of a benchmark."""
+    """Which samples are drawn of the `size` units (test papers or queries) of a benchmark.
+
+    With `rows`, these units alone are looked at, as often as a sample of all has them.
+    """
 
     benchmark: str
     size: int
     count: int = RESAMPLES
     seed: int = SEED
+    rows: NDArray[np.intp] | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.count < 1:
             raise EvaluationError(f"{self.count} samples of {self.size} units; expected one or more of each")
 
     def draw(self) -> Iterator[tuple[slice, NDArray[np.int32]]]:
-        """Blocks of samples: which of them, and how often each unit is in each (samples, size).
+        """Blocks of samples: which of them, and how often each unit is in each (samples, units).
 
         >>> [(part, counts.sum(axis=1).tolist()) for part, counts in Resampling("toy", 4, count=2).draw()]
         [(slice(0, 2, None), [4, 4])]
         """
         name = int.from_bytes(hashlib.md5(self.benchmark.encode(), usedforsecurity=False).digest()[:4])
-        rows = max(1, MOST_COUNTS // self.size)
-        for start in range(0, self.count, rows):
-            part = slice(start, min(start + rows, self.count))
+        at_once = max(1, MOST_COUNTS // self.size)
+        for start in range(0, self.count, at_once):
+            part = slice(start, min(start + at_once, self.count))
             counts = np.empty((part.stop - start, self.size), np.int32)
             for row, number in enumerate(range(start, part.stop)):
                 chosen = np.random.default_rng([self.seed, name, number]).integers(self.size, size=self.size)
                 counts[row] = np.bincount(chosen, minlength=self.size)
-            yield part, counts
+            yield part, counts if self.rows is None else counts[:, self.rows]
 
 
 def resample_means(resampling: Resampling, values: Values, weights: Values | None = None) -> Values:
-    """The mean of each row of `values` (m, size) over each sample (m, samples).
+    """The mean of each row of `values` (m, units) over each sample (m, samples); NaN of a sample of none.
 
-    With `weights` (size,) a unit stands for that many queries, and its value is their sum: a sample's mean is
-    over the queries of its units.
+    With `weights` (units,) a unit stands for that many queries, and its value is their sum: a sample's mean
+    is over the queries of its units.
 
     >>> resample_means(Resampling("toy", 3, count=2), np.array([[0.5, 0.5, 0.5]])).tolist()
     [[0.5, 0.5]]
     """
     means = np.empty((len(values), resampling.count))
     for part, counts in resampling.draw():
-        sums = _multiply(counts, values)
-        means[:, part] = sums / (resampling.size if weights is None else _multiply(counts, weights[None]))
+        totals = counts.sum(axis=1) if weights is None else _multiply(counts, weights[None])[0]
+        with np.errstate(invalid="ignore"):
+            means[:, part] = _multiply(counts, values) / totals
     return means
 
 
 def _multiply(counts: NDArray[np.int32], values: Values) -> Values:
-    """The sums of `values` (m, size) in each sample (m, samples), not by BLAS, whose threads change bits."""
+    """The sums of `values` (m, units) in each sample (m, samples), not by BLAS, whose threads change bits."""
     sums: Values = np.einsum("bn,mn->mb", counts.astype(np.float64), values, optimize=False)
     return sums
 

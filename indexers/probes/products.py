@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact.scores import count_threads
-from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.base import Vectors
+from pinakes.jit import jit
 
 Doubles = NDArray[np.float64]
 Codes = NDArray[np.int64]

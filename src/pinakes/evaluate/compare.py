@@ -142,7 +142,7 @@ def _choose_runs(
         raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
     if all(len(of_mode) < 2 for of_mode in _group_by_mode(chosen)):
         raise EvaluationError(
-            f"the runs of {benchmark_name} are each of another mode, and figures of two modes are not compared."
+            f"each run of {benchmark_name} is of another mode, and figures of two modes are not compared."
         )
     return chosen
 
@@ -182,7 +182,7 @@ def _group_by_mode(chosen: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str
 
 
 def read_subset_values(database: Database, run_id: int, measure: str) -> dict[tuple[str, str], float]:
-    """A run's stored values by subset and measure; `EvaluationError` where it was not scored by the measure."""
+    """A run's stored values by subset and measure; `EvaluationError` where it was not scored by that."""
     query = sa.select(scores.c.subset, scores.c.value).where(
         scores.c.run_id == run_id, scores.c.measure == measure, scores.c.query_id.is_(None)
     )
