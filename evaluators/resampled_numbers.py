@@ -115,9 +115,8 @@ def _correlate_rows(
         seen = 0  # papers so far that have a prediction
         everyone = 0
         discordant = 0
-        tied_groups = (
-            0  # pairs of one true number: of all papers, of those with a prediction, of one of these too
-        )
+        # pairs of one true number: of all papers, of those with a prediction, and of one prediction too
+        tied_groups = 0
         tied_kept = 0
         tied_both = 0
         start = 0

@@ -227,7 +227,7 @@ def test_a_correlation_that_is_undefined_is_zero(measure: str) -> None:
     assert resample_numbers(measure, resampling, true, constant).tolist() == [0.0] * 20
     assert resample_numbers(measure, resampling, constant, true).tolist() == [0.0] * 20
     missing = resample_numbers(measure, resampling, true, np.full(9, np.nan))
-    assert set(missing.tolist()) == ({-1.0} if measure == "KendallTau" else {0.0})
+    assert set(np.round(missing, 12).tolist()) == ({-1.0} if measure == "KendallTau" else {0.0})
     # of two papers a sample often has one alone
     two = (np.array([0.0, 1.0]), np.array([0.3, 0.4]))
     pairs = resample_numbers(measure, Resampling("toy", 2, count=50), *two)
