@@ -17,7 +17,7 @@ from pinakes.loaders.merge.context import (
     Keys,
     MergeContext,
     Tables,
-    number_positions,
+    number_places,
     number_rows,
 )
 from pinakes.loaders.merge.refusals import Problems
@@ -52,10 +52,10 @@ def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext) -
     constants = {"corpus_id": context.corpus_id, "producer": context.producer}
     same = match(table, staged, table.primary_key.columns.keys(), constants)
     is_changed = differ(table, staged, said)
-    with session.staged({staged.name: number_positions(rows)}):
-        query = sa.select(staged.c.position, is_changed.label("is_changed")).join_from(staged, table, same)
+    with session.staged({staged.name: number_places(rows)}):
+        query = sa.select(staged.c.place, is_changed.label("is_changed")).join_from(staged, table, same)
         found = session.fetch_arrow(query)
-        known = found["position"].to_numpy()
+        known = found["place"].to_numpy()
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         if len(changed):
             values: dict[str, Any] = {column: staged.c[column] for column in said}

@@ -17,7 +17,7 @@ from pinakes.loaders.merge.context import (
     MergeContext,
     Tables,
     find_keys,
-    number_positions,
+    number_places,
     number_rows,
 )
 from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows, merge_gaps
@@ -108,7 +108,7 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
 def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
-    with session.staged({"staged_citations": number_positions(rows)}):
+    with session.staged({"staged_citations": number_places(rows)}):
         for table in (citations, pending_citations):
             found = session.fetch_arrow(_select_repeated(table, context)).column(0)
             repeated[found.to_numpy()] = True
@@ -121,7 +121,7 @@ def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> n
 def _select_repeated(table: sa.Table, context: MergeContext) -> sa.Select[Any]:
     """The positions of staged mentions that a table has from other files."""
     citing = "citing_paper_id" if table is citations else "citing_source_id"
-    names = ("position", citing, "reference_id", *_MAY_BE_NULL)
+    names = ("place", citing, "reference_id", *_MAY_BE_NULL)
     columns: list[sa.ColumnClause[Any]] = [sa.column(name) for name in names]
     staged = sa.table("staged_citations", *columns)
     same = [table.c[name] == staged.c[name] for name in (citing, "reference_id")]
@@ -129,7 +129,7 @@ def _select_repeated(table: sa.Table, context: MergeContext) -> sa.Select[Any]:
     if "corpus_id" in table.c:
         same.append(table.c.corpus_id == context.corpus_id)
     return (
-        sa.select(staged.c.position)
+        sa.select(staged.c.place)
         .distinct()
         .join_from(staged, table, sa.and_(*same))
         .where(table.c.batch_id.not_in(_select_batches(context)))

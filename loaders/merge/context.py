@@ -118,13 +118,13 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
     ids = np.full(len(keys), UNKNOWN, dtype=np.int64)
     if len(keys):
         table, id_, key = _NAMED[kind]
-        staged = sa.table("staged_keys", sa.column("position", sa.BigInteger), sa.column("key", sa.Text))
+        staged = sa.table("staged_keys", sa.column("place", sa.BigInteger), sa.column("key", sa.Text))
         same = sa.and_(table.c.corpus_id == corpus_id, staged.c.key == key)
-        query = sa.select(staged.c.position, id_.label("id")).join_from(staged, table, same)
-        rows = pa.table({"position": pa.array(np.arange(len(keys))), "key": keys})
+        query = sa.select(staged.c.place, id_.label("id")).join_from(staged, table, same)
+        rows = pa.table({"place": pa.array(np.arange(len(keys))), "key": keys})
         with session.staged({staged.name: rows}):
             found = session.fetch_arrow(query)
-        ids[found["position"].to_numpy()] = found["id"].to_numpy()
+        ids[found["place"].to_numpy()] = found["id"].to_numpy()
     return Keys(keys, ids)
 
 
@@ -144,6 +144,6 @@ def number_rows(rows: pa.Table) -> Ids:
     return np.asarray(rows["row_number"].to_numpy(), dtype=np.int64)
 
 
-def number_positions(rows: pa.Table) -> pa.Table:
-    """The rows with the column `position`, from 0."""
-    return rows.append_column("position", pa.array(np.arange(rows.num_rows)))
+def number_places(rows: pa.Table) -> pa.Table:
+    """The rows with the column `place`, from 0."""
+    return rows.append_column("place", pa.array(np.arange(rows.num_rows)))

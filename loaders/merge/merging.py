@@ -23,7 +23,7 @@ from pinakes.loaders.merge.context import (
     MergeCounts,
     Tables,
     find_keys,
-    number_positions,
+    number_places,
     number_rows,
 )
 from pinakes.loaders.merge.papers import create_papers, fill_papers, merge_papers
@@ -178,7 +178,7 @@ def _find_papers(session: Session, rows: pa.Table, context: MergeContext) -> tup
 
 
 def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> tuple[Ids, Ids]:
-    staged = sa.table("staged_deletions", sa.column("position", sa.BigInteger), sa.column("key", sa.Text))
+    staged = sa.table("staged_deletions", sa.column("place", sa.BigInteger), sa.column("key", sa.Text))
     selects = []
     for table in (citations, pending_citations):
         named = sa.and_(
@@ -186,10 +186,10 @@ def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> t
             table.c.reference_id == cited_references.c.reference_id,
             cited_references.c.corpus_id == context.corpus_id,
         )
-        selects.append(sa.select(staged.c.position, table.c.citation_id.label("id")).where(named))
-    with session.staged({staged.name: number_positions(rows)}):
+        selects.append(sa.select(staged.c.place, table.c.citation_id.label("id")).where(named))
+    with session.staged({staged.name: number_places(rows)}):
         found = session.fetch_arrow(sa.union_all(*selects))
-    return found["position"].to_numpy(), found["id"].to_numpy()
+    return found["place"].to_numpy(), found["id"].to_numpy()
 
 
 def _delete_mentions() -> Iterator[sa.Executable]:

@@ -22,7 +22,7 @@ _NOT_SAID: Final = frozenset({"citation_id", "batch_id", "producer", "text_diges
 def stage(name: str, table: sa.Table) -> sa.TableClause:
     """The rows that are staged under a name, with the columns of a table and those that staging adds."""
     columns: list[sa.ColumnClause[Any]] = [sa.column(column.name, column.type) for column in table.columns]
-    added = {"paper_id": sa.BigInteger(), "position": sa.BigInteger()}
+    added = {"paper_id": sa.BigInteger(), "place": sa.BigInteger()}
     columns += [sa.column(name, type_) for name, type_ in added.items() if name not in table.columns]
     return sa.table(f"staged_{name}", *columns)
 

@@ -77,19 +77,18 @@ class ProbeScoring:
 
     def read(self, run_id: int) -> Iterator[Predicted]:
         """The predictions of a run, by setting (`all` first) and draw."""
-        query = sa.select(predictions).where(predictions.c.run_id == run_id)
+        table = predictions.c
+        query = sa.select(predictions).where(table.run_id == run_id).order_by(table.setting, table.draw)
         with self.database.read() as session:
-            rows = session.fetch_arrow(query)
+            rows = session.fetch_arrow(query).combine_chunks()
         if not rows.num_rows:
             raise EvaluationError(f"run {run_id} has no predictions.")
-        settings = sorted(
-            set(rows["setting"].to_pylist()), key=lambda name: (name != ALL, -_size(name), name)
-        )
-        for setting in settings:
-            of_setting = rows.filter(pa.compute.equal(rows["setting"], setting))
-            for draw in sorted(set(of_setting["draw"].to_pylist())):
-                of_draw = of_setting.filter(pa.compute.equal(of_setting["draw"], draw))
-                yield self._place(setting, draw, of_draw)
+        counted = rows.group_by(["setting", "draw"], use_threads=False).aggregate([([], "count_all")])
+        counts = counted["count_all"].to_numpy()
+        draws = zip(counted["setting"].to_pylist(), counted["draw"].to_pylist(), strict=True)
+        parts = zip(draws, np.cumsum(counts) - counts, counts, strict=True)
+        for (setting, draw), start, count in sorted(parts, key=lambda part: _order_draws(*part[0])):
+            yield self._place(setting, draw, rows.slice(int(start), int(count)))
 
     def _place(self, setting: str, draw: int, rows: pa.Table) -> Predicted:
         test, names = self.labelled.test, self.labelled.names
