@@ -4,7 +4,6 @@ What `GridSearchCV(LinearSVC(loss="squared_hinge"), ..., cv=3)` of scikit-learn 
 values of C descend together, see `newton`. Leaves out: examples with several labels (`labels`).
 """
 
-import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,12 +11,20 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import ThreadpoolController
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors
 from pinakes.indexers.probes.newton import Descent, rotate
-from pinakes.indexers.probes.products import LANES, NO_FOLD, ROWS, Codes, Doubles, Examples, Problems
+from pinakes.indexers.probes.products import (
+    LANES,
+    NO_FOLD,
+    ROWS,
+    Codes,
+    Doubles,
+    Examples,
+    Problems,
+    one_blas_thread,
+)
 from pinakes.indexers.probes.steps import Scaling
 
 GROUP_BYTES: Final = 24 << 20  # of what is kept for the problems that descend together
@@ -29,11 +36,11 @@ def predict_classes(
 ) -> Predictions:
     """The class of each test paper (m, d), learnt from papers (n, d) of known `classes` (n,).
 
-    Two classes are one problem, whose positive class is the greater; more are one problem each against the
-    rest, and the greatest decision value wins, the first of equals. C is the value of `grid` with the greatest
-    mean accuracy over three stratified folds (scikit-learn's, not shuffled), the first of equals; without a
-    grid it is `FEW_SHOT_C`. A class that a fold's training examples lack is not predicted there. Where each
-    class has fewer than three examples there are no folds: C is `FEW_SHOT_C`, grid scores are NaN
+    Two classes are one problem, whose positive class is the greater; more are one problem each against
+    the rest, and the greatest decision value wins, the first of equals. C is the value of `grid` with the
+    greatest mean accuracy over three stratified folds (scikit-learn's, not shuffled), the first of equals;
+    without a grid it is `FEW_SHOT_C`. A class that a fold's training examples lack is not predicted there.
+    Where each class has fewer than three examples there are no folds: C is `FEW_SHOT_C`, grid scores are NaN
     (scikit-learn raises). Examples of one class alone predict that class, in a fold too.
 
     A decision value is within ||gradient|| ||x|| of the optimum's, since the function is strongly convex with
@@ -85,18 +92,8 @@ def split_folds(codes: Codes) -> Codes | None:
     return folds
 
 
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> Any:
-    """A context in which BLAS computes on the thread that calls it."""
-    return _blas().limit(limits=1)
-
-
 class _Search:
-    # All folds and labels of one training set; for each C the mean of the folds' weights, where a last fit starts.
+    # All folds and labels of one training set. `_starts`: for each C the mean of the folds' weights.
     def __init__(self, examples: Examples, classes: int, tolerance: float) -> None:
         self._examples, self._tolerance = examples, tolerance
         self._labels = np.arange(classes) if classes > 2 else np.array([1])

@@ -1,10 +1,10 @@
 """Linear classifiers with the squared hinge loss, exactly and many at once, in the primal.
 
-minimise 0.5 ||w||^2 + C sum_i max(0, 1 - y_i w x_i)^2 for each column: Newton's method on the piecewise
-quadratic function (Mangasarian 2002, "A finite Newton method for classification"; Keerthi and DeCoste 2005),
-its steps by preconditioned conjugate gradients, all columns in the same passes over the vectors. Gradients are
-float64, so that any tolerance can be reached; the products of the steps are float32. The criterion is that of
-liblinear's primal solver, which scikit-learn's `LinearSVC` calls:
+Each minimises 0.5 ||w||^2 + C sum_i max(0, 1 - y_i w x_i)^2, by Newton's method on the piecewise quadratic
+function (Mangasarian 2002, "A finite Newton method for classification"; Keerthi and DeCoste 2005, "A modified
+finite Newton method for fast solution of large scale linear SVMs"); `steps` has its steps. Gradients are
+float64, so that any tolerance can be reached. The criterion is that of liblinear's primal solver, which
+scikit-learn's `LinearSVC` calls:
 ||gradient|| <= tolerance * min(positive, negative) / n * ||gradient at w = 0||.
 """
 
@@ -13,12 +13,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.probes.products import Codes, Doubles, Examples, Flags, Loss, Problems
+from pinakes.indexers.probes.nearby import find_lengths
+from pinakes.indexers.probes.products import Codes, Doubles, Examples, Flags, Loss, Problems, States
 from pinakes.indexers.probes.steps import Scaling, Stepper
 
 MOST_STEPS: Final = 100
 SUFFICIENT: Final = 1e-4  # of the predicted decrease (Armijo)
-MOST_HALVINGS: Final = 30
+MOST_FOLLOWED: Final = 32  # steps whose best lengths are found together
 
 
 class Fits(NamedTuple):
@@ -42,15 +43,15 @@ class Descent:
         count = len(problems.positive)
         positive, total = examples.count(problems)
         self._share = np.maximum(np.minimum(positive, total - positive), 1) / np.maximum(total, 1)
-        self._active: Flags = np.zeros((len(examples), count), dtype=np.bool_)
+        self._state: States = np.zeros((len(examples), count), dtype=np.uint8)
         self._all: Codes = np.arange(count)
-        self._stepper = Stepper(examples, problems, scaling, self._active)
+        self._stepper = Stepper(examples, problems, scaling, self._state)
         self.weights: Doubles = np.zeros((examples.width, count))
-        self._loss = examples.evaluate(self.weights, problems, self._active, self._all)
+        self._loss = examples.evaluate(self.weights, problems, self._state, self._all)
         self._first = np.linalg.norm(self._loss.gradient, axis=0)
         if start is not None:
             self.weights = start.copy()
-            self._loss = examples.evaluate(self.weights, problems, self._active, self._all)
+            self._loss = examples.evaluate(self.weights, problems, self._state, self._all)
 
     def solve(self, cost: float, tolerance: float) -> Fits:
         """The weights that meet the criterion for `cost`; O(steps n D c)."""
@@ -61,7 +62,7 @@ class Descent:
             if not len(going):
                 break
             gradient = self.weights[:, going] + cost * self._loss.gradient[:, going]
-            steps = self._stepper.find(going, gradient, cost, target[going])
+            steps = self._stepper.find(going, self.weights[:, going], gradient, cost, target[going])
             stuck[going] = ~self._walk(going, steps, cost)
         remaining = self._remaining(cost)
         return Fits(self.weights.copy(), remaining, remaining <= target)
@@ -71,34 +72,31 @@ class Descent:
         return norms
 
     def _walk(self, going: Codes, steps: Doubles, cost: float) -> Flags:
-        # Takes each step, shortened until the function is small enough; False where none was found.
+        # Takes each step, as it is or as long as is best; False where none makes the function smaller.
         before, loss = self.weights[:, going], self._loss.take(going)
-        slope = ((before + cost * loss.gradient) * steps).sum(axis=0)
-        value = _value(before, loss, cost)
-        size = np.linalg.norm(before + cost * loss.gradient, axis=0)
-        length = np.ones(len(going))
-        trying: Codes = np.arange(len(going))
-        for _ in range(MOST_HALVINGS):
-            columns = going[trying]
-            point = before[:, trying] + length[trying] * steps[:, trying]
-            new = self._examples.evaluate(point, self._problems.take(columns), self._active, columns)
-            self.weights[:, columns] = point
-            self._loss.value[columns], self._loss.gradient[:, columns] = new
-            gradient = point + cost * new.gradient
-            bound = value[trying] + SUFFICIENT * length[trying] * slope[trying]
-            good = (_value(point, new, cost) <= bound) | (
-                np.linalg.norm(gradient, axis=0) <= 0.5 * size[trying]
-            )
-            end_slope = (gradient * steps[:, trying]).sum(axis=0)
-            # The derivative along the step is piecewise linear and rises: next where its chord is 0.
-            chord = slope[trying] / (slope[trying] - end_slope)
-            length[trying] *= np.where((chord > 0.05) & (chord < 0.95), chord, 0.5)
-            trying = trying[~good]
-            if not len(trying):
-                break
-        found = np.ones(len(going), dtype=np.bool_)
-        found[trying] = False
-        return found
+        gradient = before + cost * loss.gradient
+        bound = _value(before, loss, cost) + SUFFICIENT * (gradient * steps).sum(axis=0)
+        size = np.linalg.norm(gradient, axis=0)
+        good = self._move(going, before + steps, cost, bound, size)
+        far = np.flatnonzero(~good)
+        for first in range(0, len(far), MOST_FOLLOWED):
+            part = far[first : first + MOST_FOLLOWED]
+            columns, start, step = going[part], before[:, part], steps[:, part]
+            short, rate = self._examples.follow(start, step, self._problems.take(columns))
+            slope, square = (start * step).sum(axis=0), (step**2).sum(axis=0)
+            point = start + find_lengths(short, rate, cost, slope, square) * step
+            value = _value(start, loss.take(part), cost)
+            good[part] = self._move(columns, point, cost, value, size[part])
+        return good
+
+    def _move(self, columns: Codes, point: Doubles, cost: float, bound: Doubles, size: Doubles) -> Flags:
+        # Evaluates at `point`; whether the value is below its bound or the gradient half of its size.
+        new = self._examples.evaluate(point, self._problems.take(columns), self._state, columns)
+        self.weights[:, columns] = point
+        self._loss.value[columns], self._loss.gradient[:, columns] = new
+        smaller = np.linalg.norm(point + cost * new.gradient, axis=0) <= 0.5 * size
+        good: Flags = (_value(point, new, cost) <= bound) | smaller
+        return good
 
 
 def _value(weights: Doubles, loss: Loss, cost: float) -> Doubles:

@@ -1,10 +1,13 @@
 """Products of a training matrix with many columns at once: what squared-hinge classifiers descend by.
 
-One pass over the vectors serves every problem: block by block F = X_B W and G += X_B^T R, where R is what the
-loss makes of F. The rows of a fold stand together, so that a problem skips the fold that it leaves out. Blocks
-and the order of sums are fixed, BLAS runs on one thread in each of ours: the same bits at any number of threads.
+One pass over the vectors serves every problem: block by block F = X_B W and G += X_B^T R, where R is what
+the loss makes of F. The rows of a fold stand together, so that a problem skips the fold that it leaves out.
+Blocks and the order of sums are fixed and BLAS runs on one thread in each of ours (`one_blas_thread`): the
+same bits at any number of threads.
 """
 
+import functools
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,18 +15,19 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
-from pinakes.indexers.exact.scores import count_threads
 from pinakes.indexers.probes.base import Vectors
-from pinakes.jit import jit
 
 Doubles = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+States = NDArray[np.uint8]
 T = TypeVar("T")
 
 ROWS: Final = 512  # of a block: it stays in a core's cache between its two products
 LANES: Final = 8  # sums of blocks that threads share, in each fold
+NEAR, ACTIVE, MARGIN = 1, 2, 0.5
 STRIP: Final = 128  # columns of X^T X that a thread makes
 NO_FOLD: Final = -1
 
@@ -78,7 +82,7 @@ class Examples:
         self.classes, self.folds = classes[self._order], folds[self._order]
         self.width = vectors.shape[1] + intercept
         self._lanes = _share_out(self.folds)
-        threads = min(count_threads(), len(self._lanes))
+        threads = min(os.cpu_count() or 1, len(self._lanes))
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def __len__(self) -> int:
@@ -102,28 +106,28 @@ class Examples:
         kept = np.array([everything - of_fold.get(fold, nothing) for fold in problems.held_out.tolist()])
         return kept[np.arange(len(kept)), problems.positive], kept.sum(axis=1)
 
-    def evaluate(self, weights: Doubles, problems: Problems, active: Flags, columns: Codes) -> Loss:
-        """The loss at `weights` (D, c), in float64; sets `active[:, columns]`: examples that have a loss.
+    def evaluate(self, weights: Doubles, problems: Problems, state: States, columns: Codes) -> Loss:
+        """The loss at `weights` (D, c), in float64; sets `state[:, columns]`.
 
-        `active` is (n, all columns), in the order of the rows here.
+        `state` is (n, all columns), in the order of the rows here: `ACTIVE` for an example with a loss, `NEAR`
+        for one that is less than `MARGIN` from having one, else 0.
         """
-        signs = problems.positive
 
         def work(lane: _Lane, kept: Codes, part: Doubles) -> Doubles:
             total = np.zeros((self.width + 1, len(kept)))
             for first, stop in lane.blocks:
                 rows = self._rows(first, stop).astype(np.float64, copy=False)
                 margins = self._decide(rows, part)
-                total[-1] += take_residuals(
-                    margins, self.classes[first:stop], signs[kept], active[first:stop], columns[kept]
-                )
+                signs = np.where(self.classes[first:stop, None] == problems.positive[kept], 1.0, -1.0)
+                state[first:stop, columns[kept]], losses = take_residuals(margins, signs)
+                total[-1] += losses
                 self._add_transposed(rows, margins, total)
             return total
 
         total = self._sum(weights, problems, self.width + 1, work)
         return Loss(total[-1], total[:-1])
 
-    def curve(self, directions: Doubles, problems: Problems, active: Flags, columns: Codes) -> Doubles:
+    def curve(self, directions: Doubles, problems: Problems, state: States, columns: Codes) -> Doubles:
         """2 X_A^T X_A P of `directions` P (D, c), A each problem's active examples; products in float32."""
 
         def work(lane: _Lane, kept: Codes, part: Vectors) -> Doubles:
@@ -131,7 +135,7 @@ class Examples:
             for first, stop in lane.blocks:
                 rows = self._rows(first, stop)
                 changes = self._decide(rows, part)
-                drop_inactive(changes, active[first:stop], columns[kept])
+                changes *= state[first:stop].take(columns[kept], axis=1) == ACTIVE
                 self._add_transposed(rows, changes, total)
             return total
 
@@ -156,6 +160,28 @@ class Examples:
             total[-1, -1] = len(self)
             total[:, -1] = total[-1]
         return total
+
+    def follow(
+        self, weights: Doubles, steps: Doubles, problems: Problems
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What each example is short of a margin of 1 (n, c), and by how much a step makes it more so.
+
+        An example that a problem leaves out is short of nothing, whatever the step. Products in float32.
+        """
+        both = np.hstack([weights, steps]).astype(self._vectors.dtype)
+        count = weights.shape[1]
+        short = np.empty((len(self), count), both.dtype)
+        rate = np.empty_like(short)
+
+        def work(first: int, stop: int) -> None:
+            values = self._decide(self._rows(first, stop), both)
+            signs = np.where(self.classes[first:stop, None] == problems.positive, 1, -1)
+            kept = self.folds[first:stop, None] != problems.held_out
+            short[first:stop] = np.where(kept, 1 - signs * values[:, :count], -1)
+            rate[first:stop] = np.where(kept, -signs * values[:, count:], 0)
+
+        self.each([block for lane in self._lanes for block in lane.blocks], work)
+        return short, rate
 
     def decide(self, weights: Doubles, fold: int) -> tuple[slice, Doubles]:
         """Where a fold's examples stand in the order here, and their decision values (rows, c) in float64."""
@@ -220,6 +246,16 @@ class Examples:
         return total
 
 
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS computes on the thread that calls it."""
+    return _blas().limit(limits=1)
+
+
 def _share_out(folds: Codes) -> list[_Lane]:
     lanes = []
     for fold in np.unique(folds).tolist():
@@ -229,27 +265,20 @@ def _share_out(folds: Codes) -> list[_Lane]:
     return lanes
 
 
-@jit
-def take_residuals(
-    margins: Doubles, classes: Codes, positive: Codes, active: Flags, columns: Codes
-) -> Doubles:
-    """The sum of squared hinges (c,); `margins` (b, c), decision values, become the loss's derivatives."""
-    losses = np.zeros(len(positive))
-    for row in range(len(classes)):
-        for column in range(len(positive)):
-            sign = 1.0 if classes[row] == positive[column] else -1.0
-            short = 1.0 - sign * margins[row, column]
-            active[row, columns[column]] = short > 0.0
-            short = max(short, 0.0)
-            losses[column] += short * short
-            margins[row, column] = -2.0 * sign * short
-    return losses
+def take_residuals(margins: Doubles, signs: Doubles) -> tuple[States, Doubles]:
+    """States (b, c), see `Examples.evaluate`, and sums of squared hinges (c,); `margins` become derivatives.
 
+    `margins` are decision values (b, c), `signs` the 1 or -1 of each example in each problem.
 
-@jit
-def drop_inactive(values: NDArray[Any], active: Flags, columns: Codes) -> None:
-    """Set `values` (b, c) to 0 where the example is not active."""
-    for row in range(len(values)):
-        for column in range(len(columns)):
-            if not active[row, columns[column]]:
-                values[row, column] = 0.0
+    >>> margins, signs = np.array([[0.5], [2.0]]), np.array([[-1.0], [1.0]])
+    >>> [part.tolist() for part in take_residuals(margins, signs)], margins.tolist()
+    ([[[2], [0]], [2.25]], [[3.0], [-0.0]])
+    """
+    margins *= -signs
+    margins += 1.0
+    state = (margins > -MARGIN).view(np.uint8) + (margins > 0.0)
+    np.maximum(margins, 0.0, out=margins)
+    losses = np.einsum("bc,bc->c", margins, margins)
+    margins *= signs
+    margins *= -2.0
+    return state, losses

@@ -1,9 +1,10 @@
 """Newton steps of many problems: (I + 2 C X_A^T X_A) step = -gradient, A the examples that have a loss.
 
-Two ways, chosen by what they cost. Conjugate gradients take all problems in the same passes, preconditioned by
-(I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few active examples, or
-a preconditioner that serves a problem badly, a Cholesky factorisation of its own matrix is cheaper, of X_A X_A^T
-where that is smaller.
+Two ways, chosen by what they cost. Conjugate gradients take all problems in the same float32 passes,
+preconditioned by (I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few
+active examples, or a preconditioner that serves a problem badly, factorisations of the problem's own matrix are
+cheaper: of the examples that are active or near it (`nearby`), which ends at the optimum of these alone, or
+of X_A^T X_A where they are many.
 """
 
 from typing import Final, NamedTuple
@@ -11,12 +12,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from pinakes.indexers.probes.products import Codes, Doubles, Examples, Flags, Problems
+from pinakes.indexers.probes.nearby import fit_by_products
+from pinakes.indexers.probes.products import ACTIVE, Codes, Doubles, Examples, Problems, States
 
 FORCING: Final = 0.1  # a step's system is solved until this share of the gradient remains
 SHARPEST: Final = 0.3  # of the tolerance: no system is solved further
 EXPECTED: Final = 8  # inner steps, before a problem has shown how many it takes
 DOUBLE: Final = 2  # what float64 costs, in float32
+MOST_NEAR: Final = 1.5  # times D: more examples are not brought to their own optimum
+READING: Final = 8  # what a pass over the vectors costs beside its columns, in columns
 GATHERED: Final = 2048  # active examples at a time
 
 
@@ -43,53 +47,56 @@ class Scaling(NamedTuple):
 class Stepper:
     """Finds the steps of some problems, and remembers how many inner steps each took."""
 
-    def __init__(self, examples: Examples, problems: Problems, scaling: Scaling, active: Flags) -> None:
+    def __init__(self, examples: Examples, problems: Problems, scaling: Scaling, state: States) -> None:
         self._examples, self._problems = examples, problems
-        self._scaling, self._active = scaling, active
+        self._scaling, self._state = scaling, state
         self._inner = np.full(len(problems.positive), EXPECTED)
 
-    def find(self, going: Codes, gradient: Doubles, cost: float, target: Doubles) -> Doubles:
+    def find(
+        self, going: Codes, weights: Doubles, gradient: Doubles, cost: float, target: Doubles
+    ) -> Doubles:
         """Steps (D, c) of the columns `going`, whose gradients (D, c) shall fall below `target` (c,)."""
         steps = np.zeros_like(gradient)
         most = self._direct_cost(going)
         direct = self._inner[going] > most
-        self._inner[going[direct]] -= 1  # so that the other way gets its turn again
 
         def solve(number: int) -> None:
-            steps[:, number] = self._solve(going[number], gradient[:, number], cost)
+            steps[:, number] = self._solve(going[number], weights[:, number], gradient[:, number], cost)
 
         self._examples.each([(number,) for number in np.flatnonzero(direct).tolist()], solve)
         rest = np.flatnonzero(~direct)
         if len(rest):
-            steps[:, rest] = self._conjugate(
-                going[rest], gradient[:, rest], cost, target[rest], 2 * most[rest]
-            )
+            given = gradient[:, rest], cost, target[rest], most[rest]
+            steps[:, rest] = self._conjugate(going[rest], *given)
         return steps
 
     def _direct_cost(self, going: Codes) -> Doubles:
-        # In inner steps of conjugate gradients.
+        # In inner steps of conjugate gradients, whose passes over the vectors cost READING columns more.
         width = self._examples.width
-        rows = np.count_nonzero(self._active[:, going], axis=0).astype(np.float64)
+        rows = np.count_nonzero(self._state[:, going] == ACTIVE, axis=0).astype(np.float64)
         small, large = np.minimum(rows, width), np.maximum(rows, width)
-        result: Doubles = DOUBLE * (small**2 * large + small**3 / 3) / (4.0 * len(self._examples) * width)
+        work = DOUBLE * (small**2 * large + small**3 / 3)
+        result: Doubles = work / (4.0 * len(self._examples) * width * (1 + READING / len(going)))
         return result
 
-    def _solve(self, column: int, gradient: Doubles, cost: float) -> Doubles:
-        rows = np.flatnonzero(self._active[:, column])
-        if len(rows) < self._examples.width:
-            taken = self._examples.gather(rows)
-            matrix = taken @ taken.T
-            matrix.flat[:: len(rows) + 1] += 1 / (2 * cost)
-            inner = cho_solve(_factor(matrix), taken @ gradient, check_finite=False)
-            step: Doubles = taken.T @ inner - gradient
+    def _solve(self, column: int, weights: Doubles, gradient: Doubles, cost: float) -> Doubles:
+        near = np.flatnonzero(self._state[:, column])
+        if len(near) <= MOST_NEAR * self._examples.width:
+            taken = self._examples.gather(near)
+            signs = np.where(self._examples.classes[near] == self._problems.positive[column], 1.0, -1.0)
+            active = self._state[near, column] == ACTIVE
+            multipliers = fit_by_products(taken @ taken.T, signs, active, cost)
+            step: Doubles = taken.T @ multipliers - weights
             return step
+        rows = np.flatnonzero(self._state[:, column] == ACTIVE)
         matrix = np.zeros((self._examples.width, self._examples.width))
         for first in range(0, len(rows), GATHERED):
             taken = self._examples.gather(rows[first : first + GATHERED])
             matrix += taken.T @ taken
         matrix *= 2 * cost
         matrix.flat[:: len(matrix) + 1] += 1.0
-        step = cho_solve(_factor(matrix), -gradient, check_finite=False)
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        step = cho_solve(factor, -gradient, check_finite=False)
         return step
 
     def _conjugate(
@@ -97,7 +104,7 @@ class Stepper:
     ) -> Doubles:
         residual, steps = -gradient, np.zeros_like(gradient)
         enough = np.maximum(FORCING * np.linalg.norm(gradient, axis=0), SHARPEST * target)
-        weight = 2 * cost * np.count_nonzero(self._active[:, going], axis=0) / self._scaling.examples
+        weight = 2 * cost * np.count_nonzero(self._state[:, going] == ACTIVE, axis=0) / self._scaling.examples
         direction = np.zeros_like(gradient)
         product = np.ones(len(going))
         left = np.arange(len(going))
@@ -107,7 +114,7 @@ class Stepper:
             before, product = product, (residual * scaled).sum(axis=0)
             direction = scaled + (product / before) * direction
             columns = going[left]
-            curved = self._examples.curve(direction, self._problems.take(columns), self._active, columns)
+            curved = self._examples.curve(direction, self._problems.take(columns), self._state, columns)
             curved = direction + cost * curved
             length = product / (direction * curved).sum(axis=0)
             steps[:, left] += length * direction
@@ -121,8 +128,3 @@ class Stepper:
                 product[more],
             )
         return steps
-
-
-def _factor(matrix: Doubles) -> tuple[Doubles, bool]:
-    factor: tuple[Doubles, bool] = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return factor
