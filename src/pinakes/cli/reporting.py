@@ -8,7 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
-from pinakes.errors import PinakesError
+from pinakes.errors import InputError, PinakesError
 
 app = CommandGroup()
 
@@ -25,14 +25,31 @@ def report(
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
-    """Print a benchmark's results and write them as HTML and Markdown."""
+    """Print the results of a benchmark or a suite and write them as HTML and Markdown."""
     from pinakes.report.gather import gather_report
     from pinakes.report.present.report import print_report, write_report
+    from pinakes.workload.suite import is_suite
 
+    if is_suite(benchmark):
+        if run or measure or all_runs:
+            raise InputError("--run, --measure and --all-runs are of one benchmark; a suite has its own.")
+        _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
+        return
     with common.connect() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure)
     paths = write_report(found, folder or Path(f"{benchmark}-report"))
     print_report(found)
+    common.say(*(f"written: {path}" for path in paths))
+
+
+def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
+    from pinakes.report.present.suite import print_suite, write_suite
+    from pinakes.report.suite.gather import gather_suite
+
+    with common.connect() as database:
+        found = gather_suite(database, name, progress=common.show_progress())
+    paths = write_suite(found, folder)
+    print_suite(found)
     common.say(*(f"written: {path}" for path in paths))
 
 

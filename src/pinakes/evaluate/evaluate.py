@@ -1,6 +1,6 @@
 """Stored answers and the judgments as they are now to stored scores, which replace older ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,12 +8,13 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.evaluate.resample import open_resampling
+from pinakes.evaluate.resample import open_resampling, resample_figures
 from pinakes.evaluators.bootstrap import RESAMPLES, SEED, find_interval
+from pinakes.queries.definition import Benchmark, SuiteMember
 from pinakes.records import Score
 from pinakes.run.stored_runs import find_runs
-from pinakes.schema import score_intervals, scores
-from pinakes.tasks.base import find_task
+from pinakes.schema import score_intervals, scores, suite_intervals
+from pinakes.tasks.base import Resampled, find_task
 from pinakes.workload.benchmark import open_benchmark
 
 _COLUMNS: Final = {
@@ -33,12 +34,14 @@ class RunScores:
 
     Attributes:
         intervals: subset and measure -> the interval of the value, low and high, where there is one.
+        figure_intervals: number of a figure of the benchmark's suite -> the interval of the figure.
     """
 
     run_id: int
     system: str
     scores: list[Score]
     intervals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -68,14 +71,22 @@ def evaluate(
             row["system"],
             found,
             {key: find_interval(values) for key, values in resampled.items()},
+            _find_figure_intervals(benchmark, resampled),
         )
         with database.begin() as session:
-            _store(session, result)
+            _store(session, benchmark, result)
         results.append(result)
     return results
 
 
-def _store(session: Session, result: RunScores) -> None:
+def _find_figure_intervals(benchmark: Benchmark, resampled: Resampled) -> dict[int, tuple[float, float]]:
+    """The intervals of the figures that the benchmark has in its suite, where all their scores have some."""
+    return {
+        number: find_interval(values) for number, values in resample_figures(benchmark, resampled).items()
+    }
+
+
+def _store(session: Session, benchmark: Benchmark, result: RunScores) -> None:
     found, owner = result.scores, result.run_id
     measures = {score.measure for score in found}
     for table in (scores, score_intervals):
@@ -84,9 +95,33 @@ def _store(session: Session, result: RunScores) -> None:
         name: pa.array([getattr(score, name) for score in found], type_) for name, type_ in _COLUMNS.items()
     }
     session.insert(scores, pa.table({"run_id": pa.array([owner] * len(found), pa.int64()), **columns}))
+    drawn = {"run_id": owner, "resamples": RESAMPLES, "seed": SEED}
     intervals = [
-        {"run_id": owner, "measure": measure, "subset": subset, "low": low, "high": high}
+        {"measure": measure, "subset": subset, "low": low, "high": high, **drawn}
         for (subset, measure), (low, high) in result.intervals.items()
     ]
-    drawn = {"resamples": RESAMPLES, "seed": SEED}
-    session.insert(score_intervals, pa.Table.from_pylist([{**row, **drawn} for row in intervals]))
+    session.insert(score_intervals, pa.Table.from_pylist(intervals))
+    if benchmark.suite is not None:
+        _store_figures(session, benchmark.suite, result, measures, drawn)
+
+
+def _store_figures(
+    session: Session,
+    suite: SuiteMember,
+    result: RunScores,
+    measures: Collection[str],
+    drawn: Mapping[str, int],
+) -> None:
+    """Replace the intervals of the figures that one of the measures counts in."""
+    scored = [
+        number
+        for number, figure in enumerate(suite.figures, start=1)
+        if any(measure in measures for _subset, measure in figure)
+    ]
+    of_figures = suite_intervals.c.figure.in_(scored)
+    session.execute(sa.delete(suite_intervals).where(suite_intervals.c.run_id == result.run_id, of_figures))
+    rows = [
+        {"suite": suite.name, "figure": number, "low": low, "high": high, **drawn}
+        for number, (low, high) in result.figure_intervals.items()
+    ]
+    session.insert(suite_intervals, pa.Table.from_pylist(rows))

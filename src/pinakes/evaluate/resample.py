@@ -85,6 +85,23 @@ def resample_queries(benchmark: str, found: Iterable[Score], requested: Mapping[
     return resampled
 
 
+def resample_figures(benchmark: Benchmark, resampled: Resampled) -> dict[int, Values]:
+    """Figure of the benchmark's suite -> its values over resamples (samples,), if all its scores have some.
+
+    A figure is the mean of its scores, on the same resamples.
+    """
+    figures = benchmark.suite.figures if benchmark.suite is not None else ()
+    named = [
+        [(subset, find_task(benchmark).name_measure(measure)) for subset, measure in figure]
+        for figure in figures
+    ]
+    return {
+        number: np.mean([resampled[key] for key in keys], axis=0)
+        for number, keys in enumerate(named, start=1)
+        if all(key in resampled for key in keys)
+    }
+
+
 class _Units(NamedTuple):
     """What is drawn: the queries in the order of their units, where each unit starts, and its queries."""
 

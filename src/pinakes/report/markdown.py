@@ -52,7 +52,9 @@ def _render_cell(cell: Cell, row: Row) -> str:
     text = escape_markdown(cell.full_text)
     if cell.kind in ("warning", "best"):
         return f"{'⚠ ' if cell.kind == 'warning' else ''}**{text}**"
-    return text if row.is_ours else f"*{text}*"
+    if cell.kind == "second":
+        return f"<ins>{text}</ins>"
+    return text if row.is_ours or not text else f"*{text}*"
 
 
 def _render_comparison(report: BenchmarkReport, subset: str) -> str:
