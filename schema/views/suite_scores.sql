@@ -1,11 +1,35 @@
 -- Each figure of a suite by each system in each mode: by its run of `pinakes run SUITE`, else by the newest run of its
--- name. A figure is the mean of its scores; it has no value while one of them is missing.
+-- name. A name all of whose newest runs are those of other systems of the suite, as an encoder's that serves one format
+-- of a system, is no system of its own. A figure is the mean of its scores; it has no value while one is missing.
 CREATE VIEW suite_scores AS
 WITH members AS (
     SELECT DISTINCT
         suite_figures.suite,
         suite_figures.benchmark
     FROM suite_figures
+),
+named AS (
+    SELECT
+        members.suite,
+        runs.system,
+        runs.mode,
+        runs.benchmark,
+        MAX(runs.run_id) AS run_id
+    FROM runs
+    INNER JOIN members ON runs.benchmark = members.benchmark
+    GROUP BY members.suite, runs.system, runs.mode, runs.benchmark
+),
+independent AS (
+    SELECT DISTINCT
+        named.suite,
+        named.system,
+        named.mode
+    FROM named
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM suite_runs
+        WHERE suite_runs.suite = named.suite AND suite_runs.run_id = named.run_id
+    )
 ),
 newest AS (
     SELECT
@@ -17,22 +41,24 @@ newest AS (
     FROM suite_runs
     UNION ALL
     SELECT
-        members.suite,
-        runs.system,
-        runs.mode,
-        runs.benchmark,
-        MAX(runs.run_id)
-    FROM runs
-    INNER JOIN members ON runs.benchmark = members.benchmark
+        named.suite,
+        named.system,
+        named.mode,
+        named.benchmark,
+        named.run_id
+    FROM named
+    INNER JOIN independent
+        ON named.suite = independent.suite
+        AND named.system = independent.system
+        AND named.mode = independent.mode
     WHERE NOT EXISTS (
         SELECT 1
         FROM suite_runs
-        WHERE suite_runs.suite = members.suite
-            AND suite_runs.system = runs.system
-            AND suite_runs.mode = runs.mode
-            AND suite_runs.benchmark = runs.benchmark
+        WHERE suite_runs.suite = named.suite
+            AND suite_runs.system = named.system
+            AND suite_runs.mode = named.mode
+            AND suite_runs.benchmark = named.benchmark
     )
-    GROUP BY members.suite, runs.system, runs.mode, runs.benchmark
 )
 SELECT
     suite_figures.suite,

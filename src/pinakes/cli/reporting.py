@@ -21,6 +21,12 @@ def report(
         str | None, typer.Option("--measure", "-m", help="The measure to lead with. Default: the headline.")
     ] = None,
     all_runs: AllRuns = False,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="corrected or published: whose runs. Default: corrected, or the one that all have."
+        ),
+    ] = None,
     folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
@@ -31,12 +37,14 @@ def report(
     from pinakes.workload.suite import is_suite
 
     if is_suite(benchmark):
-        if run or measure or all_runs:
-            raise InputError("--run, --measure and --all-runs are of one benchmark; a suite has its own.")
+        if run or measure or all_runs or mode:
+            raise InputError(
+                "--run, --measure, --all-runs and --mode are of one benchmark; a suite has a table a mode."
+            )
         _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
         return
     with common.connect() as database:
-        found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure)
+        found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
     paths = write_report(found, folder or Path(f"{benchmark}-report"))
     print_report(found)
     common.say(*(f"written: {path}" for path in paths))

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError, PinakesError, RunError
+from pinakes.errors import EvaluationError, PinakesError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.index.index import index
 from pinakes.load.sources import list_sources
@@ -15,8 +16,10 @@ from pinakes.queries.definition import Benchmark
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import RunSummary
 from pinakes.schema import runs, suite_runs
+from pinakes.systems.base import SystemOptions
+from pinakes.systems.registry import find_system
 from pinakes.tasks.base import find_task
-from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.suite import open_suite
 
 Report = Callable[[str], None]
@@ -72,13 +75,14 @@ def run_suite(
     """Index and run every benchmark of the suite `request.benchmark` whose data are loaded, by each system.
 
     Raises:
-        UnknownNameError, BenchmarkError: there is no such suite, or a folder is not as it should be.
+        UnknownNameError, BenchmarkError: no such suite or system, or a folder is not as it should be.
         RunError: the data of no benchmark are loaded.
     """
     suite = open_suite(database, request.benchmark)
     opened = [open_benchmark(database, one.name) for one in suite.members]
     missing = [one for one in (find_missing(database, benchmark) for benchmark in opened) if one is not None]
     left_out = {one.benchmark for one in missing}
+    _require_systems(database, request, systems)
     made, failed = [], []
     for benchmark in (one for one in opened if one.name not in left_out):
         for system in systems:
@@ -88,12 +92,24 @@ def run_suite(
                 _enter(database, suite.suite.name, asked, made[-1].run_id)
             except PinakesError as error:
                 failed.append(Failure(benchmark.name, system, str(error)))
-                report(f"{benchmark.name} by {system} failed: {error}")
+                report(f"{benchmark.name} by {system} failed")
     if not made and not failed:
         raise RunError(
             f"no benchmark of {request.benchmark} is loaded. " + " ".join(map(describe_missing, missing))
         )
     return SuiteRuns(made, failed, missing)
+
+
+def _require_systems(database: Database, request: RunRequest, systems: Sequence[str]) -> None:
+    """Raise `UnknownNameError` for a name that is no system's; what else is wrong is so of each benchmark."""
+    options = request.options or SystemOptions(find_index_folder(database))
+    for system in systems:
+        try:
+            find_system(system, options)
+        except UnknownNameError:
+            raise
+        except PinakesError:
+            continue
 
 
 def _run(database: Database, request: RunRequest, progress: Progress | None, report: Report) -> RunSummary:
@@ -131,12 +147,17 @@ def _enter(database: Database, suite: str, request: RunRequest, run_id: int) -> 
 
 
 def name_entry(request: RunRequest) -> str:
-    """What a system is called in a suite: its name as asked for, with what a user chose besides."""
+    """What a system is called in a suite: its name as asked for, a folder's last part, and what was chosen.
+
+    Trap: it is not the run's `system`, which names what answers one benchmark: of an encoder for each format,
+    that format's.
+    """
     options = request.options
+    name = Path(request.system).name if Path(request.system).is_dir() else request.system
     if options is None:
-        return request.system
+        return name
     distance = f" --distance {options.distance}" if options.distance else ""
-    return f"{request.system}{options.requested}{distance}"
+    return f"{name}{options.requested}{distance}"
 
 
 def find_missing(database: Database, benchmark: Benchmark) -> Missing | None:
@@ -181,7 +202,7 @@ def evaluate_suite(database: Database, name: str, *, report: Report = _say_nothi
             scored[benchmark] = evaluate(database, benchmark)
         except PinakesError as error:
             failed.append(Failure(benchmark, "", str(error)))
-            report(f"{benchmark} failed: {error}")
+            report(f"{benchmark} failed")
     if not scored and not failed:
         raise EvaluationError(f"{name} has no run yet; make some with `pinakes run {name} --system …`.")
     return SuiteScores(scored, failed)

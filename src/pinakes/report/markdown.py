@@ -16,6 +16,7 @@ def render_markdown(report: BenchmarkReport) -> str:
     parts = [_render_heading(report)]
     parts += [render_table(table) for table in _list_results(report)]
     parts += [_render_comparison(report, subset) for subset in significance.list_compared(report)]
+    parts += [render_table(significance.resampled_table(report))] if report.resampled else []
     parts += [render_table(table) for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
     details = (scores.measure_table(report, subset) for subset in scores.list_detailed(report))
     parts += [render_table(table) for table in (runs.coverage_table(report), *details)]

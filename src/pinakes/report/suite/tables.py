@@ -57,13 +57,17 @@ def _note(board: Board) -> str:
     if len(board.ranked) > 1:
         said.append(
             "Systems that share a letter do not differ: paired bootstrap of the averages, p from "
-            f"{SIGNIFICANT} up after Holm's correction over {len(board.differences)} pairs."
+            f"{SIGNIFICANT} up{_corrected(len(board.differences))}."
         )
     if board.fixed:
         said.append(f"{board.fixed} figures have no resamples and are taken as they are.")
     if any(standing.published for standing in board.ranked):
         said.append("In italics what was published of the same encoder.")
     return " ".join(said)
+
+
+def _corrected(pairs: int) -> str:
+    return f" after Holm's correction over {pairs} pairs" if pairs > 1 else ""
 
 
 def mark_two(values: Sequence[float]) -> list[Cell]:
@@ -105,7 +109,7 @@ def _list_published(board: Board, found: Mapping[str, PublishedScore], groups: S
 
 
 def apart_table(board: Board) -> Table | None:
-    """The systems that lack some of the board's figures, with how many they have; None where there is none."""
+    """The systems that lack some of the board's figures, and how many they have; None where none does."""
     if not board.apart:
         return None
     total = len(board.figures)
@@ -144,7 +148,7 @@ def figure_table(report: SuiteReport, mode: str) -> Table:
     ]
     several = {one.key.benchmark for one in report.figures if one.key.figure > 1}
     rows = []
-    for figure in report.figures:
+    for figure in sorted(report.figures, key=lambda one: not one.in_average):
         found = [of_mode[system].get(figure.key) for system in systems]
         if any(one is not None for one in found):
             name = name_figure(report, figure, several=figure.key.benchmark in several)
@@ -160,7 +164,7 @@ def figure_table(report: SuiteReport, mode: str) -> Table:
 
 
 def name_figure(report: SuiteReport, figure: Figure, *, several: bool) -> str:
-    """A figure in words: its benchmark without the suite's name, with the measure of several, or its parts."""
+    """A figure in words: its benchmark without the suite's name, and its scores where there are several."""
     name = figure.key.benchmark.removeprefix(f"{report.suite.name}_")
     measures = list(dict.fromkeys(measure for _subset, measure in figure.scores))
     subsets = [subset for subset, _measure in figure.scores]
