@@ -127,7 +127,7 @@ suite_extras = sa.Table(
     "suite_extras",
     metadata,
     reference("suite", "suites.name", type_=sa.Text),
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("benchmark", "as in suite_figures", sa.Text),
     comment="Benchmarks of a suite whose figures count in no average.",
 )
 

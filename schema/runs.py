@@ -107,10 +107,10 @@ score_intervals = sa.Table(
 suite_runs = sa.Table(
     "suite_runs",
     metadata,
-    key_column("suite", "suites.name", sa.Text),
+    key_column("suite", "as in suite_figures", sa.Text),
     key_column("system", "as it was asked for, with its options: an encoder for each format is one", sa.Text),
     key_column("mode", "as in runs", sa.Text),
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("benchmark", "as in runs", sa.Text),
     reference("run_id", "runs.run_id", role="required"),
     comment="The runs of a system by `pinakes run SUITE`; a run may be of several systems.",
 )
@@ -119,7 +119,7 @@ suite_intervals = sa.Table(
     "suite_intervals",
     metadata,
     reference("run_id", "runs.run_id"),
-    key_column("suite", "suites.name", sa.Text),
+    key_column("suite", "as in suite_figures", sa.Text),
     key_column("figure", "as in suite_figures", sa.Integer),
     required("low", sa.Double, "as in score_intervals, of the mean of the figure's scores"),
     required("high", sa.Double, "97.5th percentile"),

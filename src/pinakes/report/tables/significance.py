@@ -31,7 +31,7 @@ def comparison_table(report: BenchmarkReport, subset: str = "all") -> Table:
 
 
 def resampled_table(report: BenchmarkReport) -> Table:
-    """Every pair of runs by the headline measure, by the paired bootstrap, p values after Holm's correction."""
+    """Every pair of runs by the headline measure and the paired bootstrap, p after Holm's correction."""
     columns = make_columns(["queries", "A", "B"], ["B - A", "95 % interval", "p", "p after Holm"])
     rows = [_resampled_row(report, pair) for pair in report.resampled]
     note = f"{report.headline_measure}: the paired bootstrap, on the same resamples of the test papers."
