@@ -9,7 +9,6 @@ from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError
 from pinakes.progress import Silent
 from pinakes.queries.definition import read_benchmark
-from pinakes.systems import word2vec
 from pinakes.systems.base import Ranking, System, SystemOptions
 from pinakes.systems.registry import find_system
 from pinakes.workload.workload import Workload, read_workload
@@ -126,4 +125,3 @@ def test_the_published_distance_is_the_default_and_another_can_be_requested_for(
     options = SystemOptions(tmp_path, distance="cosine", parameters={"dimensions": "8"})
     described = find_system("word2vec_tfidf", options).describe(prepared, workload).parameters
     assert (described["distance"], described["weights"]) == ("cosine", "tfidf")
-    assert word2vec.PUBLISHED_DISTANCE == "l2"

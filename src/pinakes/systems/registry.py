@@ -16,6 +16,7 @@ from pinakes.systems.base import ABILITIES, Ability, System, SystemOptions
 
 SYSTEMS: Final = {
     "bm25": "pinakes.systems.bm25:Bm25System",
+    "lsa": "pinakes.systems.lsa:LsaSystem",
     "sparse_bm25": "pinakes.systems.sparse:SparseBm25System",
     "tfidf": "pinakes.systems.tfidf:TfidfSystem",
     "word2vec": "pinakes.systems.word2vec:Word2VecSystem",

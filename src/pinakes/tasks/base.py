@@ -17,6 +17,7 @@ from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.records import Score
+from pinakes.schema import runs
 
 ScoreRun = Callable[[int], list[Score]]
 """gives the scores of the run with that id: of single queries, then of subsets of them"""
@@ -106,6 +107,12 @@ def find_task(benchmark: Benchmark) -> Task:
     """The task of a benchmark."""
     task: Task = resolve_task(benchmark.task)
     return task
+
+
+def read_mode(database: Database, run_id: int) -> str:
+    """The mode of a stored run: corrected or published."""
+    with database.read() as session:
+        return str(session.scalar(sa.select(runs.c.mode).where(runs.c.run_id == run_id)))
 
 
 def list_tasks() -> list[Task]:

@@ -12,7 +12,7 @@ from pinakes.evaluators.labels import score_labels
 from pinakes.evaluators.resampled_labels import resample_classes, resample_labels
 from pinakes.evaluators.resampled_numbers import resample_numbers
 from pinakes.queries.definition import Benchmark
-from pinakes.tasks.base import ResampleRun
+from pinakes.tasks.base import ResampleRun, read_mode
 from pinakes.tasks.probing.scoring import ALL, DECIMALS, Predicted, ProbeScoring, open_probe_scoring
 
 
@@ -29,7 +29,7 @@ def prepare_resampling(
 
 
 def _resample(scoring: ProbeScoring, run_id: int) -> Iterator[tuple[tuple[str, str], Values]]:
-    is_published = scoring.read_mode(run_id) == "published"
+    is_published = read_mode(scoring.database, run_id) == "published"
     papers = len(scoring.labelled.test)
     for setting, of_setting in groupby(scoring.read(run_id), key=lambda one: one.setting):
         draws = list(of_setting)

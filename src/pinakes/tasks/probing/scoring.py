@@ -25,8 +25,8 @@ from pinakes.evaluators.labels import (
 )
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Score
-from pinakes.schema import predictions, runs
-from pinakes.tasks.base import ScoreRun
+from pinakes.schema import predictions
+from pinakes.tasks.base import ScoreRun, read_mode
 from pinakes.workload.examples import Labelled, Split, read_labelled
 
 ALL: Final = "all"
@@ -65,7 +65,7 @@ class ProbeScoring:
 
     def score(self, run_id: int) -> list[Score]:
         """The scores of a run, setting by setting: of each draw, of their mean, and of groups of `all`."""
-        published = self.read_mode(run_id) == "published"
+        published = read_mode(self.database, run_id) == "published"
         found: list[Score] = []
         for setting, draws in groupby(self.read(run_id), key=lambda one: one.setting):
             for measure, scores in self._score_draws(list(draws), published=published).items():
@@ -160,11 +160,6 @@ class ProbeScoring:
             for value in sorted({value for value in held if value is not None}):
                 found[f"{column}={value}"] = np.array([one == value for one in held])
         return found
-
-    def read_mode(self, run_id: int) -> str:
-        """The mode of a run."""
-        with self.database.read() as session:
-            return str(session.scalar(sa.select(runs.c.mode).where(runs.c.run_id == run_id)))
 
 
 def prepare_scoring(

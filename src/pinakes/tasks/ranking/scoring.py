@@ -6,7 +6,7 @@ of rankings cut to its candidates and the relevant papers; they say how hard a t
 no type.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -24,7 +24,7 @@ from pinakes.evaluators.registry import parse_measures
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
 from pinakes.records import Score
-from pinakes.tasks.base import ScoreRun
+from pinakes.tasks.base import ScoreRun, read_mode
 from pinakes.tasks.ranking.expected import Expected, read_expected
 from pinakes.tasks.ranking.hits import PaperNumbers, number_papers, read_hits, read_source_id
 
@@ -58,9 +58,15 @@ class _Scoring:
     aggregation: Aggregation
 
     def score(self, run_id: int) -> list[Score]:
-        """The scores of a run: of single queries by measure, then of subsets."""
+        """The scores of a run: of single queries by measure, then of subsets.
+
+        In the mode `published` a query without an answer is left out, as pytrec_eval leaves it out.
+        """
         order = {measure.name: place for place, measure in enumerate(self.measures)}
-        per_query = sorted(self._score_queries(run_id), key=lambda score: order[score.measure])
+        found: Iterable[Score] = self._score_queries(run_id)
+        if read_mode(self.database, run_id) == "published":
+            found = [score for score in found if score.queries_answered]
+        per_query = sorted(found, key=lambda score: order[score.measure])
         return [*per_query, *aggregate(per_query, self.expected.attributes, self.aggregation)]
 
     def _score_queries(self, run_id: int) -> Iterator[Score]:
