@@ -1,8 +1,8 @@
 """How far figures would move with other test papers or queries: samples drawn again, with replacement.
 
-The draws depend on the benchmark's name, the number of its units, the seed and the number of the draw alone:
-every run of a benchmark sees the same ones, so that differences of runs are paired, and no number of threads
-changes a bit. (Efron and Tibshirani 1993, chapters 13 and 16.)
+The draws depend on the benchmark's name, the number of its units and the seed alone: every run of a benchmark
+sees the same ones, so that differences of runs are paired, and no number of threads changes a bit. (Efron and
+Tibshirani 1993, chapters 13 and 16.)
 """
 
 import hashlib
@@ -50,13 +50,15 @@ class Resampling:
         [(slice(0, 2, None), [4, 4])]
         """
         name = int.from_bytes(hashlib.md5(self.benchmark.encode(), usedforsecurity=False).digest()[:4])
+        random = np.random.default_rng([self.seed, name])
         at_once = max(1, MOST_COUNTS // self.size)
         for start in range(0, self.count, at_once):
             part = slice(start, min(start + at_once, self.count))
-            counts = np.empty((part.stop - start, self.size), np.int32)
-            for row, number in enumerate(range(start, part.stop)):
-                chosen = np.random.default_rng([self.seed, name, number]).integers(self.size, size=self.size)
-                counts[row] = np.bincount(chosen, minlength=self.size)
+            rows = part.stop - start
+            chosen = random.integers(self.size, size=(rows, self.size))
+            chosen += np.arange(rows)[:, None] * self.size
+            counts = np.bincount(chosen.ravel(), minlength=rows * self.size).astype(np.int32)
+            counts = counts.reshape(rows, self.size)
             yield part, counts if self.rows is None else counts[:, self.rows]
 
 

@@ -44,10 +44,11 @@ def test_a_sample_has_as_many_units_as_there_are_and_every_run_sees_the_same_one
         assert (next(other.draw())[1] != counts).any()
 
 
-def test_the_draws_are_those_of_numpys_generator_seeded_with_seed_name_and_number() -> None:
+def test_the_draws_are_those_of_numpys_generator_seeded_with_seed_and_name() -> None:
     name = int(hashlib.md5(b"toy").hexdigest()[:8], 16)
-    chosen = np.random.default_rng([0, name, 3]).integers(5, size=5)
-    assert write_out(Resampling("toy", 5, count=4))[3].tolist() == sorted(chosen.tolist())
+    chosen = np.random.default_rng([0, name]).integers(5, size=(4, 5))
+    drawn = [sample.tolist() for sample in write_out(Resampling("toy", 5, count=4))]
+    assert drawn == np.sort(chosen).tolist()
 
 
 def test_blocks_change_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
