@@ -99,7 +99,7 @@ def write_suite(folder: Path) -> Path:
             folder / name,
             _HEAD.format(title=name, corpus="synthetic")
             + 'format = "PRX"\npool = "shared"\nquery_template = "text"\nheadline_measure = "AP"\n'
-            'measures = ["AP", "nDCG"]\ndistance = "l2"\n[grades]\n0 = "no"\n1 = "yes"\n'
+            'measures = ["AP", "nDCG"]\n[grades]\n0 = "no"\n1 = "yes"\n'
             + _SUITE.format(group="Unseen", figures=figures),
             queries="SELECT query_id, benchmark_queries.paper_id, text FROM benchmark_queries "
             "INNER JOIN corpora ON benchmark_queries.corpus_id = corpora.corpus_id WHERE name = 'synthetic'",

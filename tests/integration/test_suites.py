@@ -229,7 +229,7 @@ def test_the_report_ranks_those_with_the_same_figures_and_sets_the_others_apart(
     assert [standing.letters for standing in proximity.ranked] == ["a", "b", "b"]
     assert proximity.ranked[0].system == "bm25"
     text = render_suite(report)
-    assert "| *Toy (A paper, Table 2)* | – | *40.1* | – |  |  |  |" in text
+    assert "| *Toy (A paper, Table 2)* | *–* | *40.1* | *–* |  |  |  |" in text
     assert "| bm25 | 2 of 4 |" in text
     assert "⚠ **The averages of the mode corrected go over 4 of 5 figures" in text
     assert "Leaderboard (corrected, proximity alone): averages over 2 figures" in text
