@@ -72,5 +72,12 @@ def _count(
         found[part] = (indicators @ np.ascontiguousarray(counts.T)).T
         total[part, 0] = counts.sum(axis=1)
     said_so, hit, actual, right = np.split(found, ends[:3], axis=1)
-    by_class = [part.reshape(resampling.count, -1, classes) for part in (hit, said_so, actual)]
-    return LabelCounts(*by_class, correct=right, total=total, of_all=of_all)
+    by_class = (resampling.count, -1, classes)
+    return LabelCounts(
+        hit=hit.reshape(by_class),
+        predicted=said_so.reshape(by_class),
+        true=actual.reshape(by_class),
+        correct=right,
+        total=total,
+        of_all=of_all,
+    )

@@ -1,6 +1,6 @@
 """From the database to a report: what was scored, what was published, what differs, and files of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Final
 
