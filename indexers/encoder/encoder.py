@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pinakes.indexers.encoder.control_codes import require_codes
 from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
@@ -20,6 +21,9 @@ WEIGHT_TYPES: Final[dict[Precision, torch.dtype]] = {
     "bf16": torch.bfloat16,
     "fp16": torch.float16,
 }
+
+PLACES: Final[dict[Pooling, int]] = {"cls": 0, "control_code": 1}
+"""which token's state in the last layer is the vector, where it is one token's"""
 
 PendingVectors = Callable[[], NDArray[np.float32]]
 """waits for a batch that was started and gives its vectors (n, dimensions)"""
@@ -77,10 +81,14 @@ class Encoder:
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, special tokens included, cut at `max_tokens`.
 
-        `[SEP]` in a text is the separator of the model's own tokenizer.
+        `[SEP]` in a text is the separator of the model's own tokenizer. Raises `IndexingError` where the
+        vector is that of a control code and a text does not begin with one.
         """
         separator = getattr(self.tokenizer, "sep_token", None)
-        return self._tokenize([prepare_text(text, separator, self.lower_case) for text in texts])
+        tokens = self._tokenize([prepare_text(text, separator, self.lower_case) for text in texts])
+        if self.pooling == "control_code":
+            require_codes(self.tokenizer, self.name, texts, tokens)
+        return tokens
 
     def embed(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """The vectors (n, dimensions) of one batch; rows should be of about one length."""
@@ -91,7 +99,8 @@ class Encoder:
 
         On a CUDA device this returns before the work is done, so that the next batch can be started.
         """
-        packed = self.packed if all(len(row) for row in tokens) else None
+        place = PLACES.get(self.pooling)
+        packed = self.packed if all(len(row) > (place or 0) for row in tokens) else None
         with torch.inference_mode():
             if packed is None:
                 return _fetch_later(self._finish(self._embed_padded(tokens)))
@@ -109,12 +118,13 @@ class Encoder:
         return torch.nn.functional.normalize(vectors, dim=1) if self.normalize else vectors
 
     def _pool_packed(self, packed: PackedModel, batch: PackedBatch) -> torch.Tensor:
-        states = packed.states(batch, first_tokens_only=self.pooling == "cls")
+        place = PLACES.get(self.pooling)
+        states = packed.states(batch, last_of=place)
         if self.pooling.startswith("layers_"):
             pooled = [pool_groups(state, batch.groups, self.pooling) for state in states]
             return torch.stack(pooled).mean(dim=0)
         last = deque(states, maxlen=1)[0]
-        return last.float() if self.pooling == "cls" else pool_groups(last, batch.groups, self.pooling)
+        return pool_groups(last, batch.groups, self.pooling) if place is None else last.float()
 
     def _embed_padded(self, tokens: Sequence[Sequence[int]]) -> torch.Tensor:
         ids, mask = pad_tokens(tokens, self.tokenizer.pad_token_id or 0)
@@ -152,11 +162,11 @@ def pool(hidden: torch.Tensor, mask: torch.Tensor, pooling: Pooling) -> torch.Te
 
     >>> hidden = torch.tensor([[[1.0], [3.0], [50.0]]])
     >>> mask = torch.tensor([[True, True, False]])
-    >>> [pool(hidden, mask, how).item() for how in ("cls", "mean", "max")]
-    [1.0, 2.0, 3.0]
+    >>> [pool(hidden, mask, how).item() for how in ("cls", "control_code", "mean", "max")]
+    [1.0, 3.0, 2.0, 3.0]
     """
-    if pooling in ("cls", "layers_cls"):
-        return hidden[:, 0]
+    if pooling in ("cls", "control_code", "layers_cls"):
+        return hidden[:, PLACES.get(pooling, 0)]
     if pooling == "max":
         return hidden.masked_fill(~mask[:, :, None], float("-inf")).amax(dim=1)
     weights = mask[:, :, None].to(hidden.dtype)

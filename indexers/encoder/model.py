@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.adapter_source import AdapterSource
+from pinakes.indexers.encoder.adapters import attach_adapter
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
 from pinakes.indexers.encoder.precision import choose_precision, read_cpu_info
-from pinakes.indexers.encoder.presets import ModelSource
+from pinakes.indexers.encoder.presets import ADAPTED, ModelSource
 from pinakes.indexers.names import Precision, PrecisionChoice
 
 INTEL = "GenuineIntel"
@@ -39,13 +41,10 @@ def load_encoder(
     _fix_order_of_sums()
     settings = _read_settings(source)
     chosen = choose_precision(device) if precision == "auto" else precision
-    model, tokenizer = _read_model(settings, chosen, device)
-    digest = digest_weights(settings.transformer)
+    model, tokenizer = _read_model(settings, source.adapter, chosen, device)
     return Encoder(
         name=source.name,
-        origin=source.origin,
-        revision=source.revision or digest,
-        digest=digest,
+        **_identify(source, digest_weights(settings.transformer)),
         dimensions=int(model.config.hidden_size),
         pooling=pooling or settings.pooling,
         normalize=settings.normalize if normalize is None else normalize,
@@ -79,6 +78,19 @@ def _read_settings(source: ModelSource) -> ModelSettings:
     )
 
 
+def _identify(source: ModelSource, digest: str) -> dict[str, str]:
+    """origin, revision and digest of the weights, those of an adapter included."""
+    adapter = source.adapter
+    if adapter is None:
+        return {"origin": source.origin, "revision": source.revision or digest, "digest": digest}
+    adapted = adapter.digest()
+    return {
+        "origin": f"{source.origin}{ADAPTED}{adapter.origin}",
+        "revision": f"{source.revision or digest}{ADAPTED}{adapter.revision or adapted}",
+        "digest": hashlib.sha256(f"{digest}{ADAPTED}{adapted}".encode()).hexdigest(),
+    }
+
+
 def digest_weights(folder: Path) -> str:
     """The sha256, in hex, of the folder's safetensors files in the order of their names."""
     digest = hashlib.sha256()
@@ -89,7 +101,9 @@ def digest_weights(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _read_model(settings: ModelSettings, precision: Precision, device: str) -> tuple[Any, Any]:
+def _read_model(
+    settings: ModelSettings, adapter: AdapterSource | None, precision: Precision, device: str
+) -> tuple[Any, Any]:
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging
 
@@ -116,6 +130,8 @@ def _read_model(settings: ModelSettings, precision: Precision, device: str) -> t
         if showed_progress:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
     _require_usable(folder, model, report["missing_keys"])
+    if adapter is not None:
+        attach_adapter(model, adapter.folder)
     return model.eval().to(device), tokenizer
 
 

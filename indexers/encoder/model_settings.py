@@ -11,10 +11,12 @@ from typing import Any, Literal, get_args
 
 from pinakes.errors import IndexingError
 
-Pooling = Literal["cls", "mean", "max", "layers_mean", "layers_cls"]
+Pooling = Literal["cls", "mean", "max", "layers_mean", "layers_cls", "control_code"]
 """How the states of a text's tokens, special tokens included and padding not, become one vector.
 
 `cls`, `mean` and `max` read the last layer: the first token's state, the mean and the maximum over tokens.
+`control_code` reads the second token's state in the last layer, the one behind `[CLS]`: a text then begins
+with a code such as `[PRX]`, which has to be one token of the tokenizer's (SciRepEval, section 4.1).
 `layers_cls` and `layers_mean` read all L + 1 hidden states, the embedding layer's output first and the last
 layer's last, each with the same weight 1 / (L + 1): the first token's state, or the mean over tokens,
 averaged over the L + 1. That is ASPIRE's scalar mix over 13 states of BERT-base with its weights as they

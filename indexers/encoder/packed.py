@@ -20,6 +20,9 @@ ROWS_EXPECTED: Final = 2048
 Linear = Callable[[Tensor], Tensor]
 """(rows, inputs) to a new (rows, outputs), with the activation if there is one; it only infers"""
 
+Adapter = Callable[[Tensor, Tensor, nn.LayerNorm], Tensor]
+"""an adapter's output from a linear layer's, from what is added to it, and from the norm of that sum"""
+
 _FLASH_HEAD_WIDTHS: Final = range(8, 257, 8)
 
 
@@ -43,7 +46,10 @@ class PackedBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedLayer:
-    """The parts of one layer; what comes after attention is done token by token."""
+    """The parts of one layer; what comes after attention is done token by token.
+
+    The adapters stand behind `output` and behind `down`, and do the sum and the norm that follow.
+    """
 
     query_key_value: Linear
     output: Linear
@@ -51,12 +57,19 @@ class PackedLayer:
     up: Linear
     down: Linear
     output_norm: nn.LayerNorm
+    attention_adapter: Adapter | None = None
+    output_adapter: Adapter | None = None
 
     def finish(self, attended: Tensor, hidden: Tensor, add_normalized: "AddNormalized") -> Tensor:
         """The layer's output (tokens, width) from its attention's output and its input."""
-        first, last = self.attention_norm, self.output_norm
-        middle = add_normalized(self.output(attended), hidden, first.weight, first.bias, first.eps)
-        return add_normalized(self.down(self.up(middle)), middle, last.weight, last.bias, last.eps)
+
+        def add(summand: Tensor, states: Tensor, norm: nn.LayerNorm, adapter: Adapter | None) -> Tensor:
+            if adapter is not None:
+                return adapter(summand, states, norm)
+            return add_normalized(summand, states, norm.weight, norm.bias, norm.eps)
+
+        middle = add(self.output(attended), hidden, self.attention_norm, self.attention_adapter)
+        return add(self.down(self.up(middle)), middle, self.output_norm, self.output_adapter)
 
 
 AddNormalized = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
@@ -103,19 +116,20 @@ class PackedModel:
             ends=_move(ends.astype(np.int32), device),
         )
 
-    def states(self, batch: PackedBatch, first_tokens_only: bool = False) -> Iterator[Tensor]:
+    def states(self, batch: PackedBatch, last_of: int | None = None) -> Iterator[Tensor]:
         """Yield the states (tokens, width): the embeddings' output, then that of each layer.
 
-        With `first_tokens_only` the last one has a row for the first token of each text alone.
+        With `last_of` the last one has a row for the token at that place of each text alone, from 0; each
+        text has one.
         """
         hidden = self._embeddings(input_ids=batch.ids, position_ids=batch.positions)[0]
         yield hidden
         attend = self._choose_attention(batch, hidden)
         for number, layer in enumerate(self._layers):
             attended = attend(layer.query_key_value(hidden))
-            if first_tokens_only and number == len(self._layers) - 1:
-                firsts = batch.ends[:-1].long()
-                attended, hidden = attended[firsts], hidden[firsts]
+            if last_of is not None and number == len(self._layers) - 1:
+                rows = batch.ends[:-1].long() + last_of
+                attended, hidden = attended[rows], hidden[rows]
             hidden = layer.finish(attended, hidden, self._add_normalized)
             yield hidden
 

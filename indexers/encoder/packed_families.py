@@ -62,6 +62,8 @@ def _read_bert_layer(layer: Any) -> PackedLayer:
         up=_take_linear(layer.intermediate.dense, layer.intermediate.intermediate_act_fn),
         down=_take_linear(layer.output.dense),
         output_norm=layer.output.LayerNorm,
+        attention_adapter=getattr(layer.attention.output, "bottleneck", None),
+        output_adapter=getattr(layer.output, "bottleneck", None),
     )
 
 

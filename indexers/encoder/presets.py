@@ -5,15 +5,18 @@ nothing is ever unpickled.
 """
 
 import functools
+import hashlib
 import importlib.util
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from pinakes.errors import IndexingError, PinakesError, UnknownNameError
+from pinakes.indexers.encoder.adapter_source import AdapterSource, resolve_adapter
+from pinakes.indexers.encoder.hub import download_folder
 from pinakes.indexers.encoder.model_settings import Pooling
 from pinakes.indexers.names import Distance
 
@@ -30,8 +33,10 @@ FETCH_AND_CONVERT = (
     "snapshot_download('{hub_id}', local_dir='converted'); "
     "AutoModel.from_pretrained('converted').save_pretrained('converted')\"`"
 )
-DOWNLOADED_FILES = ["*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model"]
-OTHER_RUNTIMES = ["onnx/*", "openvino/*"]
+PROMPTS: Final = ("instructor", "gemma", "qwen3")
+"""the prompts of `presets.toml`, whose file an option's declaration does not read"""
+ADAPTED: Final = "+"
+"""what stands between a model and its adapter, as in malteos/scincl+./adapters/clf"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,12 @@ class Preset:
             `contextual`, each the mean over its tokens within the whole title and abstract.
         transport: whether its publication ranks by optimal transport, not by the best pair of sentences.
         max_tokens: longer texts are cut here, special tokens included.
-        query_prefix, paper_prefix: what goes before every text, as `query: `.
+        query_prefix, paper_prefix: what goes before a query and a candidate, as `query: `, where the format
+            is that of a search or not known, or where there are no `prefixes`.
+        prefixes: what goes before every text, by the code of the format; of a search, where the two above say
+            nothing, that of `QRY` before a query and of `PRX` before a candidate.
+        adapter: the adapter within the model: its hub id, with its revision where it is pinned.
+        members: the presets that this one consists of, by the code of the format; it has no model then.
         source: where these settings come from, and what to know about them.
         refusal: why this code cannot run it, and what to do instead; empty: it can.
     """
@@ -71,7 +81,21 @@ class Preset:
     distance: Distance | None = None
     query_prefix: str = ""
     paper_prefix: str = ""
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    adapter: str = ""
+    members: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """Prefixes that were published for several encoders, by a name; the members are those of `Preset`."""
+
+    name: str
+    source: str
+    query_prefix: str
+    paper_prefix: str
+    prefixes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +108,7 @@ class ModelSource:
         revision: the hub's commit; None for a folder, whose weights' digest then stands for it.
         origin: the package, the folder or the hub id that it was found by.
         preset: what is known of a model that was asked for by its short name.
+        adapter: the adapter that is put into the model; None: none is.
     """
 
     name: str
@@ -91,10 +116,13 @@ class ModelSource:
     revision: str | None
     origin: str
     preset: Preset | None = field(default=None, compare=False)
+    adapter: AdapterSource | None = None
 
 
 def resolve_model(model: str | Path, revision: str | None = None, *, download: bool = True) -> ModelSource:
     """The source of a preset, of a local folder, or of a hub id, which may carry `@revision`.
+
+    `BASE+ADAPTER` is any of these with an adapter in it: a local folder, or a hub id.
 
     A preset is taken from its package where that is installed; anything on the hub that is not in the
     local cache is downloaded, unless `download` is false. Raises `UnknownNameError` for a name that is none
@@ -110,6 +138,9 @@ def resolve_model(model: str | Path, revision: str | None = None, *, download: b
     if folder.is_dir():
         _require_safetensors(folder, "the model folder", "")
         return ModelSource(encoder_name(folder.resolve().name), folder, None, text)
+    base, adapted, adapter = text.partition(ADAPTED)
+    if adapted:
+        return _adapt(resolve_model(base, revision, download=download), adapter, download)
     hub_id, _, given = text.partition("@")
     if not HUB_ID.match(hub_id):
         hint = "Or give a local folder that exists, or a hub id such as 'organisation/model@revision'."
@@ -118,7 +149,14 @@ def resolve_model(model: str | Path, revision: str | None = None, *, download: b
 
 
 def explain_absence(model: str) -> str:
-    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing."""
+    """Why a model cannot be loaded as things are on this machine; empty where it can. Downloads nothing.
+
+    Of a preset that is one encoder for each format: why the first that is missing cannot.
+    """
+    preset = find_preset(model)
+    if preset is not None and preset.members:
+        reasons = map(explain_absence, dict.fromkeys(preset.members.values()))
+        return next((reason for reason in reasons if reason), "")
     try:
         resolve_model(model, download=False)
     except PinakesError as error:
@@ -129,12 +167,29 @@ def explain_absence(model: str) -> str:
 @functools.cache
 def list_presets() -> Mapping[str, Preset]:
     """The presets of `presets.toml` by name, in its order."""
-    tables: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(PRESETS_FILE.read_text(encoding="utf-8"))
-    styles = {"": {}, **tables["styles"]}
+    tables = _read_tables()
+    styles: dict[str, dict[str, Any]] = {"": {}, **tables["styles"]}
     return {
         name: Preset(name, **{**styles[row.pop("style", "")], **row})
         for name, row in tables["presets"].items()
     }
+
+
+def list_prompts() -> Mapping[str, Prompts]:
+    """The prompts of `presets.toml` by name, in its order."""
+    return {name: Prompts(name, **row) for name, row in _read_tables()["prompts"].items()}
+
+
+def find_prompts(name: str) -> Prompts:
+    """The prompts of that name; `UnknownNameError` lists the known ones."""
+    known = list_prompts()
+    if name not in known:
+        raise UnknownNameError("prompts", name, list(known))
+    return known[name]
+
+
+def _read_tables() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(PRESETS_FILE.read_text(encoding="utf-8"))
 
 
 def find_preset(text: str) -> Preset | None:
@@ -144,6 +199,11 @@ def find_preset(text: str) -> Preset | None:
     ('allenai/specter', None)
     """
     return list_presets().get(text.partition("@")[0])
+
+
+def find_base(text: str) -> Preset | None:
+    """The preset of a short name with or without an adapter, as `scincl+./adapters/clf` has one."""
+    return find_preset(text.partition(ADAPTED)[0])
 
 
 def encoder_name(text: str) -> str:
@@ -163,11 +223,30 @@ def encoder_name(text: str) -> str:
 def _resolve_preset(preset: Preset, revision: str | None, download: bool) -> ModelSource:
     if preset.refusal:
         raise IndexingError(f"the encoder {preset.name} cannot be loaded: {preset.refusal}")
+    if preset.members:
+        known = ", ".join(f"{code}: {member}" for code, member in preset.members.items())
+        raise IndexingError(
+            f"{preset.name} is several encoders, one for each format ({known}); expected one of them here"
+        )
     folder = _package_folder(preset)
     if folder is not None and revision in (None, preset.revision):
         _require_safetensors(folder, "the model folder", "")
         return ModelSource(preset.name, folder, None, preset.package, preset)
-    return _fetch(preset.name, preset.hub_id, revision or preset.revision, preset, download)
+    source = _fetch(preset.name, preset.hub_id, revision or preset.revision, preset, download)
+    if not preset.adapter:
+        return source
+    return replace(source, adapter=resolve_adapter(preset.adapter, download))
+
+
+def _adapt(source: ModelSource, adapter: str, download: bool) -> ModelSource:
+    if source.adapter is not None:
+        raise IndexingError(f"{source.name} has the adapter {source.adapter.origin}; expected one without.")
+    found = resolve_adapter(adapter, download)
+    name = f"{source.name}_{encoder_name(found.origin.rstrip('/').rpartition('/')[2])}"
+    if len(name) > NAME_LENGTH:
+        # Cut alone, the names of adapters that begin alike would be one.
+        name = f"{name[: NAME_LENGTH - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return replace(source, name=name, adapter=found)
 
 
 def _package_folder(preset: Preset) -> Path | None:
@@ -201,27 +280,6 @@ def _require_safetensors(folder: Path, what: str, hub_id: str) -> None:
 def _fetch(
     name: str, hub_id: str, revision: str | None, preset: Preset | None, download: bool
 ) -> ModelSource:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    try:
-        path = snapshot_download(
-            hub_id,
-            revision=revision,
-            allow_patterns=DOWNLOADED_FILES,
-            ignore_patterns=OTHER_RUNTIMES,
-            local_files_only=not download,
-        )
-    except (HfHubHTTPError, HFValidationError, OSError) as error:
-        if not download:
-            raise IndexingError(
-                f"the model {hub_id} at revision {revision or 'main'} is not on this machine"
-            ) from error
-        raise IndexingError(
-            f"the model {hub_id} at revision {revision or 'main'} is neither in the local cache nor to be "
-            f"had from the hub ({str(error).splitlines()[0]}); check the id and the revision, or give a "
-            "local folder that holds the model"
-        ) from error
-    folder = Path(path)
+    folder = download_folder(hub_id, revision, download)
     _require_safetensors(folder, f"{hub_id} at revision {revision or 'main'}, in", hub_id)
     return ModelSource(name, folder, folder.name, hub_id, preset)

@@ -68,7 +68,8 @@ class _Side:
         self.distance, self.kind = distance, kind
         self.true = torch.from_numpy(vectors.lengths).to(device)
         self.factor = self.true.where(self.true > 0, 1.0) if scaled is not vectors else None
-        values = torch.from_numpy(scaled.values).to(device)
+        # A block that Arrow owns cannot be written, and torch warns of such memory.
+        values = torch.from_numpy(np.require(scaled.values, requirements="W")).to(device)
         self.rounded = values.to(TYPES[kind])
         self.dimensions = values.shape[1]
         self.length = torch.from_numpy(scaled.lengths).to(device)

@@ -1,11 +1,15 @@
-"""What a probe is given and what it gives: its rules, its grid, its predictions."""
+"""What a probe is given and what it gives: its examples, its rules, its grid, its predictions."""
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from pinakes.errors import IndexingError
 
 Vectors = NDArray[np.float32]
 """one row a paper (n, d), finite"""
@@ -19,6 +23,7 @@ NUMBER_GRID: Final = (1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
 FEW_SHOT_C: Final = 1.0
 """the C of a classifier that is trained on few examples, without a grid"""
 FOLDS: Final = 3
+CHECKED_AT_ONCE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,8 @@ class Predictions:
         decisions: the decision values behind them: (m,) of the predicted class, (m, K), or the numbers (m,).
         chosen: the C of the grid that was taken: one, or one for each label.
         grid_scores: the mean over folds of what C was chosen by, C -> score; one column for each label.
-        open_count: predictions that the solver's tolerance leaves open: a solution within the tolerance
-            exists that predicts otherwise.
+        open_count: predictions of which what remains of the solver's gradient, or of its duality gap, does
+            not prove that the optimum predicts the same.
         unconverged: fits that stopped at the limit of passes, not at the tolerance.
         one_class_fits: fits whose training examples were of one class; these predict that class.
     """
@@ -70,3 +75,36 @@ class Predictions:
     open_count: int = 0
     unconverged: int = 0
     one_class_fits: int = 0
+
+
+def check_examples(train: Vectors, known: NDArray[Any], test: Vectors, grid: Sequence[float] | None) -> None:
+    """Refuse shapes that do not meet, values that are not finite, and a grid without positive values.
+
+    Raises:
+        IndexingError: one of these.
+    """
+    if not len(train) or len(train) != len(known) or train.shape[1] != test.shape[1]:
+        raise IndexingError(
+            f"training vectors {train.shape} with {len(known)} answers and test vectors {test.shape}; "
+            "expected an answer for each training vector, one at least, and as many dimensions in both"
+        )
+    if grid is not None and (not len(grid) or min(grid) <= 0 or len(set(grid)) < len(grid)):
+        raise IndexingError(f"the grid of C is {list(grid)}; expected positive values, each once")
+    for name, values in (("training vector", train), ("test vector", test), ("training answer", known)):
+        for first in range(0, len(values), CHECKED_AT_ONCE):
+            part = values[first : first + CHECKED_AT_ONCE]
+            finite = np.isfinite(part).reshape(len(part), -1).all(axis=1)
+            if not finite.all():
+                raise IndexingError(
+                    f"{name} {first + int(np.argmin(finite))} is not finite; leave such papers out"
+                )
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS computes on the thread that calls it."""
+    return _blas().limit(limits=1)

@@ -12,8 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from pinakes.errors import IndexingError
-from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors
+from pinakes.indexers.probes.base import (
+    FEW_SHOT_C,
+    FOLDS,
+    Predictions,
+    Rules,
+    Vectors,
+    check_examples,
+    one_blas_thread,
+)
 from pinakes.indexers.probes.newton import Descent, rotate
 from pinakes.indexers.probes.products import (
     LANES,
@@ -23,11 +30,10 @@ from pinakes.indexers.probes.products import (
     Doubles,
     Examples,
     Problems,
-    one_blas_thread,
 )
 from pinakes.indexers.probes.steps import Scaling
 
-GROUP_BYTES: Final = 24 << 20  # of what is kept for the problems that descend together
+GROUP_BYTES: Final = 12 << 20  # of what is kept for the problems that descend together
 SHARPER: Final = 1e-3  # of the tolerance: the last fit goes on to it, which leaves few predictions open
 
 
@@ -47,7 +53,7 @@ def predict_classes(
     modulus 1: `open_count` has the predictions for which that decides nothing. `decisions` of two classes are
     distances from 0; of one class they are 0. Raises `IndexingError` for input of wrong shapes or values.
     """
-    _check(train, classes, test, grid)
+    check_examples(train, classes, test, grid)
     present, codes = np.unique(classes, return_inverse=True)
     if len(present) == 1:
         return _predict_one(int(present[0]), len(test), grid)
@@ -200,19 +206,3 @@ def _predict_one(only: int, count: int, grid: Sequence[float] | None) -> Predict
     scores = np.full(len(grid or ()), np.nan)
     values = np.full(count, only, dtype=np.int64)
     return Predictions(values, np.zeros(count), (choose_cost(grid, scores),), scores, one_class_fits=1)
-
-
-def _check(train: Vectors, classes: NDArray[np.int64], test: Vectors, grid: Sequence[float] | None) -> None:
-    if not len(train) or len(train) != len(classes) or train.shape[1] != test.shape[1]:
-        raise IndexingError(
-            f"training vectors {train.shape} with {len(classes)} classes and test vectors {test.shape}; "
-            "expected one class for each training vector and as many dimensions in both"
-        )
-    if grid is not None and (not len(grid) or min(grid) <= 0 or len(set(grid)) < len(grid)):
-        raise IndexingError(f"the grid of C is {list(grid)}; expected positive values, each once")
-    for name, vectors in (("training", train), ("test", test)):
-        for first in range(0, len(vectors), ROWS):
-            finite = np.isfinite(vectors[first : first + ROWS]).all(axis=1)
-            if not finite.all():
-                row = first + int(np.argmin(finite))
-                raise IndexingError(f"{name} vector {row} is not finite; leave papers without a vector out")

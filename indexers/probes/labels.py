@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors
-from pinakes.indexers.probes.dual import Boxes, Fit, Numbers, Rows
+from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors, check_examples
+from pinakes.indexers.probes.dual import Boxes, Fit
+from pinakes.indexers.probes.pairs import Numbers
+from pinakes.indexers.probes.rows import Rows
 from pinakes.indexers.probes.search import (
-    check_examples,
     choose_first_best,
     decide,
     fit_last,

@@ -51,7 +51,7 @@ def fit_by_products(products: Doubles, signs: Doubles, active: Flags, cost: floa
 def find_lengths(
     short: NDArray[np.floating], rate: NDArray[np.floating], cost: float, slope: Doubles, square: Doubles
 ) -> Doubles:
-    """The lengths (c,) at which steps end lowest: the functions along them are piecewise quadratic and convex.
+    """The lengths (c,) at which steps end lowest; the functions along them are convex, piecewise quadratic.
 
     What is `short` of a margin of 1 (n, c) grows by `rate` (n, c); `slope` and `square` (c,) are w p and p p.
     A length of 1 is kept where no other is clearly better.
@@ -77,8 +77,20 @@ def _regress(products: Doubles, signs: Doubles, active: Flags, cost: float) -> D
     rows = np.flatnonzero(active)
     result = np.zeros(len(signs))
     if len(rows):
-        matrix = products[np.ix_(rows, rows)]
-        matrix.flat[:: len(rows) + 1] += 1 / (2 * cost)
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        result[rows] = cho_solve(factor, signs[rows], check_finite=False)
+        result[rows] = solve_ridge(products[np.ix_(rows, rows)], 1 / (2 * cost), signs[rows])
     return result
+
+
+def solve_ridge(matrix: Doubles, ridge: float, right: Doubles) -> Doubles:
+    """The solution (n,) of (`matrix` + `ridge` I) x = `right`; overwrites `matrix` (n, n), X X^T or X^T X.
+
+    A ridge below what float64 tells from 0 beside the matrix is raised to that, so that there is a solution.
+
+    >>> solve_ridge(np.zeros((2, 2)), 0.5, np.array([1.0, 2.0])).round(3).tolist()
+    [2.0, 4.0]
+    """
+    least = len(matrix) * np.finfo(np.float64).eps * matrix.diagonal().max()
+    matrix.flat[:: len(matrix) + 1] += max(ridge, least)
+    # Symmetric, and its transpose is in the order that LAPACK takes without a copy.
+    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, right, check_finite=False))

@@ -19,7 +19,7 @@ from pinakes.indexers.probes.steps import Scaling, Stepper
 
 MOST_STEPS: Final = 100
 SUFFICIENT: Final = 1e-4  # of the predicted decrease (Armijo)
-MOST_FOLLOWED: Final = 32  # steps whose best lengths are found together
+MOST_FOLLOWED: Final = 16  # steps whose best lengths are found together
 
 
 class Fits(NamedTuple):

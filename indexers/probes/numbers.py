@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors
-from pinakes.indexers.probes.dual import Boxes, Numbers, Rows
+from pinakes.indexers.probes.base import FEW_SHOT_C, FOLDS, Predictions, Rules, Vectors, check_examples
+from pinakes.indexers.probes.dual import Boxes
 from pinakes.indexers.probes.lightning_svr import fit_as_lightning
+from pinakes.indexers.probes.pairs import Numbers
+from pinakes.indexers.probes.rows import Rows
 from pinakes.indexers.probes.search import (
-    check_examples,
     choose_first_best,
     decide,
     fit_last,

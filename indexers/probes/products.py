@@ -6,7 +6,6 @@ Blocks and the order of sums are fixed and BLAS runs on one thread in each of ou
 same bits at any number of threads.
 """
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from pinakes.indexers.probes.base import Vectors
 
@@ -109,8 +107,8 @@ class Examples:
     def evaluate(self, weights: Doubles, problems: Problems, state: States, columns: Codes) -> Loss:
         """The loss at `weights` (D, c), in float64; sets `state[:, columns]`.
 
-        `state` is (n, all columns), in the order of the rows here: `ACTIVE` for an example with a loss, `NEAR`
-        for one that is less than `MARGIN` from having one, else 0.
+        `state` is (n, all columns), in the order of the rows here: `ACTIVE` for an example with a loss,
+        `NEAR` for one that is less than `MARGIN` from having one, else 0.
         """
 
         def work(lane: _Lane, kept: Codes, part: Doubles) -> Doubles:
@@ -244,16 +242,6 @@ class Examples:
         for (_, columns, _), result in zip(jobs, self.each(jobs, work), strict=True):
             total[:, columns] += result
         return total
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_blas_thread() -> Any:
-    """A context in which BLAS computes on the thread that calls it."""
-    return _blas().limit(limits=1)
 
 
 def _share_out(folds: Codes) -> list[_Lane]:

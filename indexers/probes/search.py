@@ -5,46 +5,20 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from pinakes.errors import IndexingError
-from pinakes.indexers.probes.base import Vectors
-from pinakes.indexers.probes.dual import Boxes, Fit, Numbers, Rows, fit_boxes, start_fit, widen
+from pinakes.indexers.probes.base import Vectors, one_blas_thread
+from pinakes.indexers.probes.dual import Boxes, Fit, fit_boxes, start_fit
+from pinakes.indexers.probes.pairs import Numbers
+from pinakes.indexers.probes.rows import Rows, widen
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Answers = NDArray[Any]
-"""what the training papers are known to be: memberships (n, K) or numbers (n,)"""
 
 SHARPER: Final = 1e-2
 """of the tolerance: what the last fit goes on to, so that it leaves few predictions open"""
-
-
-def check_examples(train: Vectors, known: Answers, test: Vectors, grid: Sequence[float] | None) -> None:
-    """Refuse shapes that do not meet, values that are not finite, and a grid without positive values.
-
-    Raises:
-        IndexingError: one of these.
-    """
-    if not len(train) or len(train) != len(known) or train.shape[1] != test.shape[1]:
-        raise IndexingError(
-            f"training vectors {train.shape} with {len(known)} answers and test vectors {test.shape}; "
-            "expected an answer for each training vector, one at least, and as many dimensions in both"
-        )
-    if grid is not None and (not len(grid) or min(grid) <= 0 or len(set(grid)) < len(grid)):
-        raise IndexingError(f"the grid of C is {list(grid)}; expected positive values, each once")
-    for name, values in (("training vector", train), ("test vector", test), ("training answer", known)):
-        for first in range(0, len(values), 4096):
-            part = values[first : first + 4096]
-            finite = np.isfinite(part).reshape(len(part), -1).all(axis=1)
-            if not finite.all():
-                raise IndexingError(
-                    f"{name} {first + int(np.argmin(finite))} is not finite; leave such papers out"
-                )
 
 
 def fit_path(
@@ -64,8 +38,9 @@ def fit_last(
 
     The objective is strongly convex with modulus 1, so the distance is at most the root of twice the gap.
     """
+    *_, near = fit_path(rows, make_boxes, [limit / 100, limit / 10, limit], tolerance, max_steps)
     boxes = make_boxes(limit)
-    fit = fit_boxes(rows, boxes, start_fit(rows), SHARPER * tolerance, max_steps)
+    fit = fit_boxes(rows, boxes, near, SHARPER * tolerance, max_steps)
     rounding = 1e-15 * float(fit.weights @ fit.weights)
     return fit, float(np.sqrt(2.0 * max(boxes.measure_gap(fit), rounding)))
 
@@ -98,7 +73,7 @@ def choose_first_best(fold_scores: Numbers) -> tuple[int, Numbers]:
 def run_all(function: Callable[[Item], Result], items: Sequence[Item], threads: int | None) -> list[Result]:
     """The function of every item, on so many threads (None: one a core) with one of BLAS each."""
     workers = min(threads or os.cpu_count() or 1, max(1, len(items)))
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, items))
 
 

@@ -2,26 +2,25 @@
 
 Two ways, chosen by what they cost. Conjugate gradients take all problems in the same float32 passes,
 preconditioned by (I + 2 C a X^T X)^-1, a the share of active examples, from one eigendecomposition. With few
-active examples, or a preconditioner that serves a problem badly, factorisations of the problem's own matrix are
-cheaper: of the examples that are active or near it (`nearby`), which ends at the optimum of these alone, or
-of X_A^T X_A where they are many.
+active examples, or a preconditioner that serves a problem badly, factorisations of the problem's own matrix
+are cheaper: of the examples that are active or near it (`nearby`), which ends at the optimum of these alone,
+or of X_A^T X_A where they are many.
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from pinakes.indexers.probes.nearby import fit_by_products
+from pinakes.indexers.probes.nearby import fit_by_products, solve_ridge
 from pinakes.indexers.probes.products import ACTIVE, Codes, Doubles, Examples, Problems, States
 
 FORCING: Final = 0.1  # a step's system is solved until this share of the gradient remains
 SHARPEST: Final = 0.3  # of the tolerance: no system is solved further
 EXPECTED: Final = 8  # inner steps, before a problem has shown how many it takes
 DOUBLE: Final = 2  # what float64 costs, in float32
-MOST_NEAR: Final = 1.5  # times D: more examples are not brought to their own optimum
+MOST_NEAR: Final = 1.0  # times D: more examples are not brought to their own optimum
 READING: Final = 8  # what a pass over the vectors costs beside its columns, in columns
-GATHERED: Final = 2048  # active examples at a time
+GATHERED: Final = 512  # active examples at a time
 
 
 class Scaling(NamedTuple):
@@ -94,10 +93,7 @@ class Stepper:
             taken = self._examples.gather(rows[first : first + GATHERED])
             matrix += taken.T @ taken
         matrix *= 2 * cost
-        matrix.flat[:: len(matrix) + 1] += 1.0
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        step = cho_solve(factor, -gradient, check_finite=False)
-        return step
+        return solve_ridge(matrix, 1.0, -gradient)
 
     def _conjugate(
         self, going: Codes, gradient: Doubles, cost: float, target: Doubles, most: Doubles
@@ -121,10 +117,6 @@ class Stepper:
             residual = residual - length * curved
             self._inner[columns] += 1
             more = (np.linalg.norm(residual, axis=0) > enough[left]) & (self._inner[columns] < most[left] + 1)
-            left, residual, direction, product = (
-                left[more],
-                residual[:, more],
-                direction[:, more],
-                product[more],
-            )
+            left, product = left[more], product[more]
+            residual, direction = residual[:, more], direction[:, more]
         return steps

@@ -1,12 +1,17 @@
 """What the templates of scholarly encoders say, the same on both databases."""
 
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.queries.definition import read_benchmark
 from pinakes.queries.relations import prefix_text, read_template, select_corpus_texts, select_queries
-from tests.benching import change
+from pinakes.workload.benchmark import open_benchmark
+from tests.benching import change, write_benchmark
 
 
 def read_papers(database: Database, template: str) -> list[str]:
@@ -32,6 +37,49 @@ def test_the_search_task_adds_venue_and_year(prepared: Database) -> None:
     change(prepared, "UPDATE papers SET venue = 'Nature', year = 2019 WHERE source_id = 'p1'")
     expected = ["Graphs [SEP] citation graph retrieval [SEP] Nature [SEP] 2019"]
     assert read_papers(prepared, "scirepeval_search")[:1] == expected
+
+
+def test_the_search_task_leaves_out_what_a_paper_lacks(prepared: Database) -> None:
+    change(prepared, "UPDATE papers SET venue = '', year = NULL WHERE source_id = 'p1'")
+    change(prepared, "UPDATE papers SET venue = 'Nature', year = 2019 WHERE source_id = 'p2'")
+    change(prepared, "UPDATE papers SET venue = NULL, year = 1999 WHERE source_id = 'p3'")
+    assert read_papers(prepared, "scirepeval_search") == [
+        "Graphs [SEP] citation graph retrieval",
+        "graph models [SEP] Nature [SEP] 2019",
+        "graph models",
+        "1999",
+    ]
+
+
+def test_separators_with_and_without_spaces_are_the_same_tokens_where_no_field_is_missing(
+    untouched: Database, toy_folder: str
+) -> None:
+    encoder = load_encoder(resolve_model(toy_folder), "fp32")
+    specter, scirepeval = (
+        encoder.tokenize(read_papers(untouched, template)[:2]) for template in ("specter", "scirepeval")
+    )
+    assert specter[0] == scirepeval[0]
+    # Of a paper without a title, SPECTER's text keeps the separator and SciRepEval's does not.
+    words = [encoder.tokenizer.convert_ids_to_tokens(found[1])[:3] for found in (specter, scirepeval)]
+    assert words == [["[CLS]", "[SEP]", "graph"], ["[CLS]", "graph", "model"]]
+
+
+def test_a_topic_says_its_title_its_question_and_its_narrative(
+    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(prepared, "UPDATE benchmark_queries SET description = 'Which?' WHERE query_id = 'q1'")
+    change(prepared, "UPDATE benchmark_queries SET narrative = 'All of them.' WHERE query_id IN ('q1', 'q2')")
+    view = (
+        "SELECT query_id, paper_id, text, description, narrative FROM benchmark_queries "
+        "INNER JOIN corpora USING (corpus_id) WHERE corpora.name = 'scifact'"
+    )
+    monkeypatch.setenv("PINAKES_BENCHMARKS", str(write_benchmark(tmp_path, corpus="scifact", queries=view)))
+    benchmark = open_benchmark(prepared, "own")
+    with prepared.read() as session:
+        rows = session.rows(select_queries(benchmark, "scirepeval_topic"))
+    assert {row["query_id"]: row["text"] for row in rows}["q1"] == (
+        "graph models [SEP] Which? [SEP] All of them."
+    )
 
 
 @pytest.mark.parametrize("template", ["specter", "scirepeval"])

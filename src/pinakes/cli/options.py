@@ -79,6 +79,13 @@ Options = Annotated[
     typer.Option(help="name=value for the system; `pinakes systems NAME` lists them. May be repeated."),
 ]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda. Default: CUDA where there is a device.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Which of a system's embeddings: CLF, RGN, PRX, QRY, or SRCH. Default: the benchmark's format.",
+    ),
+]
 QueryTemplate = Annotated[
     str | None, typer.Option(help="Text template for queries. Default: the benchmark's.")
 ]
@@ -136,6 +143,7 @@ class SystemChoices:
     distance: Distance = None
     device: Device = None
     option: Options = None
+    format: Format = None
 
     def for_database(self, database: "Database", through: str = "exact") -> "SystemOptions":
         """The options with the folder of the database's side indexes."""
@@ -143,7 +151,9 @@ class SystemChoices:
         from pinakes.workload.benchmark import find_index_folder
 
         folder, parameters = find_index_folder(database), parse_options(self.option)
-        return SystemOptions(folder, self.precision, self.distance, self.device, parameters, through)
+        return SystemOptions(
+            folder, self.precision, self.distance, self.device, parameters, through, format=self.format
+        )
 
 
 @dataclass(frozen=True, slots=True)

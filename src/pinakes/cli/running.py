@@ -45,6 +45,11 @@ def use_corpus(
     common.say(f"{benchmark} reads {corpus}")
 
 
+Mode = Annotated[
+    str, typer.Option(help="corrected, or published: as the published code has it, with its faults.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class RankingOptions:
     """What is ranked, and how much of it is kept."""
@@ -53,9 +58,7 @@ class RankingOptions:
     query_template: QueryTemplate = None
     paper_template: PaperTemplate = None
     again: Annotated[bool, typer.Option("--again", help="Rank again even where nothing changed.")] = False
-    mode: Annotated[
-        str, typer.Option(help="corrected, or published: as the published code has it, with its faults.")
-    ] = "corrected"
+    mode: Mode = "corrected"
 
 
 @app.command()
@@ -170,6 +173,24 @@ class ReproduceOptions:
 
 
 @app.command()
+def cross_format(
+    benchmarks: Annotated[list[str], typer.Argument(help="The benchmarks; each has a format.")],
+    system: Annotated[str, typer.Option("--system", "-s", help="A system that has several embeddings.")],
+    choices: Annotated[SystemChoices, Omit("format")],
+    common: CommonOptions,
+    mode: Mode = "corrected",
+) -> None:
+    """Run and score each code's embedding on each benchmark: which one serves which format."""
+    from pinakes.evaluate.cross_format import CrossFormatRequest, cross_format
+    from pinakes.report.present.cross_format import print_cross_format
+
+    with common.connect() as database:
+        request = CrossFormatRequest(system, benchmarks, choices.for_database(database), mode)
+        scores = cross_format(database, request, progress=common.show_progress())
+    print_cross_format(scores, as_json=common.json)
+
+
+@app.command()
 def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: CommonOptions) -> None:
     """Index, run and score every baseline of a benchmark, beside the published figures."""
     from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
@@ -212,7 +233,7 @@ class GridOptions:
 def tune_bm25(
     benchmark: BenchmarkName,
     grid: GridOptions,
-    choices: Annotated[SystemChoices, Omit("precision", "distance", "device")],
+    choices: Annotated[SystemChoices, Omit("precision", "distance", "device", "format")],
     templates: Templates,
     common: CommonOptions,
 ) -> None:

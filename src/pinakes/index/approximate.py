@@ -1,8 +1,9 @@
 """Approximate indexes over an encoder's stored vectors: Faiss beside the database, HNSW in Postgres."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pinakes.database import Database
+from pinakes.errors import InputError
 from pinakes.options import parse_options
 from pinakes.progress import Progress, Silent
 from pinakes.systems.base import SystemOptions
@@ -11,7 +12,8 @@ from pinakes.vectors.indexes.base import VectorIndexSummary
 from pinakes.vectors.indexes.faiss_side import build_faiss_index
 from pinakes.vectors.indexes.pgvector import build_pgvector
 from pinakes.vectors.nearest import list_build_options
-from pinakes.workload.scope import open_corpus
+from pinakes.workload.readers import SEARCH, FormatChoice, Reader, find_readers
+from pinakes.workload.scope import add_prefix, open_corpus
 from pinakes.workload.templates import find_own_templates
 
 
@@ -37,9 +39,11 @@ def index_faiss(
         InputError: a value is not one that its option can have.
         RunError: the corpus was not encoded; the message has the command.
     """
-    template = request.paper_template or find_own_templates(request.system)[1]
-    scope = open_corpus(database, request.corpus, template)
-    encoder = _start(request.system, request.options)
+    choice = replace(request.options, own_format=SEARCH).choice
+    template = request.paper_template or find_own_templates(request.system, choice)[1]
+    reader = _find_reader(request.system, choice)
+    encoder = _start(reader.encoder, request.options)
+    scope = add_prefix(open_corpus(database, request.corpus, template), reader.prefix)
     stored = encoder.find(database, f"pinakes index {scope.requested_as}")
     known = list_build_options(request.kind)
     return build_faiss_index(
@@ -72,7 +76,8 @@ def index_pgvector(
         IndexingError: the database is DuckDB, or the settings do not fit.
         RunError: the encoder has made no vector yet.
     """
-    encoder = _start(system, options)
+    reader = _find_reader(system, replace(options, own_format=SEARCH).choice)
+    encoder = _start(reader.encoder, options)
     return build_pgvector(
         database,
         encoder.find(database, "pinakes index --corpus NAME"),
@@ -82,6 +87,14 @@ def index_pgvector(
         kind=kind,
         progress=progress or Silent(),
     )
+
+
+def _find_reader(system: str, choice: FormatChoice) -> Reader:
+    """The one encoder that reads the papers of a corpus for a system."""
+    readers = find_readers(system, choice).papers
+    if len(readers) > 1:
+        raise InputError(f"{system} is a mean of several encoders; expected one, whose vectors are indexed.")
+    return readers[0]
 
 
 def _start(system: str, options: SystemOptions) -> EncoderSession:

@@ -1,11 +1,14 @@
 """What a system needs before it can rank a benchmark or search a corpus: vectors, or a side index."""
 
+from dataclasses import replace
+
 from pinakes.database import Database
 from pinakes.progress import Progress, Silent
-from pinakes.systems.base import IndexSummary, SystemOptions
+from pinakes.systems.base import IndexSummary, SystemOptions, choose_options
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
+from pinakes.workload.readers import SEARCH
 from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
 
@@ -29,10 +32,10 @@ def index(
         IndexingError: a model or a text cannot be used.
     """
     benchmark = open_benchmark(database, benchmark_name)
-    options = options or SystemOptions(find_index_folder(database))
+    options = choose_options(benchmark, options or SystemOptions(find_index_folder(database)))
     task, system = find_task(benchmark), find_system(system_name, options)
     require_ability(system, task.needs, f", which the task {task.name} needs")
-    templates = choose_templates(benchmark, system_name, query_template, paper_template)
+    templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
     return system.index(database, questions, progress or Silent())
 
@@ -53,7 +56,9 @@ def index_corpus(
         InputError: the system cannot index a corpus without a benchmark.
         IndexingError: a model or a text cannot be used.
     """
-    system = find_system(system_name, options or SystemOptions(find_index_folder(database)))
+    options = replace(options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
+    system = find_system(system_name, options)
     require_ability(system, "index_corpus")
-    scope = open_corpus(database, corpus, paper_template or find_own_templates(system_name)[1])
+    own_template = find_own_templates(system_name, options.choice)[1]
+    scope = open_corpus(database, corpus, paper_template or own_template)
     return system.index_corpus(database, scope, progress or Silent())

@@ -17,9 +17,9 @@ from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
 from pinakes.errors import UnknownNameError
 from pinakes.progress import Progress, Silent
-from pinakes.queries.definition import MODES, Benchmark
+from pinakes.queries.definition import MODES
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
-from pinakes.systems.base import SystemDescription, SystemOptions
+from pinakes.systems.base import SystemDescription, SystemOptions, choose_options
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.tasks.base import Answers, Questions, Task, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
@@ -66,7 +66,9 @@ def run(
     options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
     system = find_system(request.system, options)
     require_ability(system, task.needs, f", which the task {task.name} needs")
-    templates = choose_templates(benchmark, request.system, request.query_template, request.paper_template)
+    templates = choose_templates(
+        benchmark, request.system, request.query_template, request.paper_template, options.format
+    )
     questions: Any = task.read(database, benchmark, *templates)  # of the form that the task's systems take
     row = describe_run(questions, system.name, system.describe(database, questions))
     existing = find_run(database, row["run_digest"])
@@ -74,11 +76,6 @@ def run(
         return summarise(existing, existing=True)
     answers = task.answer(database, system, questions, progress or Silent())
     return _store(database, task, row, answers, clock)
-
-
-def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:
-    """The options of a system for a benchmark: vectors are compared as it says, unless the user does."""
-    return replace(options, distance=options.distance or benchmark.distance)
 
 
 def describe_run(questions: Questions, system: str, description: SystemDescription) -> dict[str, Any]:

@@ -5,7 +5,7 @@ the rest is ranked exactly.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from pinakes.search.filter import PaperFilter, find_pool
 from pinakes.systems.base import CorpusQuery, System, SystemOptions
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder
+from pinakes.workload.readers import SEARCH
 from pinakes.workload.scope import PAPER_TEMPLATE, open_corpus
 from pinakes.workload.templates import find_own_templates
 
@@ -75,9 +76,9 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     """
     check_k(request.k)
     _check_requested(request)
-    template = request.paper_template or find_own_templates(request.system)[1]
+    options = replace(request.options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
+    template = request.paper_template or find_own_templates(request.system, options.choice)[1]
     scope = open_corpus(database, request.corpus, template)
-    options = request.options or SystemOptions(find_index_folder(database))
     system = _find_searcher(request, options)
     pool = find_pool(database, scope.corpus, request.wanted)
     ties = _tie_order(database, scope.corpus)
@@ -86,7 +87,7 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
         return _describe(database, system.search(database, query))
     requested = read_requested_paper(database, scope.corpus, request.paper, request.sentences)
     # One more than is requested: the paper itself is mostly the nearest.
-    query = CorpusQuery(scope, requested.text, request.k + 1, pool, ties)
+    query = CorpusQuery(scope, requested.text, request.k + 1, pool, ties, by_paper=True)
     return _describe(database, _leave_out(system.search(database, query), requested.paper_id, request.k))
 
 

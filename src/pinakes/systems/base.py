@@ -1,7 +1,7 @@
 """What a ranking system is: it says what decides its scores and what it can do, indexes, and ranks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -16,6 +16,7 @@ from pinakes.indexers.names import EXACT
 from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.workload.paper_texts import PaperTexts
+from pinakes.workload.readers import FormatChoice
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
 
@@ -66,6 +67,8 @@ class SystemOptions:
         through: how a search compares vectors: exact, pgvector or faiss:KIND; a run is always exact.
         parameters: the system's own options, name to value, as typed.
         fixed: those of its options that a named baseline sets, and that nobody else may.
+        format: the code, or SRCH, whose embeddings are asked for; None: those of `own_format`.
+        own_format: the format of what asks, set by what runs a benchmark or searches; None: it has none.
     """
 
     index_folder: Path
@@ -75,6 +78,13 @@ class SystemOptions:
     parameters: Mapping[str, str] = field(default_factory=dict)
     through: str = EXACT
     fixed: Mapping[str, str] = field(default_factory=dict)
+    format: str | None = None
+    own_format: str | None = None
+
+    @property
+    def choice(self) -> FormatChoice:
+        """Which of several embeddings is asked for."""
+        return FormatChoice(self.own_format, self.format)
 
     @property
     def requested(self) -> str:
@@ -84,6 +94,11 @@ class SystemOptions:
         ' --option analysis=words'
         """
         return "".join(f" --option {name}={value}" for name, value in self.parameters.items())
+
+
+def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:
+    """The options of a system for a benchmark: its format, and its distance unless the user gave one."""
+    return replace(options, distance=options.distance or benchmark.distance, own_format=benchmark.format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +120,7 @@ class CorpusQuery:
         k: how many papers.
         pool: the papers that may be found (ascending ids); None: all of the corpus.
         tie_order: of papers with equal scores.
+        by_paper: whether the text is that of a paper, which is then read as one.
     """
 
     scope: CorpusScope
@@ -112,6 +128,7 @@ class CorpusQuery:
     k: int
     pool: Ids | None
     tie_order: TieOrder
+    by_paper: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,8 +159,11 @@ class Asked(Protocol):
     def digest(self) -> str:
         """What tells it from others."""
 
-    def select_texts(self) -> list[sa.Select[Any]]:
-        """Selects whose column `text` has every text that is compared."""
+    def select_query_texts(self) -> sa.Select[Any] | None:
+        """A select whose column `text` has every text that a query asks with; None: there are no queries."""
+
+    def select_paper_texts(self) -> sa.Select[Any]:
+        """A select whose column `text` has every paper's text."""
 
 
 class System(Protocol):

@@ -1,27 +1,29 @@
 """Encoders as systems: the exact comparison of a query's vector with those of its candidates.
 
 `mean:specter,scincl` is an ensemble: a text's vector is the mean of those of its members.
+`formats:CLF=a,PRX=b` answers with the embedding of the format that asks; queries and papers may be read by
+different encoders.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any, ClassVar, Final
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.errors import InputError, RunError
+from pinakes.errors import RunError
 from pinakes.indexers.encoder.precision import device_name
+from pinakes.indexers.encoder.presets import PROMPTS
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.names import EXACT, Distance
-from pinakes.options import NoOptions, read_options
+from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
-from pinakes.schema import vectors_table
 from pinakes.systems.base import (
     Ability,
     Asked,
@@ -36,6 +38,15 @@ from pinakes.systems.base import (
 )
 from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
 from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.members import (
+    Member,
+    Stored,
+    Texts,
+    describe_members,
+    join_texts,
+    list_tables,
+    start_members,
+)
 from pinakes.vectors.reading import (
     CandidateBlocks,
     CorpusBlocks,
@@ -45,12 +56,18 @@ from pinakes.vectors.reading import (
     read_vectors,
     reload_vectors,
 )
-from pinakes.vectors.stored import StoredEncoder, select_distinct_texts
+from pinakes.vectors.stored import PrefixedVectors
 from pinakes.workload.paper_texts import PaperTexts
-from pinakes.workload.scope import CorpusScope
+from pinakes.workload.readers import find_readers
+from pinakes.workload.scope import CorpusScope, add_prefix
 from pinakes.workload.workload import Workload
 
-ENSEMBLE: Final = "mean:"
+
+@dataclass(frozen=True, slots=True)
+class DenseOptions:
+    """The options of systems that compare vectors of texts."""
+
+    prompts: str | None = option(None, "Published prompts before every text, by the format.", choices=PROMPTS)
 
 
 class DenseSystem(System):
@@ -59,47 +76,59 @@ class DenseSystem(System):
     can: ClassVar[frozenset[Ability]] = frozenset(
         {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through"}
     )
-    own_options: ClassVar[type[NoOptions]] = NoOptions
+    own_options: ClassVar[type[DenseOptions]] = DenseOptions
 
     def __init__(self, name: str, options: SystemOptions) -> None:
-        if options.through == EXACT:
-            read_options(NoOptions, name, options.parameters)  # the others are those of an index
-        self._options = options
-        self._members = [_start(part, options) for part in self._list_members(name)]
-        self._distance = _choose_distance(self._members)
-        self._device = self._members[0].device
-        self._precision = self._members[0].precision
-        self.name = self._spell()
-
-    def _list_members(self, name: str) -> list[str]:
-        return [name]
-
-    def _spell(self) -> str:
-        return self._members[0].source.name
+        own, self._through = _split_options(options)
+        given = read_options(DenseOptions, name, own)
+        readers = find_readers(name, replace(options.choice, prompts=given.prompts))
+        encoders: dict[str, EncoderSession] = {}
+        for reader in (*readers.queries, *readers.papers):
+            if reader.encoder not in encoders:
+                encoders[reader.encoder] = _start(reader.encoder, options)
+        self._options, self._asked_as = options, name
+        self._queries = start_members(encoders, readers.queries)
+        self._papers = start_members(encoders, readers.papers)
+        self._distance = _choose_distance(list(encoders.values()))
+        first = self._papers[0].encoder
+        self._device, self._precision = first.device, first.precision
+        self.name = readers.spell({name: one.source.name for name, one in encoders.items()})
 
     def index(self, database: Database, workload: Asked, progress: Progress) -> IndexSummary:
         """Encode every text of the workload that has no vector yet."""
-        texts = select_distinct_texts(*workload.select_texts())
-        return self._encode(database, texts, workload.benchmark.name, progress)
+        return self._encode(database, self._list_texts(workload), workload.benchmark.name, progress)
 
     def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The encoders, the distance and the device."""
         stored = self._require_workload(database, workload)
-        alone = len(stored) == 1
-        which = {"encoder": stored[0].name} if alone else {"mean_of": [one.name for one in stored]}
+        deciding = list(
+            dict.fromkeys(stored[member] for member in (*self._papers, *self._queries) if member in stored)
+        )
+        asks_otherwise = self._is_split and workload.select_query_texts() is not None
         return SystemDescription(
-            {**which, "distance": self._distance, "search": "exact"},
+            {
+                **describe_members("", stored, self._papers),
+                **(describe_members("query_", stored, self._queries) if asks_otherwise else {}),
+                "distance": self._distance,
+                "search": "exact",
+            },
             device=device_name(self._device),
-            encoder_id=stored[0].encoder_id if alone else None,
-            encoder_revision=", ".join(one.revision for one in stored),
+            encoder_id=deciding[0].encoder_id if len(deciding) == 1 else None,
+            encoder_revision=", ".join(one.revision for one in deciding),
             precision=self._precision,
         )
 
+    @property
+    def _is_split(self) -> bool:
+        """Whether queries and papers are read differently."""
+        return self._queries != self._papers
+
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By exact comparison; a candidate without a text has no vector and is in no ranking."""
-        tables = _tables(self._require_workload(database, workload))
+        stored = self._require_workload(database, workload)
+        tables = list_tables(stored, self._papers)
         with database.read() as session:
-            query_rows, _ = found = fetch_queries(session, workload, tables)
+            query_rows, _ = found = fetch_queries(session, workload, list_tables(stored, self._queries))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
         with database.read() as session:
             rankings = rank(session, workload, tables, *found)
@@ -107,7 +136,7 @@ class DenseSystem(System):
 
     def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
         """Stored vectors; a paper without a text has none."""
-        tables = _tables(self._require_workload(database, texts))
+        tables = list_tables(self._require_workload(database, texts), self._papers)
         with database.read() as session:
             return Embedded(*read_vectors(session, texts, tables))
 
@@ -115,7 +144,7 @@ class DenseSystem(System):
         self,
         session: Session,
         workload: Workload,
-        tables: list[sa.Table],
+        tables: list[PrefixedVectors],
         query_rows: list[int],
         queries: Vectors,
     ) -> Iterator[Ranking]:
@@ -132,7 +161,7 @@ class DenseSystem(System):
         self,
         session: Session,
         workload: Workload,
-        tables: list[sa.Table],
+        tables: list[PrefixedVectors],
         query_rows: list[int],
         queries: Vectors,
     ) -> Iterator[Ranking]:
@@ -148,69 +177,88 @@ class DenseSystem(System):
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """As `rank` in each pool, with every vector read once; a query's own paper is left out."""
-        tables = _tables(self._require_workload(database, workload))
+        stored = self._require_workload(database, workload)
         requested = sum(text != "" for text in workload.query_texts)
         if requested and workload.has_text.any():
-            rankings = self._rank_groups(database, workload, tables)
+            rankings = self._rank_groups(database, workload, stored)
             yield from report_rankings(rankings, workload, self.name, requested, progress)
 
-    def _rank_groups(
-        self, database: Database, workload: Workload, tables: list[sa.Table]
-    ) -> Iterator[Ranking]:
-        blocks = CandidateBlocks(workload)
+    def _rank_groups(self, database: Database, workload: Workload, stored: Stored) -> Iterator[Ranking]:
+        blocks, queried = CandidateBlocks(workload), list_tables(stored, self._queries)
         with ExitStack() as stack:
             with database.read() as session:
-                texts, queries = fetch_distinct_queries(session, workload, tables)
-                read = hold_vectors(blocks.read(session, tables), blocks.rows, queries.shape[1])
+                texts, queries = fetch_distinct_queries(session, workload, queried)
+                candidates = blocks.read(session, list_tables(stored, self._papers))
+                read = hold_vectors(candidates, blocks.rows, queries.shape[1])
                 held = stack.enter_context(read)
             # The database is not kept waiting while pools are searched.
             yield from rank_pools(workload, held, texts, queries, self._distance, self._device)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""
-        return self._encode(database, _corpus_texts(scope), scope.corpus, progress)
+        return self._encode(database, self._list_corpus_texts(scope), scope.corpus, progress)
 
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
-        stored = self._require(database, _corpus_texts(query.scope), query.scope.requested_as)
-        vector = mean_vectors([member.embed(query.text) for member in self._members])
+        stored = self._require(database, self._list_corpus_texts(query.scope), query.scope.requested_as)
+        asking = self._papers if query.by_paper else self._queries
+        vector = mean_vectors([member.encoder.embed(member.prefix + query.text) for member in asking])
         through, folder = self._options.through, self._options.index_folder
         if through != EXACT:
             from pinakes.vectors.nearest import VectorQuery, search_through  # imported late: Faiss
 
+            (member,) = self._papers
+            scope = add_prefix(query.scope, member.prefix)
             nearest = VectorQuery(
-                query.scope, stored[0], vector, query.k, self._distance, query.pool, query.tie_order
+                scope, stored[member], vector, query.k, self._distance, query.pool, query.tie_order
             )
-            return search_through(database, folder, through, nearest, self._options.parameters)
+            return search_through(database, folder, through, nearest, self._through)
         with database.read() as session:
             blocks = CorpusBlocks(session, query.scope, query.pool)
-            read = blocks.read(session, _tables(stored))
+            read = blocks.read(session, list_tables(stored, self._papers))
             found, scores = search_exact(vector, read, query.k, self._distance, blocks.ties, self._device)
         return Ranked(blocks.paper_ids[found[0]], scores[0])
 
-    def _encode(
-        self, database: Database, texts: sa.Select[Any], label: str, progress: Progress
-    ) -> IndexSummary:
+    def _list_texts(self, asked: Asked) -> Texts:
+        """What each encoder has to have a vector of."""
+        queries = asked.select_query_texts()
+        of_queries = [] if queries is None else [(member, queries) for member in self._queries]
+        papers = asked.select_paper_texts()
+        return join_texts([*of_queries, *((member, papers) for member in self._papers)])
+
+    def _list_corpus_texts(self, scope: CorpusScope) -> Texts:
+        texts = select_corpus_texts(scope.corpus, scope.paper_template)
+        return join_texts([(member, texts) for member in self._papers])
+
+    def _encode(self, database: Database, texts: Texts, label: str, progress: Progress) -> IndexSummary:
         started = time.monotonic()
-        counts = [member.encode(database, texts, label, progress) for member in self._members]
+        counts = [member.encoder.encode(database, one, label, progress) for member, one in texts.items()]
         added, existing = (sum(column) for column in zip(*counts, strict=True))
         return IndexSummary(self.name, added, existing, time.monotonic() - started)
 
-    def _require_workload(self, database: Database, workload: Asked) -> list[StoredEncoder]:
-        texts = select_distinct_texts(*workload.select_texts())
-        return self._require(database, texts, workload.benchmark.name)
+    def _require_workload(self, database: Database, asked: Asked) -> Stored:
+        return self._require(database, self._list_texts(asked), asked.benchmark.name)
 
-    def _require(self, database: Database, texts: sa.Select[Any], requested_as: str) -> list[StoredEncoder]:
-        stored = []
-        for member in self._members:
-            requested = f"--system {member.requested_as} --precision {member.precision}"
-            stored.append(member.require(database, texts, f"`pinakes index {requested_as} {requested}`"))
-        widths = {one.dimensions for one in stored}
+    def _require(self, database: Database, texts: Texts, requested_as: str) -> Stored:
+        """The stored encoders, which have a vector for every text."""
+        stored = {}
+        command = f"pinakes index {requested_as} --system {{}} --precision {self._precision}"
+        for member, one in texts.items():
+            requested = command.format(self._requested_as(member))
+            stored[member] = member.encoder.require(database, one, f"`{requested}`")
+        widths = {one.dimensions for one in stored.values()}
         if len(widths) > 1:
             raise RunError(
                 f"{self.name}: the encoders' vectors have {sorted(widths)} dimensions; expected one."
             )
         return stored
+
+    def _requested_as(self, member: Member) -> str:
+        """What makes the vectors of a member; the member alone where it reads without a prefix."""
+        if not member.prefix and not self._is_split:
+            return member.encoder.requested_as
+        forced = f" --format {self._options.format}" if self._options.format else ""
+        return f"'{self._asked_as}'{self._options.requested}{forced}"
 
 
 class EnsembleSystem(DenseSystem):
@@ -218,31 +266,28 @@ class EnsembleSystem(DenseSystem):
 
     can: ClassVar[frozenset[Ability]] = DenseSystem.can - {"search_through"}
 
-    def _list_members(self, name: str) -> list[str]:
-        listed = [part.strip() for part in name.removeprefix(ENSEMBLE).split(",")]
-        if len(listed) < 2 or len(set(listed)) < len(listed) or not all(listed):
-            raise InputError(
-                f"{name!r}: expected at least two encoders, each once, as in mean:specter,scincl."
-            )
-        return listed
 
-    def _spell(self) -> str:
-        return ENSEMBLE + ",".join(member.source.name for member in self._members)
+class FormatSystem(EnsembleSystem):
+    """An encoder for each format, by a name such as `formats:CLF=minilm,PRX=mean:specter,scincl`.
+
+    It is made for the format that asks: its run has the name, and the digest, of what decides the answers.
+    """
+
+
+def _split_options(options: SystemOptions) -> tuple[dict[str, str], Mapping[str, str]]:
+    """The system's own options, and those of an index that is searched through."""
+    if options.through == EXACT:
+        return dict(options.parameters), {}
+    known = {one.name for one in list_options(DenseOptions)}
+    own = {name: value for name, value in options.parameters.items() if name in known}
+    return own, {name: value for name, value in options.parameters.items() if name not in known}
 
 
 def _start(name: str, options: SystemOptions) -> EncoderSession:
     return EncoderSession(name, precision=options.precision, device=options.device, distance=options.distance)
 
 
-def _choose_distance(members: list[EncoderSession]) -> Distance:
+def _choose_distance(encoders: list[EncoderSession]) -> Distance:
     """What the encoders agree on; else the cosine."""
-    own = {member.distance for member in members}
+    own = {encoder.distance for encoder in encoders}
     return own.pop() if len(own) == 1 else "cosine"
-
-
-def _corpus_texts(scope: CorpusScope) -> sa.Select[Any]:
-    return select_distinct_texts(select_corpus_texts(scope.corpus, scope.paper_template))
-
-
-def _tables(stored: list[StoredEncoder]) -> list[sa.Table]:
-    return [vectors_table(one.name, one.dimensions) for one in stored]

@@ -22,6 +22,7 @@ SYSTEMS: Final = {
     "word2vec": "pinakes.systems.word2vec:Word2VecSystem",
 }
 COMBINED: Final = {
+    "formats": "pinakes.systems.dense:FormatSystem",
     "mean": "pinakes.systems.dense:EnsembleSystem",
     "rrf": "pinakes.systems.fusion:RankFusion",
     "sentences": "pinakes.systems.sentences.system:SentenceSystem",
@@ -30,6 +31,8 @@ COMBINED: Final = {
 }
 """what stands before the colon of a name such as rrf:bm25,minilm"""
 DENSE: Final = "pinakes.systems.dense:DenseSystem"
+OF_VECTORS: Final = (DENSE, COMBINED["mean"], COMBINED["formats"])
+"""what has an embedding of a text, and may have one for each format"""
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
 
@@ -84,6 +87,8 @@ def list_systems() -> list[str]:
 
 
 def _spell_combined(kind: str) -> str:
+    if kind == "formats":
+        return "formats:CODE=SYSTEM,CODE=SYSTEM"
     return f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM"
 
 
@@ -118,6 +123,8 @@ def find_system(name: str, options: SystemOptions) -> System:
     target = (COMBINED if colon else SYSTEMS).get(kind, DENSE)
     if target == DENSE and preset is None and "/" not in name:
         raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
+    if options.format is not None and target not in OF_VECTORS:
+        raise InputError(f"{name} has no embedding for each format; leave the format out.")
     make = cast(Callable[[str, SystemOptions], System], _import(target))
     return make(name, options)
 

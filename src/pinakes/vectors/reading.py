@@ -21,7 +21,7 @@ from pinakes.matrices import to_matrix
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts, select_queries
 from pinakes.schema import papers
-from pinakes.vectors.stored import digest_of
+from pinakes.vectors.stored import PrefixedVectors, add_prefix, digest_of
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Ids, Workload
@@ -42,14 +42,14 @@ class CandidateBlocks:
         self.rows = np.flatnonzero(workload.has_text)
         self.ties = workload.tie_order[self.rows]
 
-    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+    def read(self, session: Session, tables: Sequence[PrefixedVectors]) -> Iterator[Block]:
         """Read each candidate's vector once."""
         texts = select_candidate_texts(self._workload.benchmark, self._workload.paper_template)
         return _read_blocks(session, texts, tables, self._workload.paper_ids[self.rows], whole=True)
 
 
 def read_vectors(
-    session: Session, texts: PaperTexts, tables: list[sa.Table]
+    session: Session, texts: PaperTexts, tables: Sequence[PrefixedVectors]
 ) -> tuple[NDArray[np.intp], Vectors]:
     """The rows of `texts.paper_ids` that have a text, ascending, and their vectors (one for each row)."""
     rows = np.flatnonzero(texts.has_text)
@@ -77,13 +77,13 @@ class CorpusBlocks:
         chosen = slice(None) if pool is None else np.isin(ids, pool)
         self.paper_ids, self.ties = ids[chosen], ranks[chosen]
 
-    def read(self, session: Session, tables: list[sa.Table]) -> Iterator[Block]:
+    def read(self, session: Session, tables: Sequence[PrefixedVectors]) -> Iterator[Block]:
         """Read each vector once."""
         return _read_blocks(session, self._texts, tables, self.paper_ids, whole=False)
 
 
 def _read_blocks(
-    session: Session, texts: sa.Select[Any], tables: list[sa.Table], paper_ids: Ids, *, whole: bool
+    session: Session, texts: sa.Select[Any], tables: Sequence[PrefixedVectors], paper_ids: Ids, *, whole: bool
 ) -> Iterator[Block]:
     """The vectors of `paper_ids` (ascending), each once; `whole`: the texts are of no other papers.
 
@@ -111,7 +111,7 @@ def _select_ranks(texts: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def fetch_queries(
-    session: Session, workload: Workload, tables: Sequence[sa.Table]
+    session: Session, workload: Workload, tables: Sequence[PrefixedVectors]
 ) -> tuple[list[int], Vectors]:
     """Positions in `workload.query_ids` of the queries that have a vector, ascending, and the vectors."""
     texts = select_queries(workload.benchmark, workload.query_template).order_by(None).subquery("texts")
@@ -123,7 +123,7 @@ def fetch_queries(
 
 
 def fetch_distinct_queries(
-    session: Session, workload: Workload, tables: Sequence[sa.Table]
+    session: Session, workload: Workload, tables: Sequence[PrefixedVectors]
 ) -> tuple[dict[str, int], Vectors]:
     """The vectors of the distinct, non-empty texts of the queries, and which row each text's is."""
     requested = (
@@ -138,12 +138,13 @@ def fetch_distinct_queries(
 
 
 def _join_vectors(
-    texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[sa.Table]
+    texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[PrefixedVectors]
 ) -> sa.Select[Any]:
-    aliases = [table.alias(f"vectors_{number}") for number, table in enumerate(tables)]
+    aliases = [one.table.alias(f"vectors_{number}") for number, one in enumerate(tables)]
     source: Any = texts
-    for alias in aliases:
-        source = source.join(alias, alias.c.text_digest == digest_of(texts.c.text).element)
+    for alias, one in zip(aliases, tables, strict=True):
+        digest = digest_of(add_prefix(texts.c.text, one.prefix)).element
+        source = source.join(alias, alias.c.text_digest == digest)
     columns = [alias.c.embedding.label(f"embedding_{number}") for number, alias in enumerate(aliases)]
     return sa.select(key, *columns).select_from(source).where(texts.c.text != "")
 

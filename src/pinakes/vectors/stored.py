@@ -60,12 +60,26 @@ def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredE
         return StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
 
 
-def select_distinct_texts(*selects: sa.Select[Any]) -> sa.Select[Any]:
-    """text_digest and text of every distinct, non-empty `text` that the selects give."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PrefixedVectors:
+    """A table of vectors, and what stood before every text when its vector was made."""
+
+    table: sa.Table
+    prefix: str
+
+
+def select_distinct_texts(*selects: sa.Select[Any], prefix: str = "") -> sa.Select[Any]:
+    """text_digest and text of every distinct, non-empty `text` that the selects give, behind the prefix."""
     sides = [select.order_by(None).subquery() for select in selects]
     texts = sa.union_all(*(sa.select(side.c.text).where(side.c.text != "") for side in sides))
     distinct = sa.select(texts.subquery("all_texts").c.text).distinct().subquery("texts")
-    return sa.select(digest_of(distinct.c.text), distinct.c.text)
+    text = add_prefix(distinct.c.text, prefix)
+    return sa.select(digest_of(text), text.label("text"))
+
+
+def add_prefix(text: sa.ColumnElement[Any], prefix: str) -> sa.ColumnElement[Any]:
+    """A text that is not empty behind a prefix, which is a bound parameter."""
+    return sa.literal(prefix, sa.Text) + text if prefix else text
 
 
 def digest_of(text: sa.ColumnElement[Any]) -> sa.Label[Any]:

@@ -63,9 +63,9 @@ class PaperTexts:
         """paper_id and text of every paper, by paper_id."""
         return select_paper_texts(self.chosen, self.paper_template)
 
-    def select_texts(self) -> list[sa.Select[Any]]:
-        """Selects whose column `text` has every text that is encoded."""
-        return [self.select_paper_texts()]
+    def select_query_texts(self) -> sa.Select[Any] | None:
+        """None: nothing is asked by a text of its own."""
+        return None
 
     @classmethod
     def read(

@@ -1,12 +1,12 @@
 """A whole corpus as one template reads it: what an index is built over that serves any search."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import UnknownNameError
-from pinakes.queries.relations import read_template
+from pinakes.queries.relations import read_template, split_template
 from pinakes.schema import check_schema, corpora
 
 PAPER_TEMPLATE = "title_abstract"
@@ -22,6 +22,12 @@ class CorpusScope:
     corpus: str
     paper_template: str
     requested_as: str
+
+
+def add_prefix(scope: CorpusScope, prefix: str) -> CorpusScope:
+    """The corpus as an encoder reads it that reads a prefix before every text."""
+    before, template = split_template(scope.paper_template)
+    return replace(scope, paper_template=f"{prefix}{before}{{{template}}}") if prefix else scope
 
 
 def open_corpus(database: Database, name: str, paper_template: str | None = None) -> CorpusScope:

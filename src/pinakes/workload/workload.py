@@ -91,12 +91,13 @@ class Workload:
         """The corpus of the candidates, read as they are."""
         return CorpusScope(self.benchmark.corpus, self.paper_template, self.benchmark.name)
 
-    def select_texts(self) -> list[sa.Select[Any]]:
-        """Selects whose column `text` has every text that is compared: of queries, of candidates."""
-        return [
-            select_queries(self.benchmark, self.query_template),
-            select_candidate_texts(self.benchmark, self.paper_template),
-        ]
+    def select_query_texts(self) -> sa.Select[Any] | None:
+        """A select whose column `text` has every text that a query asks with."""
+        return select_queries(self.benchmark, self.query_template)
+
+    def select_paper_texts(self) -> sa.Select[Any]:
+        """paper_id and text of every candidate, by paper_id."""
+        return select_candidate_texts(self.benchmark, self.paper_template)
 
     def parts(self) -> Iterator["WorkloadPart"]:
         """Each pool of a grouped workload with its queries, as a workload of one shared pool; by name."""

@@ -53,10 +53,14 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
     names = "init load resolve deduplicate fetch encode index search sample construct export-pools systems"
-    more = "use-corpus run import-run export-run reproduce tune evaluate compare agreement errors report sql"
+    more = (
+        "use-corpus run import-run export-run cross-format reproduce tune evaluate compare agreement errors"
+    )
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),
         *more.split(),
+        "report",
+        "sql",
         "status",
         "demo",
     ]

@@ -119,7 +119,7 @@ def test_the_last_layer_is_computed_for_first_tokens_alone_where_they_are_reques
     with torch.inference_mode():
         batch = packed.pack(make_tokens(), "cpu")
         whole = list(packed.states(batch))
-        firsts = list(packed.states(batch, first_tokens_only=True))
+        firsts = list(packed.states(batch, last_of=0))
     assert [state.shape[0] for state in firsts] == [82, 82, 82, 8]
     starts = [0, 30, 47, 64, 69, 74, 79, 81]
     torch.testing.assert_close(firsts[-1], whole[-1][starts], atol=1e-6, rtol=1e-5)

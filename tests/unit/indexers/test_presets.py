@@ -9,16 +9,27 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from pinakes.errors import IndexingError
+from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.encoder import presets
 from pinakes.indexers.encoder.model import load_encoder
-from pinakes.indexers.encoder.presets import encoder_name, find_preset, list_presets, resolve_model
+from pinakes.indexers.encoder.presets import (
+    PROMPTS,
+    encoder_name,
+    explain_absence,
+    find_preset,
+    find_prompts,
+    list_presets,
+    list_prompts,
+    resolve_model,
+)
 from pinakes.queries.relations import list_templates
+from pinakes.workload.readers import CODES
 from tests.toy_encoder import build_toy_encoder
 
 DOCUMENT = ("specter", "specter", "cls", False, 512, "l2")
 SENTENCE = (None, None, None, None, None, "cosine")
 BARE_SENTENCE = (None, None, "cls", False, None, "cosine")
+E5 = (None, None, "mean", True, 512, "cosine")
 IN_CONTEXT = (None, None, "mean", False, 502, "l2")
 USES = {
     "minilm": (None, None, None, None, None, None),
@@ -26,8 +37,19 @@ USES = {
     "scibert_cased": DOCUMENT,
     "specter": DOCUMENT,
     "specter2_base": DOCUMENT,
-    "specter2": DOCUMENT,
+    **dict.fromkeys(
+        ("specter2", "specter2_adhoc_query", "specter2_classification", "specter2_regression"), DOCUMENT
+    ),
+    "specter2_formats": (None, None, None, None, None, None),
     "scincl": DOCUMENT,
+    **{f"scirepeval_adapters_{code}": DOCUMENT for code in ("clf", "rgn", "prx", "qry")},
+    "scirepeval_adapters": (None, None, None, None, None, None),
+    "scirepeval_ctrl": ("specter", "specter", "control_code", False, 512, "l2"),
+    "scirepeval_pals": (None, None, None, None, None, None),
+    "scirepeval_fusion": (None, None, None, None, None, None),
+    "e5": E5,
+    "e5_large": E5,
+    "instructor": (None, None, None, None, None, None),
     "aspire_biomed": DOCUMENT,
     "aspire_biomed_scib": DOCUMENT,
     "aspire_cs": DOCUMENT,
@@ -75,7 +97,10 @@ def test_a_preset_has_a_name_a_source_and_templates_that_are_there(name: str) ->
     preset = list_presets()[name]
     assert encoder_name(name) == name == preset.name
     assert preset.source
-    assert bool(preset.hub_id) or bool(preset.refusal)
+    assert bool(preset.hub_id) or bool(preset.refusal) or bool(preset.members)
+    assert set(preset.members) in (set(), set(CODES))
+    assert set(preset.prefixes) in (set(), set(CODES))
+    assert set(preset.members.values()) <= set(list_presets())
     assert preset.paper_template in (None, *list_templates("papers"))
     assert preset.query_template in (None, *list_templates("queries"))
 
@@ -83,7 +108,7 @@ def test_a_preset_has_a_name_a_source_and_templates_that_are_there(name: str) ->
 def test_a_revision_is_a_whole_commit_or_a_pull_request_or_said_to_be_unpinned() -> None:
     for preset in list_presets().values():
         if preset.revision is None:
-            assert preset.refusal or preset.source.endswith("Unpinned.")
+            assert preset.refusal or preset.members or preset.source.endswith("Unpinned.")
         else:
             assert len(preset.revision) == 40 or preset.revision.startswith("refs/pr/")
 
@@ -136,7 +161,12 @@ def test_a_revision_can_be_given_with_the_short_name(
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("specter2", "Use specter2_base, without the adapter"), ("oagbert", "not on the model hub")],
+    [
+        ("oagbert", "not on the model hub"),
+        ("scirepeval_pals", "use scirepeval_adapters or scirepeval_ctrl"),
+        ("scirepeval_fusion", "which runs one adapter at a time"),
+        ("instructor", "with --option prompts=instructor"),
+    ],
 )
 def test_a_model_that_needs_code_of_its_own_is_refused_with_what_to_do(name: str, said: str) -> None:
     with pytest.raises(IndexingError, match=f"the encoder {name} cannot be loaded: .*{said}"):
@@ -178,3 +208,30 @@ def test_a_separator_of_a_template_is_the_models_own_token(tmp_path: Path) -> No
     encoder = load_encoder(resolve_model(build_toy_encoder(tmp_path / "toy")), "fp32")
     (tokens,) = encoder.tokenize(["paper[SEP]graph"])
     assert encoder.tokenizer.convert_ids_to_tokens(tokens) == ["[CLS]", "paper", "[SEP]", "graph", "[SEP]"]
+
+
+def test_a_preset_of_several_encoders_is_as_absent_as_the_first_that_is(
+    hub: dict[tuple[str, str | None], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(IndexingError, match="scirepeval_adapters is several encoders, one for each format"):
+        resolve_model("scirepeval_adapters")
+    monkeypatch.setattr("huggingface_hub.snapshot_download", _refuse)
+    assert (
+        explain_absence("scirepeval_adapters")
+        == "the model malteos/scincl at revision main is not on this machine"
+    )
+
+
+def _refuse(hub_id: str, **_: object) -> str:
+    raise OSError(f"no {hub_id}")
+
+
+def test_prompts_are_those_that_were_published() -> None:
+    assert {name: set(prompts.prefixes) for name, prompts in list_prompts().items()} == {
+        name: set(CODES) for name in PROMPTS
+    }
+    instructor = find_prompts("instructor")
+    assert instructor.prefixes["RGN"] == "Represent the Science document for regression: "
+    assert instructor.query_prefix == "Represent the Science query for retrieving supporting documents: "
+    with pytest.raises(UnknownNameError, match="prompts 'gpt'; known: gemma, instructor, qwen3"):
+        find_prompts("gpt")

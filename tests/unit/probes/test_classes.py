@@ -51,7 +51,7 @@ def fit_peer(train: Vectors, classes: Codes, intercept: bool = True) -> Any:
     return GridSearchCV(model, {"C": np.logspace(-2, 2, 5)}, cv=3).fit(train, classes)
 
 
-SETS = {
+SETS: dict[str, tuple[Vectors, Codes, Vectors]] = {
     "two classes": make_data((500, 12), [0.5, 0.5], 1),
     "five classes": make_data((700, 24), [0.2] * 5, 2),
     "unbalanced": make_data((800, 16), [0.86, 0.08, 0.04, 0.02], 3),
@@ -64,8 +64,8 @@ SETS |= {
     "constant features": (add_constants(TRAIN), CLASSES, add_constants(TEST)),
     "duplicated rows": (np.repeat(TRAIN, 3, axis=0), np.repeat(CLASSES, 3), TEST),
     "sorted by class": (TRAIN[np.argsort(CLASSES)], np.sort(CLASSES), TEST),
-    "large": (30 * TRAIN, CLASSES, 30 * TEST),
-    "small": (TRAIN / 100, CLASSES, TEST / 100),
+    "large": (TRAIN * np.float32(30), CLASSES, TEST * np.float32(30)),
+    "small": (TRAIN / np.float32(100), CLASSES, TEST / np.float32(100)),
 }
 
 
@@ -109,6 +109,14 @@ def test_values_that_are_far_too_large_still_have_an_optimum() -> None:
     assert found.unconverged == 0
     # The intercept alone is scaled otherwise.
     assert np.mean(found.values == peer.values) > 0.99
+
+
+@pytest.mark.parametrize("scale", [1e10, 1e15])
+def test_duplicates_that_are_far_too_large_are_told_apart_still(scale: float) -> None:
+    train, classes, _ = SETS["more dimensions than examples"]
+    twice = np.repeat(train, 2, axis=0) * np.float32(scale)
+    found = predict_classes(twice, np.repeat(classes, 2), twice, CORRECTED, None)
+    assert found.values.tolist() == np.repeat(classes, 2).tolist()
 
 
 def equal_bits(left: Predictions, right: Predictions) -> bool:
@@ -173,11 +181,11 @@ def test_without_three_examples_of_any_class_there_is_no_grid_search() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"classes": np.zeros(3, dtype=np.int64)}, "expected one class for each training vector"),
+        ({"classes": np.zeros(3, dtype=np.int64)}, "expected an answer for each training vector"),
         ({"test": np.zeros((2, 5), dtype=np.float32)}, "as many dimensions in both"),
         (
             {"train": np.zeros((0, 12), dtype=np.float32), "classes": np.zeros(0, dtype=np.int64)},
-            "with 0 classes",
+            "with 0 answers",
         ),
         ({"test": np.full((2, 12), np.nan, dtype=np.float32)}, "test vector 0 is not finite"),
         ({"grid": (1.0, 1.0)}, "positive values, each once"),

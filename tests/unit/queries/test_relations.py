@@ -71,8 +71,8 @@ def test_a_view_owes_its_columns_and_those_that_reports_group_by() -> None:
 def test_an_unknown_template_lists_the_known_ones() -> None:
     papers = ["abstract", "scirepeval", "scirepeval_search", "specter", "title", "title_abstract"]
     assert list_templates("papers") == papers
-    queries = ["abstract", "facet_sentences", "scirepeval", "specter", "text", "title", "title_abstract"]
-    queries += ["title_facet_sentences", "title_text"]
+    queries = ["abstract", "facet_sentences", "scirepeval", "scirepeval_topic", "specter", "text", "title"]
+    queries += ["title_abstract", "title_facet_sentences", "title_text"]
     assert list_templates("queries") == queries
     with pytest.raises(
         UnknownNameError, match="text template for papers 'text'; known: abstract, scirepeval, "

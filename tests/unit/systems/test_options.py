@@ -110,11 +110,11 @@ def test_what_a_system_cannot_do_is_said_with_those_that_can(tmp_path: Path) -> 
     with pytest.raises(InputError) as error:
         require_ability(system, "search")
     assert str(error.value) == (
-        "word2vec cannot search a corpus: it can rank a benchmark. Systems that can: bm25, sparse_bm25, "
-        "tfidf, an encoder, mean:SYSTEM,SYSTEM."
+        "word2vec cannot search a corpus: it can rank a benchmark; give the vectors of papers. Systems that "
+        "can: bm25, sparse_bm25, tfidf, an encoder, formats:CODE=SYSTEM,CODE=SYSTEM, mean:SYSTEM,SYSTEM."
     )
     with pytest.raises(InputError, match="No system can yet"):
-        require_ability(system, "embed")
+        require_ability(system, "translate")
 
 
 def test_the_options_of_an_index_are_those_of_its_kind() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pinakes.queries.definition import read_benchmark
+from pinakes.workload.readers import FormatChoice
 from pinakes.workload.templates import choose_templates, find_own_templates
 
 PLAIN = replace(read_benchmark("scifact"), query_template="title_abstract", paper_template="title_abstract")
@@ -17,13 +18,13 @@ FACETED = replace(PLAIN, query_template="facet_sentences", paper_template="abstr
         ("bm25", ("title_abstract", "title_abstract")),
         ("minilm", ("title_abstract", "title_abstract")),
         ("specter", ("specter", "specter")),
-        ("mean:specter,specter", ("specter", "specter")),
+        ("mean:specter,scincl", ("specter", "specter")),
         ("mean:specter,minilm", ("title_abstract", "title_abstract")),
         ("/models/mine", ("title_abstract", "title_abstract")),
     ],
 )
 def test_a_system_has_the_templates_of_its_publication(system: str, own: tuple[str, str]) -> None:
-    assert find_own_templates(system) == own
+    assert find_own_templates(system, FormatChoice()) == own
     assert choose_templates(PLAIN, system, None, None) == own
 
 

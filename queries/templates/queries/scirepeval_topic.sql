@@ -1,0 +1,6 @@
+TRIM(BOTH ' ' FROM CONCAT_WS(
+    ' [SEP] ',
+    NULLIF(queries.text, ''),
+    NULLIF(queries.description, ''),
+    NULLIF(queries.narrative, '')
+))
