@@ -12,7 +12,7 @@ from pinakes.errors import EvaluationError, RunError, UnknownNameError
 from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.evaluate.resample import open_resampling
-from pinakes.evaluate.suite import evaluate_suite, run_suite
+from pinakes.evaluate.suite import evaluate_suite, name_entry, run_suite
 from pinakes.evaluators.bootstrap import find_interval
 from pinakes.report.present.suite import render_suite, render_suite_html
 from pinakes.report.suite.gather import gather_suite
@@ -95,6 +95,17 @@ def test_what_fails_is_named_and_the_others_finish(
     assert all(one.reason.startswith("bm25 cannot give the vectors of papers") for one in done.failed)
     with pytest.raises(UnknownNameError, match="unknown system 'nothing'"):
         run_suite(prepared, request(prepared), [encoders[0], "nothing"])
+
+
+def test_a_system_is_entered_as_it_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    options = SystemOptions(tmp_path, distance="l2", parameters={"k1": "2"}, format="PRX")
+    named = [
+        name_entry(RunRequest("little", "formats:CLF=a,PRX=b")),
+        name_entry(RunRequest("little", str(tmp_path / "mine"))),
+        name_entry(RunRequest("little", "bm25", options)),
+    ]
+    assert named == ["formats:CLF=a,PRX=b", "mine", "bm25 --option k1=2 --distance l2 --format PRX"]
 
 
 def test_nothing_loaded_and_nothing_run_are_said(

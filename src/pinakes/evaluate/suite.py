@@ -156,8 +156,9 @@ def name_entry(request: RunRequest) -> str:
     name = Path(request.system).name if Path(request.system).is_dir() else request.system
     if options is None:
         return name
-    distance = f" --distance {options.distance}" if options.distance else ""
-    return f"{name}{options.requested}{distance}"
+    chosen = {"distance": options.distance, "format": options.format}
+    forced = "".join(f" --{option} {value}" for option, value in chosen.items() if value is not None)
+    return f"{name}{options.requested}{forced}"
 
 
 def find_missing(database: Database, benchmark: Benchmark) -> Missing | None:
