@@ -73,6 +73,7 @@ PAPER_CHILDREN: Final[Mapping[str, sa.Table]] = {
     "identifiers": schema.paper_identifiers,
     "fields": schema.paper_fields,
     "authorships": schema.authorships,
+    "signatures": schema.author_signatures,
     "sentences": schema.sentences,
     "sections": schema.sections,
     "variants": schema.paper_variants,

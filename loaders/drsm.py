@@ -4,7 +4,8 @@ Read are the tab-separated files, told apart by their columns: version 1's gold 
 categories) and raw data (a curator's word on a paper a row), and version 2's labels of quality of life.
 Papers are called by their PMID. Tasks are `primary_category`, `secondary_category` and `disease`; of the raw
 data `primary_category:<curator>` and so on, and `relevance:<curator>` where it says IRRELEVANT; and
-`quality_of_life`. An empty category is no label. No split is published: it is `all`. `TRIMMED_ABSTRACT`,
+`quality_of_life`; `gold_standard`, always `yes`, says which papers the gold file lists and in which order.
+An empty category is no label. No split is published: it is `all`. `TRIMMED_ABSTRACT`,
 title and abstract cut for a model, is the variant `drsm_trimmed`. Raw data and version 2 have no texts.
 
 Leaves out: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a model.
@@ -59,7 +60,10 @@ def _parse_gold(row: dict[str, str]) -> Rows:
             {"source_id": source_id, "code": "drsm_trimmed", "abstract": trimmed}
             for _ in range(bool(trimmed))
         ],
-        "labels": _list_labels(source_id, row, ""),
+        "labels": [
+            make_label("gold_standard", source_id, "all", "yes"),
+            *_list_labels(source_id, row, ""),
+        ],
     }
 
 

@@ -1,18 +1,22 @@
 """S2AND (Subramanian et al. 2021): signatures of authors on papers, their clusters, and the papers.
 
 Read are `papers.json`, `signatures.json` and `clusters.json`, also with a dataset's name before
-(`aminer_signatures.json`), of one dataset or of several in folders. A signature is an authorship: its author
-is its cluster, or `signature:<id>` where no cluster holds it. Authors of `papers.json` without a signature
-are known by their name. Papers that `papers.json` lacks, or all where it is not published, have authors only.
-Where datasets lie in folders, an author is `<folder>/<cluster>`, since each numbers its clusters from the
-start; but a paper of two datasets gets the authors of the later, so load each as a corpus of its own.
+(`aminer_signatures.json`), of one dataset or of several in folders. A signature is a row of
+`author_signatures` and an authorship: its author is its cluster, or `signature:<id>` where no cluster holds
+it. Authors of `papers.json` without a signature are known by their name. Papers that `papers.json` lacks, or
+all where it is not published, have authors only. Where datasets lie in folders, an author is
+`<folder>/<cluster>`, since each numbers its clusters from the start; a paper of two datasets has the
+signatures of both, and the authors of the later. A second signature at the same place of a paper makes no
+authorship.
 
-Positions begin with 0 in the files and with 1 here. A second signature at the same place of a paper is
-rejected. Leaves out: e-mails, affiliations, estimated ethnicity and gender, `cluster_seeds.json`, splits.
+Which blocks are for training is read from `block_sigs_<dataset>.json`, as SciRepEval gives it with the data:
+beside the signatures, or in the folder `blocks` beside theirs. Positions begin with 0 in the files and with 1
+here. Leaves out: `given_name`, estimated ethnicity and gender, `cluster_seeds.json`, `journal_name` beside a
+venue.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path, PurePosixPath
@@ -24,7 +28,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.json_records import read_json, read_json_members
 from pinakes.loaders.reading.rows import Row, describe_paper, list_fields, list_links
 from pinakes.loaders.reading.streams import digest_files, find_file
 from pinakes.loaders.reading.values import (
@@ -35,10 +39,17 @@ from pinakes.loaders.reading.values import (
     take_list,
     take_object,
     take_text,
+    take_texts,
 )
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_NAME_PARTS: Final = ("first", "middle", "last", "suffix")
+_NAME_PARTS: Final = {
+    "first": "first_name",
+    "middle": "middle_name",
+    "last": "last_name",
+    "suffix": "name_suffix",
+}
+"""part of a name in the files -> column of `author_signatures`"""
 
 
 _find_parts: Final = find_by_name(
@@ -56,20 +67,39 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
 def _digest_with_siblings(file: InputFile) -> InputFile:
     if file.role == "papers":
         return file
-    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"))
+    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"), _find_splits(file))
     paths = [part.path for part in parts if part is not None and part.path is not None]
     return replace(file, digest=digest_files(*paths))
 
 
 def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
     """The dataset's file of another kind; None where it is not published."""
-    own = file.expect_path()
-    start = own.name.lower().rindex("signatures")
+    return _find_beside(file, f"{_find_prefix(file)}{kind}.json")
+
+
+def _find_splits(file: InputFile) -> InputFile | None:
+    """The file that says which blocks of the dataset are for what; None where it is not published."""
+    name = f"block_sigs_{_name_dataset(file) or file.expect_path().parent.name}.json"
+    return _find_beside(file, name) or _find_beside(file, name, "..", "blocks")
+
+
+def _find_beside(file: InputFile, name: str, *folders: str) -> InputFile | None:
     try:
-        path = find_file(own.parent, f"{own.name[:start]}{kind}.json")
+        path = find_file(file.expect_path().parent.joinpath(*folders), name)
     except InputError:
         return None
-    return InputFile(path, path.name, kind)
+    return InputFile(path, path.name, name)
+
+
+def _find_prefix(file: InputFile) -> str:
+    """What the name of a dataset's files begins with, as `aminer_`; empty where it is nothing."""
+    own = file.expect_path().name
+    return own[: own.lower().rindex("signatures")]
+
+
+def _name_dataset(file: InputFile) -> str:
+    """The dataset: its folder within the source, or what its files' names begin with, or nothing."""
+    return PurePosixPath(file.name).parent.name or _find_prefix(file).rstrip("_.-")
 
 
 def _parse_paper(key: str, value: Any) -> Rows:
@@ -84,23 +114,57 @@ def _parse_paper(key: str, value: Any) -> Rows:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class _Dataset:
+    """What is known of a dataset when its signatures are read, and their rows as they come, by paper.
+
+    Attributes:
+        prefix: what the ids of its authors begin with.
+        clusters: signature -> cluster.
+        splits: block -> split.
+        places: paper -> position -> authorship.
+        signed: paper -> rows of `author_signatures`.
+    """
+
+    name: str
+    prefix: str
+    clusters: Mapping[str, str]
+    splits: Mapping[str, str]
+    places: dict[str, dict[int, Row]] = field(default_factory=dict)
+    signed: dict[str, list[Row]] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+
 def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
     """Rejected signatures first, then each paper with its authors, in the order of first mention."""
     prefix = f"{PurePosixPath(file.name).parent.name}/".removeprefix("/")
     clusters = _read_clusters(_find_sibling(file, "clusters"))
-    placed: dict[str, dict[int, Row]] = {}
+    dataset = _Dataset(_name_dataset(file), prefix, clusters, _read_splits(_find_splits(file)))
     numbers = count(1)
-    for record in read_json_members(file, partial(_parse_signature, clusters, placed, prefix)):
+    for record in read_json_members(file, partial(_parse_signature, dataset)):
         if isinstance(record, Rejected):
             yield replace(record, row_number=next(numbers))
-    papers = _find_sibling(file, "papers")
-    for source_id, position, name in _read_authors(papers):
-        author = f"name:{name}"
-        placed.setdefault(source_id, {}).setdefault(position, _make_row(source_id, position, author, name))
-    for source_id, rows in placed.items():
+    for source_id, position, name in _read_authors(_find_sibling(file, "papers")):
+        row = _make_row(source_id, position, f"name:{name}", name)
+        dataset.places.setdefault(source_id, {}).setdefault(position, row)
+    for source_id, rows in dataset.places.items():
         own = [rows[position] for position in sorted(rows)]
-        staged: Rows = {"papers": [{"source_id": source_id}], "authorships": own}
-        yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps(own))
+        signed = dataset.signed.get(source_id, [])
+        staged: Rows = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
+        yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps([own, signed]))
+
+
+def _read_splits(file: InputFile | None) -> dict[str, str]:
+    """Block -> split, of a file that has the blocks of each split, as a list or as the keys of an object."""
+    splits: dict[str, str] = {}
+    for name, blocks in ({} if file is None else read_json(file)).items():
+        split = {"val": "dev", "validation": "dev"}.get(name, name)
+        if split not in ("train", "dev", "test") or not isinstance(blocks, list | dict):
+            raise InputError(f"{name!r} of the splits is none; expected the blocks of train, dev and test.")
+        for block in blocks:
+            if splits.setdefault(str(block), split) != split:
+                raise InputError(f"the block {block!r} is of two splits, {splits[str(block)]} and {split}.")
+    return splits
 
 
 def _read_clusters(file: InputFile | None) -> dict[str, str]:
@@ -119,9 +183,7 @@ def _read_clusters(file: InputFile | None) -> dict[str, str]:
     return clusters
 
 
-def _parse_signature(
-    clusters: dict[str, str], placed: dict[str, dict[int, Row]], prefix: str, key: str, value: Any
-) -> Rows:
+def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     record = expect_object(value)
     signature = take_id({"signature_id": key} | record, "signature_id")
     source_id = take_id(record, "paper_id")
@@ -131,12 +193,30 @@ def _parse_signature(
     name = name or take_text(about, "given_name") or take_text(record, "given_name") or ""
     if position is None or not name:
         raise RecordError("missing_field", "a signature without a position or without a name")
-    cluster = clusters.get(signature)
-    author = prefix + (f"signature:{signature}" if cluster is None else cluster)
-    rows = placed.setdefault(source_id, {})
-    if position in rows:
-        raise RecordError("duplicate_id", f"paper {source_id} has a signature at position {position} already")
-    rows[position] = _make_row(source_id, position, author, name) | {"block": take_text(about, "block")}
+    block, cluster = take_text(about, "block"), dataset.clusters.get(signature)
+    described = {
+        **{column: take_text(about, part) for part, column in _NAME_PARTS.items()},
+        "email": take_text(about, "email"),
+        "affiliations": "\n".join(" ".join(text.split()) for text in take_texts(about, "affiliations"))
+        or None,
+        "given_block": take_text(about, "given_block"),
+    }
+    dataset.signed.setdefault(source_id, []).append(
+        {
+            "source_id": source_id,
+            "dataset": dataset.name,
+            "signature_id": signature,
+            "number": next(dataset.numbers),
+            "position": position + 1,
+            "block": block,
+            "split": None if block is None else dataset.splits.get(block),
+            "cluster": cluster,
+            **described,
+        }
+    )
+    author = dataset.prefix + (f"signature:{signature}" if cluster is None else cluster)
+    row = _make_row(source_id, position, author, name) | {"block": block}
+    dataset.places.setdefault(source_id, {}).setdefault(position, row)
     return {}
 
 
@@ -176,7 +256,7 @@ def _list_authors(record: dict[str, Any]) -> list[Row]:
 
 _DESCRIBED: Final = {
     "papers": frozenset({"title", "abstract", "year", "venue", "fields", "citations"}),
-    "authorships": frozenset({"authorships"}),
+    "authorships": frozenset({"authorships", "signatures"}),
 }
 
 LOADER: Final = Loader(

@@ -35,6 +35,10 @@ _COLUMNS: Final = {
     "identifiers": "source_id! scheme! identifier!",
     "fields": "source_id! field! assigned_by!",
     "authorships": "source_id! position:int! author_source_id! author_name! block",
+    "signatures": (
+        "source_id! dataset! signature_id! number:int! position:int! first_name middle_name last_name "
+        "name_suffix email affiliations block given_block split cluster"
+    ),
     "sections": "source_id! section_number:int! title text!",
     "sentences": "source_id! section_number:int! position:int! text! facet source_label",
     "variants": "source_id! code! title abstract",

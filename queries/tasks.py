@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 TASKS: Final[dict[str, str]] = {
     "classification": "pinakes.tasks.probing.task:CLASSIFICATION",
+    "clustering": "pinakes.tasks.clustering.task:CLUSTERING",
     "ranking": "pinakes.tasks.ranking.task:RANKING",
     "regression": "pinakes.tasks.probing.task:REGRESSION",
+    "reviewer_matching": "pinakes.tasks.reviewers.task:REVIEWERS",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""
 

@@ -26,6 +26,7 @@ from pinakes.schema.create import SCHEMA_VERSION as SCHEMA_VERSION
 from pinakes.schema.create import check_schema as check_schema
 from pinakes.schema.create import comment_on_view as comment_on_view
 from pinakes.schema.create import create_schema as create_schema
+from pinakes.schema.papers import author_signatures as author_signatures
 from pinakes.schema.papers import authors as authors
 from pinakes.schema.papers import authorships as authorships
 from pinakes.schema.papers import corpora as corpora
@@ -39,6 +40,8 @@ from pinakes.schema.papers import papers as papers
 from pinakes.schema.papers import review_scores as review_scores
 from pinakes.schema.papers import sections as sections
 from pinakes.schema.papers import sentences as sentences
+from pinakes.schema.runs import cluster_assignments as cluster_assignments
+from pinakes.schema.runs import clusterings as clusterings
 from pinakes.schema.runs import hits as hits
 from pinakes.schema.runs import predictions as predictions
 from pinakes.schema.runs import probes as probes

@@ -27,6 +27,7 @@ _VIEWS: Final = {
     "distinct_references": "Cited works without those that were merged into another, and their mentions.",
     "judged_papers": "Judgments with the corpus's name and the paper's own id.",
     "paper_parts": "A tenth, 0 to 9, of each paper, by the digest of its corpus and id: for splits.",
+    "labelled_papers": "Labels with the corpus's name, the paper's own id and its side: train or test.",
     "paper_title_keys": "Papers with their normalised titles.",
     "pool_size_effect": "Each measure's mean at each pool size, in all and by field, and at the smallest.",
     "prefiltered_papers": "The papers that a sampled benchmark draws queries and candidates from.",

@@ -97,6 +97,30 @@ authorships = sa.Table(
     comment="Who wrote a paper, in order.",
 )
 
+author_signatures = sa.Table(
+    "author_signatures",
+    metadata,
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
+    key_column("dataset", "the collection that it is of, as aminer; empty: the corpus itself", sa.Text),
+    key_column("signature_id", "the source's own id of the signature", sa.Text),
+    required("number", sa.Integer, "1 is the first signature of the dataset's file"),
+    required("position", sa.Integer, "place among the authors, as in authorships; 1 is the first"),
+    optional("first_name", sa.Text, "as the source writes it"),
+    optional("middle_name", sa.Text, "as the source writes it"),
+    optional("last_name", sa.Text, "as the source writes it"),
+    optional("name_suffix", sa.Text, "as Jr."),
+    optional("email", sa.Text, "of the author, as on the paper"),
+    optional("affiliations", sa.Text, "of the author, as on the paper: one a line"),
+    optional("block", sa.Text, "the group of like names within which authors are told apart"),
+    optional("given_block", sa.Text, "the block as the dataset had it before"),
+    optional("split", sa.Text, "train, dev or test, where the source says which blocks are for what"),
+    optional("cluster", sa.Text, "the source's id of the person; null where it does not know"),
+    reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
+    one_of("split", ("train", "dev", "test"), "author_signatures_split_check"),
+    info=BULK,
+    comment="An author's name on a paper, as collections of author disambiguation have it.",
+)
+
 sections = sa.Table(
     "sections",
     metadata,

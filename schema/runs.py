@@ -91,6 +91,35 @@ probes = sa.Table(
     comment="How the probes of a run were trained, and what was not as it should be.",
 )
 
+cluster_assignments = sa.Table(
+    "cluster_assignments",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("query_id", "query_id of the benchmark's signatures view", sa.Text),
+    required("cluster", sa.Text, "the cluster that it was put into: dataset, block and number"),
+    info=BULK,
+    comment="Which signatures a run takes to be of one person.",
+)
+
+clusterings = sa.Table(
+    "clusterings",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("dataset", "dataset of the signatures", sa.Text),
+    required("train_blocks", sa.Integer, "blocks that pairs were taken from to train on"),
+    required("dev_blocks", sa.Integer, "blocks that the threshold was chosen by"),
+    required("test_blocks", sa.Integer, "blocks that were clustered"),
+    required("train_pairs", sa.Integer, "pairs of signatures that were trained on"),
+    required("same_pairs", sa.Integer, "of those, pairs of one person"),
+    required("clusters", sa.Integer, "clusters that the test blocks fall into"),
+    required("papers", sa.Integer, "papers that the signatures stand on"),
+    required("papers_without_vector", sa.Integer, "of those, papers that the system gives no vector of"),
+    required("threshold", sa.Double, "distance up to which clusters were joined"),
+    optional("dev_f1", sa.Double, "B3_F1 of the dev blocks at that distance; null where they have no pair"),
+    info=BULK,
+    comment="How a run's signatures were clustered, and what was not as it should be.",
+)
+
 score_intervals = sa.Table(
     "score_intervals",
     metadata,

@@ -25,7 +25,7 @@ encoders = sa.Table(
     required("revision", sa.Text, "hub revision; the weights' digest where the model is a folder"),
     required("weights_digest", sa.Text, "sha256 over the safetensors files"),
     required("dimensions", sa.Integer, "length of a vector"),
-    required("pooling", sa.Text, "mean, cls or max"),
+    required("pooling", sa.Text, "how tokens become a vector: mean, cls, max, control_code, …"),
     required("max_tokens", sa.Integer, "longer texts are cut"),
     required("normalized", sa.Boolean, "whether vectors have unit length"),
     required("precision", sa.Text, "what the model computed in: fp32, bf16 or fp16"),

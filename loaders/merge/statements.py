@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pinakes.database import Session
 from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS
 from pinakes.loaders.merge.context import MergeContext
-from pinakes.schema import citations, load_batches, papers
+from pinakes.schema import author_signatures, citations, load_batches, papers
 
 _NOT_SAID: Final = frozenset({"citation_id", "batch_id", "producer", "text_digest"})
 """columns that tell where a row is from, and not what it says"""
@@ -137,7 +137,15 @@ def _own_rows(table: sa.Table, context: MergeContext) -> list[sa.ColumnElement[b
         return [table.c.producer == context.producer]
     if table is citations:
         # The mentions that files of this role have brought: a full text's are not the metadata's to replace.
-        batches = load_batches.c
-        same = [batches[name] == context.file[name] for name in ("corpus_id", "loader", "role")]
-        return [citations.c.batch_id.in_(sa.select(batches.batch_id).where(*same))]
+        return [citations.c.batch_id.in_(_select_batches(context))]
+    if table is author_signatures:
+        # Signatures of another dataset, on a paper that both have, are not this dataset's to replace.
+        of_file = _select_batches(context).where(load_batches.c.file == context.file_name)
+        return [author_signatures.c.batch_id.in_(of_file)]
     return []
+
+
+def _select_batches(context: MergeContext) -> sa.Select[Any]:
+    """The batches of files of the same role, of the same loader and corpus."""
+    same = [load_batches.c[name] == context.file[name] for name in ("corpus_id", "loader", "role")]
+    return sa.select(load_batches.c.batch_id).where(*same)

@@ -1,10 +1,11 @@
 """SciRepEval (Singh et al. 2023): the training, metadata and test files of every task, as published.
 
 JSON Lines, JSON arrays, CSV and Parquet; what a record is, its fields say (`records`). A task is named by the
-option `task`, or else by the file's folder (`fos/test.csv`, `search/evaluation-00000-of-00001.parquet`), or
-else by the file. Splits come from file names; `meta` and `evaluation` are the split `test` of graded
-candidates and `all` of labels; where a name says nothing, triplets are `train` and the rest is `all`.
-Queries are called `<task>:<query>`, since the same paper is a query of several tasks.
+option `task`, or else by the file's folder (`fos/test.csv`, `search/evaluation-00000-of-00001.parquet`,
+`drsm/test/0000.parquet`; a folder `scirepeval-drsm` is of `drsm`), or else by the file. Splits come from file
+names; `meta` and `evaluation` are the split `test` of graded candidates and `all` of labels; where a name
+says nothing, triplets are `train` and the rest is `all`. Queries are called `<task>:<query>`, since the same
+paper is a query of several tasks.
 Passed over: the lists of tasks and of labels (`tasks_config.json`, `fos_labels.txt`), embeddings, results.
 """
 
@@ -38,17 +39,22 @@ _PART: Final = re.compile(
     r"(?:[_-](?:qrel|hard|soft|hard_qrel|soft_qrel|\d+|\d+-of-\d+))?"
 )
 """file names that say which part of a task it is, and not which task"""
+_NAME: Final = "scirepeval"
+_PREFIX: Final = f"{_NAME}-"
+"""begins the name of a corpus, and of a fetched folder, that holds one task alone, or those of some papers"""
 _BATCH_ROWS: Final = 1_000
 _RAW_BYTES: Final = 100_000
 
 Parse = Callable[[dict[str, Any]], Rows]
 
 
-def describe_corpus(_source: Path | None, options: Options) -> CorpusDescription:
-    """The corpus scirepeval, or scirepeval-<task> where the task is given."""
+def describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
+    """The corpus scirepeval-<task> of a task that is given, or of a folder so called; else scirepeval."""
     task = options.get("task")
+    folder = "" if source is None else source.resolve().name
+    own = folder if folder.startswith(_PREFIX) else _NAME
     return CorpusDescription(
-        name=f"scirepeval-{task}" if task else "scirepeval",
+        name=f"{_PREFIX}{task}" if task else own,
         title="SciRepEval",
         licence="ODC-By 1.0",
         source="https://github.com/allenai/scirepeval",
@@ -76,16 +82,24 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 
 def _name_task_file(file: InputFile, options: Options) -> TaskFile:
-    path = Path(strip_compression(file.name))
-    folder = path.parent.name
-    if not folder and file.path is not None:
-        folder = file.path.resolve().parent.name
-    task = options.get("task") or (folder if _PART.fullmatch(path.stem) and folder else path.stem)
+    folder, part = _name_part(file)
+    task = options.get("task") or (folder.removeprefix(_PREFIX) if _PART.fullmatch(part) and folder else part)
     if not task.strip():
         raise InputError(f"task={task!r}: expected a task's name, as search.")
-    assessor = next((word for word in ("hard", "soft") if word in path.stem.split("_")), "published")
-    graded = "test" if path.stem.startswith(("meta", "evaluation")) else "all"
-    return TaskFile(task, name_split(path.stem, ""), graded, assessor)
+    assessor = next((word for word in ("hard", "soft") if word in part.split("_")), "published")
+    graded = "test" if part.startswith(("meta", "evaluation")) else "all"
+    return TaskFile(task, name_split(part, ""), graded, assessor)
+
+
+def _name_part(file: InputFile) -> tuple[str, str]:
+    """The folder that a file lies in, empty where it has none, and the part of a task that it is."""
+    path = Path(strip_compression(file.name))
+    inside = list(path.parent.parts)
+    above = list(file.path.resolve().parent.parts) if file.path is not None else []
+    folders = inside if len(inside) > 1 else above[: len(above) - len(inside)] + inside
+    if re.fullmatch(r"\d+", path.stem) and len(folders) > 1 and _PART.fullmatch(folders[-1]):
+        return folders[-2], folders[-1]  # the converted Parquet files of a dataset: drsm/test/0000.parquet
+    return (folders[-1] if folders else ""), path.stem
 
 
 def _read_json(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
@@ -136,7 +150,7 @@ _READERS: Final[dict[str, Callable[[InputFile, Parse], Iterator[Accepted | Rejec
 
 
 LOADER: Final = Loader(
-    name="scirepeval",
+    name=_NAME,
     summary="SciRepEval: the files of any task, as JSON lines, JSON, CSV or Parquet",
     describe_corpus=describe_corpus,
     find_files=find_files,

@@ -5,10 +5,14 @@
 | query, candidates | a paper or a text with graded candidates: search, same author, influential citations |
 | query, pos, neg | a training triplet: the grades 1 and 0 for the query's paper |
 | query_id, cand_id, score | a grade; of reviewer matching, the candidate is a reviewer |
-| r_id, papers | a reviewer: label `r_id` on each paper, under the task `<task>:reviewers` |
-| paper_id, label | a class, several, or a number |
+| r_id, papers | a reviewer, a paper without a text: label `r_id` on each own paper, task `<task>:reviewers` |
+| paper_id, label | a class, several, none (`none` of the task `<task>:unlabelled`), or a number |
 | references, cited_by | a paper of SciDocs (`pinakes.loaders.scidocs`) |
-| doc_id or corpus_id | a paper; with it, the labels that training files hold |
+| doc_id or corpus_id | a paper; the labels beside its text have the task `<task>:texts` |
+
+Several classes are a list of them, or of a 0 or 1 for each that there is.
+What stands beside texts is for training models, what has only a paper's id for the probes: both have a split
+`train`, so they have tasks of their own.
 
 A query that stands in several records with candidates is a query each time (`<task>:7`, `<task>:7.2`); one of
 several triplets is one query. A paper judged twice alike for a query counts once; otherwise the record is
@@ -165,11 +169,12 @@ class TaskFile:
     def _parse_reviewer(self, record: Mapping[str, Any]) -> Rows:
         reviewer = take_id(record, "r_id")
         task = f"{self._task}:reviewers"
-        return {"labels": [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]}
+        labels = [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]
+        return {"mentioned_papers": [{"source_id": reviewer}], "labels": labels}
 
     def _parse_labelled(self, record: Mapping[str, Any]) -> Rows:
-        labels = self._list_labels(take_id(record, "paper_id"), record["label"])
-        if not labels and not isinstance(record["label"], list):
+        labels = self._list_labels(self._task, take_id(record, "paper_id"), record["label"])
+        if not labels:
             raise RecordError("missing_field", "an empty label")
         return {"labels": labels}
 
@@ -186,9 +191,12 @@ class TaskFile:
             name for name in (descriptor, descriptor and qualifier and f"{descriptor}/{qualifier}") if name
         ]
         classes = [*take_list(record, "labels_text"), *([descriptor] if descriptor else [])]
-        labels = self._list_labels(source_id, classes or record.get("label"))
+        is_unlabelled = not classes and isinstance(record.get("labels_text"), list)
+        given = classes if classes or is_unlabelled else record.get("label")
+        task = f"{self._task}:texts"
+        labels = self._list_labels(task, source_id, given)
         labels += [
-            self._make_number(source_id, value)
+            self._make_number(task, source_id, value)
             for name in _TARGETS
             if (value := record.get(name)) is not None
         ]
@@ -197,29 +205,45 @@ class TaskFile:
             "labels": labels,
         }
 
-    def _list_labels(self, source_id: str, label: object) -> list[Row]:
-        """The labels that a value says: a class, a list of classes, a number of a regression, or none."""
+    def _list_labels(self, task: str, source_id: str, label: object) -> list[Row]:
+        """The labels that a value says: a class, a list of classes or of none, a number, or nothing."""
         if label is None or label == "":
             return []
+        label = _name_classes(label)
+        if label == []:
+            # The paper is in the split all the same: it is right to predict no class for it.
+            return [make_label(f"{task}:unlabelled", source_id, self._split or "all", "none")]
         if not isinstance(label, list) and (
             self._kind in _NUMBER_TASKS or (isinstance(label, float) and not label.is_integer())
         ):
-            return [self._make_number(source_id, label)]
+            return [self._make_number(task, source_id, label)]
         classes = [
             take_id({"label": name}, "label") for name in (label if isinstance(label, list) else [label])
         ]
         # Table 1 of the paper marks the training labels of fields of study as silver, the test's as gold.
         quality = "silver" if self._kind == "fos" and self._split in ("train", "dev") else "gold"
         split = self._split or "all"
-        return [
-            make_label(self._task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)
-        ]
+        return [make_label(task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)]
 
-    def _make_number(self, source_id: str, value: object) -> Row:
+    def _make_number(self, task: str, source_id: str, value: object) -> Row:
         number = take_number(value, "label")
         if number is None:
             raise RecordError("missing_field", "an empty label")
-        return make_label(self._task, source_id, self._split or "all", "value", value=number)
+        return make_label(task, source_id, self._split or "all", "value", value=number)
+
+
+def _name_classes(label: object) -> object:
+    """The label; where it is one number a class, 1 for those of the paper, the numbers of its classes.
+
+    A list of classes names none twice, so that three or more zeros and ones say which classes a paper has.
+
+    >>> _name_classes([0, 1, 1]), _name_classes([0, 0, 0]), _name_classes([3, 5]), _name_classes(2)
+    (['1', '2'], [], [3, 5], 2)
+    """
+    if not isinstance(label, list) or len(label) <= 2 or not all(flag in (0, 1) for flag in label):
+        return label
+    width = len(str(len(label) - 1))  # 02 before 10: probes take classes in the order of their names
+    return [f"{number:0{width}}" for number, flag in enumerate(label) if flag]
 
 
 def describe(source_id: str, record: Mapping[str, Any]) -> dict[str, list[Row]]:

@@ -232,7 +232,7 @@ WRONG: dict[str, tuple[str, Broken, type[Exception], str]] = {
         "benchmark.toml",
         lambda text: text.replace('"toy"', '"sorting"'),
         UnknownNameError,
-        "unknown task 'sorting'; known: ranking, toy",
+        "unknown task 'sorting'; known: classification, clustering, ranking, regression, .*, toy",
     ),
     "a key that the task needs": (
         "benchmark.toml",

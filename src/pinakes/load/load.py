@@ -208,7 +208,13 @@ def _load_chunk(
     creates_unknown = loader.creates_unknown(task.request.options)
     describes = loader.describes(plan.file.role)
     context = MergeContext(
-        task.corpus_id, batch_id, plan.identity, creates_unknown, describes, loader.gaps_say_nothing
+        task.corpus_id,
+        batch_id,
+        plan.identity,
+        creates_unknown,
+        describes,
+        loader.gaps_say_nothing,
+        plan.file.name,
     )
     counts = merge_chunk(session, chunk, context)
     _stop_at_rejected(task, plan, counts.rejected)

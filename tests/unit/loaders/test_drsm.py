@@ -56,9 +56,11 @@ def test_gold_papers_have_texts_categories_and_a_trimmed_variant(tmp_path: Path)
         "identifiers": [_identifier(1, "1"), _identifier(2, "2")],
         "variants": [{"row_number": 1, "source_id": "1", "code": "drsm_trimmed", "abstract": "One. A1"}],
         "labels": [
+            _label(1, "gold_standard", "1", "yes"),
             _label(1, "primary_category", "1", "1.1. X"),
             _label(1, "secondary_category", "1", "2.1. Y"),
             _label(1, "disease", "1", "CF"),
+            _label(2, "gold_standard", "2", "yes"),
             _label(2, "disease", "2", "CF"),
         ],
     }
@@ -141,7 +143,7 @@ def test_drsm_has_its_published_records() -> None:
             "papers": 1126,
             "identifiers": 1126,
             "variants": 1126,
-            "labels": 2264,
+            "labels": 3390,
         },
         "v1/raw_data_2022_01_03.tsv": {"mentioned_papers": 3881, "identifiers": 3881, "labels": 7721},
         "v2/qol_gold_2022_12_15.tsv": {"mentioned_papers": 345, "identifiers": 345, "labels": 345},
@@ -154,11 +156,8 @@ def test_drsm_has_its_published_records() -> None:
         ("33764203", 2473),
     ]
     tasks = [row["task"] for row in gold["labels"]]
-    assert [tasks.count(task) for task in ("primary_category", "secondary_category", "disease")] == [
-        1027,
-        111,
-        1126,
-    ]
+    kinds = ("gold_standard", "primary_category", "secondary_category", "disease")
+    assert [tasks.count(task) for task in kinds] == [1126, 1027, 111, 1126]
     raw = staged["v1/raw_data_2022_01_03.tsv"]
     assert sum(row["label"] == "IRRELEVANT" for row in raw["labels"]) == 189
     assert len({row["source_id"] for row in raw["mentioned_papers"]}) == 1564

@@ -189,6 +189,7 @@ def test_a_reviewer_becomes_a_label_on_each_paper(tmp_path: Path) -> None:
     )
     staged, rejected = stage_all("scirepeval", path)
     assert rejected == []
+    assert staged["reviewer_metadata.jsonl"]["mentioned_papers"] == [{"row_number": 1, "source_id": "r1"}]
     assert staged["reviewer_metadata.jsonl"]["labels"] == [
         _label(1, "a", "r1", task="prm:reviewers", split="all"),
         _label(1, "b", "r1", task="prm:reviewers", split="all"),
@@ -201,7 +202,11 @@ def test_labels_are_classes_lists_of_classes_or_numbers(tmp_path: Path) -> None:
     (tmp_path / "tweet_mentions").mkdir()
     (tmp_path / "tweet_mentions" / "train.csv").write_text("paper_id,label\n7,0.5\n")
     write_lines(
-        tmp_path / "fos" / "test.jsonl", {"paper_id": 7, "label": [3, 5]}, {"paper_id": 8, "label": []}
+        tmp_path / "fos" / "test.jsonl",
+        {"paper_id": 7, "label": [3, 5]},
+        {"paper_id": 8, "label": []},
+        {"paper_id": 9, "label": [1] + [0] * 9 + [1.0]},
+        {"paper_id": 10, "label": [0, 0, 0]},
     )
     write_lines(tmp_path / "own" / "test.jsonl", {"paper_id": 7, "label": 0.25})
     staged, rejected = stage_all("scirepeval", tmp_path)
@@ -211,7 +216,14 @@ def test_labels_are_classes_lists_of_classes_or_numbers(tmp_path: Path) -> None:
         "tweet_mentions/train.csv": [
             _label(1, "7", "value", task="tweet_mentions", split="train", value=0.5)
         ],
-        "fos/test.jsonl": [_label(1, "7", "3", task="fos"), _label(1, "7", "5", task="fos")],
+        "fos/test.jsonl": [
+            _label(1, "7", "3", task="fos"),
+            _label(1, "7", "5", task="fos"),
+            _label(2, "8", "none", task="fos:unlabelled"),
+            _label(3, "9", "00", task="fos"),
+            _label(3, "9", "10", task="fos"),
+            _label(4, "10", "none", task="fos:unlabelled"),
+        ],
         "own/test.jsonl": [_label(1, "7", "value", task="own", value=0.25)],
     }
 
@@ -228,12 +240,12 @@ def test_training_papers_bring_their_labels_and_fields_of_study_are_silver(tmp_p
     assert rejected == []
     assert {name: rows["labels"] for name, rows in staged.items()} == {
         "fos/train.jsonl": [
-            _label(1, "1", "Law", task="fos", split="train", quality="silver"),
-            _label(1, "1", "Art", task="fos", split="train", quality="silver"),
+            _label(1, "1", "Law", task="fos:texts", split="train", quality="silver"),
+            _label(1, "1", "Art", task="fos:texts", split="train", quality="silver"),
         ],
-        "mesh_descriptors/val.jsonl": [_label(1, "2", "Lung", task="mesh_descriptors", split="dev")],
-        "pub_year/train.jsonl": [_label(1, "3", "value", task="pub_year", split="train", value=0.5)],
-        "biomimicry/evaluation.jsonl": [_label(1, "d4", "1", task="biomimicry", split="all")],
+        "mesh_descriptors/val.jsonl": [_label(1, "2", "Lung", task="mesh_descriptors:texts", split="dev")],
+        "pub_year/train.jsonl": [_label(1, "3", "value", task="pub_year:texts", split="train", value=0.5)],
+        "biomimicry/evaluation.jsonl": [_label(1, "d4", "1", task="biomimicry:texts", split="all")],
     }
     assert [row["field"] for row in staged["mesh_descriptors/val.jsonl"]["fields"]] == [
         "Lung",
@@ -304,6 +316,36 @@ def test_an_id_column_with_gaps_stays_whole_numbers(tmp_path: Path) -> None:
     assert staged["fos.parquet"]["identifiers"] == [
         {"row_number": 1, "source_id": "a", "scheme": "corpus", "identifier": "5"}
     ]
+
+
+def test_converted_parquet_files_are_named_by_the_folders_of_split_and_task(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{"paper_id": "a", "label": 1}])
+    for split in ("train", "test"):
+        (tmp_path / "drsm" / split).mkdir(parents=True)
+        pq.write_table(table, tmp_path / "drsm" / split / "0000.parquet")
+    expected = {split: [_label(1, "a", "1", task="drsm", split=split)] for split in ("test", "train")}
+    for source in (tmp_path, tmp_path / "drsm"):
+        staged, rejected = stage_all("scirepeval", source)
+        assert rejected == []
+        found = {Path(name).parent.name: rows["labels"] for name, rows in staged.items()}
+        assert found == expected
+    staged, _ = stage_all("scirepeval", tmp_path / "drsm" / "test" / "0000.parquet")
+    assert staged["0000.parquet"]["labels"] == expected["test"]
+
+
+def test_a_fetched_folder_names_its_corpus_and_the_task_of_its_files(tmp_path: Path) -> None:
+    folder = tmp_path / "scirepeval-drsm"
+    write_lines(folder / "evaluation.jsonl", _paper(1))
+    write_lines(folder / "test" / "0000.json", {"paper_id": 1, "label": 2})
+    write_lines(folder / "other" / "test.jsonl", {"paper_id": 1, "label": 3})
+    loader = find_loader("scirepeval")
+    assert loader.describe_corpus(folder, {}).name == "scirepeval-drsm"
+    assert loader.describe_corpus(folder, {"task": "own"}).name == "scirepeval-own"
+    assert loader.describe_corpus(tmp_path, {}).name == "scirepeval"
+    staged, rejected = stage_all("scirepeval", folder)
+    assert rejected == []
+    tasks = {name: [row["task"] for row in rows.get("labels", [])] for name, rows in staged.items()}
+    assert tasks == {"evaluation.jsonl": [], "test/0000.json": ["drsm"], "other/test.jsonl": ["other"]}
 
 
 def test_lists_of_tasks_and_of_labels_are_passed_over_and_judging_files_come_last(tmp_path: Path) -> None:

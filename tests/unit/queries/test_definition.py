@@ -11,9 +11,20 @@ from pinakes.queries.tasks import resolve_task
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
-OF_ANOTHER = {"csfcube_sentences": "csfcube"}
+OF_ANOTHER = {
+    "csfcube_sentences": "csfcube",
+    "scirepeval_paper_reviewer_matching": "scirepeval",
+    "scirepeval_s2and": "s2and",
+}
 """benchmark -> the corpus of another name that it is of"""
-BUNDLED = sorted(["cranfield", "csfcube", "mdcr", "scifact", "synthetic", *SAMPLED, *OF_ANOTHER])
+SCIREPEVAL = [
+    *("biomimicry", "cite_count", "cite_prediction", "drsm", "feeds_1", "feeds_m", "feeds_title", "fos"),
+    *("high_influence_cite", "hindex", "mesh_descriptors", "nfcorpus", "peer_review_score", "pub_year"),
+    *("relish", "same_author", "scidocs_cite", "scidocs_cocite", "scidocs_mag", "scidocs_mesh"),
+    *("scidocs_read", "scidocs_view", "search", "trec_covid", "tweet_mentions"),
+]
+OWN = ["cranfield", "csfcube", "mdcr", "scifact", "synthetic"]
+BUNDLED = sorted([*OWN, *SAMPLED, *OF_ANOTHER, *(f"scirepeval_{task}" for task in SCIREPEVAL)])
 
 
 def test_the_bundled_benchmarks_are_read() -> None:
@@ -21,10 +32,29 @@ def test_the_bundled_benchmarks_are_read() -> None:
     for name in BUNDLED:
         benchmark = read_benchmark(name)
         assert benchmark.name == name
-        assert benchmark.corpus == ("" if name in SAMPLED else OF_ANOTHER.get(name, name))
+        if name.startswith("scirepeval_"):
+            assert benchmark.corpus.startswith("scirepeval-")
+            assert benchmark.format is not None
+        else:
+            assert benchmark.corpus == ("" if name in SAMPLED else OF_ANOTHER.get(name, name))
         assert (benchmark.sampling is not None) == (name in SAMPLED)
         assert benchmark.headline_measure in benchmark.measures
         assert set(benchmark.sql) == set(resolve_task(benchmark.task).views)
+
+
+def test_every_task_of_scirepeval_is_in_the_suite_but_the_one_without_a_measure() -> None:
+    suites = {task: read_benchmark(f"scirepeval_{task}").suite for task in SCIREPEVAL}
+    assert [task for task, suite in suites.items() if suite is None] == ["cite_prediction"]
+    groups = Counter(suite.group for suite in suites.values() if suite is not None)
+    assert groups == {"In-Train": 7, "Out-of-Train": 11, "SciDocs": 6}
+    for task, suite in suites.items():
+        benchmark = read_benchmark(f"scirepeval_{task}")
+        shots = {f"{setting['size']}-shot" for setting in benchmark.probe.get("few_shot", ())}
+        for subset, measure in (pair for figure in (suite.figures if suite else ()) for pair in figure):
+            assert subset in {"all", *shots}
+            assert measure in benchmark.measures
+    reloaded = {task for task in SCIREPEVAL if read_benchmark(f"scirepeval_{task}").reloaded_as == "fp16"}
+    assert reloaded == {"hindex", "scidocs_mesh", "scidocs_cocite", "scidocs_read", "scidocs_view"}
 
 
 def test_csfcube_says_how_its_test_split_is_averaged() -> None:
@@ -77,10 +107,9 @@ def test_folders_without_a_description_are_no_benchmarks(tmp_path: Path) -> None
 def test_an_unknown_benchmark_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError) as raised:
         read_benchmark("other", [write_benchmark(tmp_path)])
+    known = ", ".join(sorted([*BUNDLED, "own"]))
     assert str(raised.value) == (
-        "unknown benchmark 'other'; known: cranfield, csfcube, csfcube_sentences, field_level, large_scale, "
-        "mdcr, mdcr_constructed, own, scifact, synthetic. "
-        "More folders: PINAKES_BENCHMARKS."
+        f"unknown benchmark 'other'; known: {known}. More folders: PINAKES_BENCHMARKS."
     )
 
 
@@ -89,7 +118,9 @@ def test_a_benchmark_ranks_unless_it_names_a_task(tmp_path: Path) -> None:
     named = write_benchmark(tmp_path / "b", toml='task = "ranking"' + BENCHMARK_TOML)
     assert read_benchmark("own", [named]).task == "ranking"
     unknown = write_benchmark(tmp_path / "c", toml='task = "sorting"' + BENCHMARK_TOML)
-    with pytest.raises(UnknownNameError, match="unknown task 'sorting'; known: ranking"):
+    with pytest.raises(
+        UnknownNameError, match="unknown task 'sorting'; known: classification, clustering, ranking, "
+    ):
         read_benchmark("own", [unknown])
 
 

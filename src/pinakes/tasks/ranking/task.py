@@ -8,8 +8,8 @@ from pinakes.queries.relations import relation
 from pinakes.queries.tasks import RANKING as NAME
 from pinakes.schema import hits
 from pinakes.tasks.base import Task
+from pinakes.tasks.hits.scoring import prepare_scoring
 from pinakes.tasks.ranking.answers import answer
-from pinakes.tasks.ranking.scoring import prepare_scoring
 from pinakes.workload.workload import read_workload
 
 VIEWS: Final[Mapping[str, str]] = {

@@ -13,7 +13,7 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
-from pinakes.tasks.ranking.hits import read_source_id
+from pinakes.tasks.hits.hits import read_source_id
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,8 +25,8 @@ from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
 from pinakes.records import Score
 from pinakes.tasks.base import ScoreRun, read_mode
-from pinakes.tasks.ranking.expected import Expected, read_expected
-from pinakes.tasks.ranking.hits import PaperNumbers, number_papers, read_hits, read_source_id
+from pinakes.tasks.hits.expected import Expected, read_expected
+from pinakes.tasks.hits.hits import PaperNumbers, number_papers, read_hits, read_source_id
 
 RELEVANT: Final = "cited"
 

@@ -1,0 +1,16 @@
+-- A paper; those that are read in one session with it are to be found.
+SELECT
+    benchmark_queries.query_id,
+    benchmark_queries.paper_id,
+    benchmark_queries.text
+FROM benchmark_queries
+INNER JOIN chosen_corpora ON benchmark_queries.corpus_id = chosen_corpora.corpus_id
+WHERE chosen_corpora.benchmark = 'scirepeval_scidocs_read'
+    AND benchmark_queries.field IN ('scidocs_read', 'coread')
+    AND EXISTS (
+        SELECT 1
+        FROM judged_papers
+        WHERE judged_papers.corpus_id = benchmark_queries.corpus_id
+            AND judged_papers.query_id = benchmark_queries.query_id
+            AND judged_papers.split IN ('test', 'all')
+    )
