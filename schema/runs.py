@@ -141,7 +141,7 @@ suite_runs = sa.Table(
     key_column("mode", "as in runs", sa.Text),
     key_column("benchmark", "as in runs", sa.Text),
     reference("run_id", "runs.run_id", role="required"),
-    comment="The runs of a system by `pinakes run SUITE`; a run may be of several systems.",
+    comment="The runs of a system that were asked for by the suite; a run may be of several systems.",
 )
 
 suite_intervals = sa.Table(
