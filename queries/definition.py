@@ -135,7 +135,7 @@ def require_task(benchmark: Benchmark, task: str) -> None:
 
 def list_benchmarks(folders: Sequence[Path] = ()) -> list[str]:
     """The names of all benchmarks: the bundled ones and those in the given folders."""
-    return sorted(_find_folders(folders))
+    return sorted(find_folders("benchmark.toml", folders))
 
 
 def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
@@ -145,16 +145,16 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
         UnknownNameError: there is no such folder; the message lists the known ones.
         BenchmarkError: the folder is incomplete, or its benchmark.toml is not as it should be.
     """
-    known = _find_folders(folders)
+    known = find_folders("benchmark.toml", folders)
     if name not in known:
         raise UnknownNameError("benchmark", name, list(known), "More folders: PINAKES_BENCHMARKS.")
     folder = known[name]
-    toml = _read(folder, "benchmark.toml")
+    toml = read_file(folder, "benchmark.toml")
     try:
         described = tomllib.loads(toml)
         task: TaskViews = resolve_task(described.get("task", RANKING))
         files_of = (*(f"{view}.sql" for view in task.views), *_list_own_views(folder, task))
-        contents = {"benchmark.toml": toml, **{file: _read(folder, file) for file in files_of}}
+        contents = {"benchmark.toml": toml, **{file: read_file(folder, file) for file in files_of}}
         _check_description(described, task)
         return _build(name, described, contents, task)
     except KeyError as error:
@@ -163,13 +163,14 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
         raise BenchmarkError(f"{name}/benchmark.toml is not as it should be: {error}.") from error
 
 
-def _find_folders(folders: Sequence[Path]) -> dict[str, Any]:
+def find_folders(file: str, folders: Sequence[Path]) -> dict[str, Any]:
+    """The bundled folders and those in the given ones that have that file, by name."""
     found: dict[str, Any] = {}
     for parent in (files("pinakes.queries"), *folders):
         if not parent.is_dir():
             raise BenchmarkError(f"there is no folder {parent}, which PINAKES_BENCHMARKS names.")
         for folder in parent.iterdir():
-            if folder.joinpath("benchmark.toml").is_file():
+            if folder.joinpath(file).is_file():
                 _check_name(folder.name)
                 found[folder.name] = folder
     return found
@@ -199,7 +200,8 @@ def _list_own_views(folder: Any, task: TaskViews) -> list[str]:
     return [f"views/{name}" for name in names]
 
 
-def _read(folder: Any, name: str) -> str:
+def read_file(folder: Any, name: str) -> str:
+    """The text of a folder's file; `BenchmarkError` where there is none, or it is not UTF-8."""
     try:
         text: str = folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
     except FileNotFoundError as error:

@@ -19,6 +19,7 @@ from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
+from pinakes.queries.install_suites import install_suites
 from pinakes.queries.tasks import TaskViews, resolve_task
 from pinakes.schema import (
     benchmark_corpora,
@@ -40,7 +41,10 @@ def initialise(database: Database, settings: Settings | None = None) -> list[str
         BenchmarkError: a benchmark's folder is not as it should be.
     """
     create_schema(database)
-    return install_benchmarks(database, (settings or read_settings()).benchmark_folders)
+    folders = (settings or read_settings()).benchmark_folders
+    renewed = install_benchmarks(database, folders)
+    install_suites(database, folders)
+    return renewed
 
 
 def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list[str]:

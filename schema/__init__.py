@@ -12,7 +12,10 @@ from pinakes.schema.benchmarks import judgments as judgments
 from pinakes.schema.benchmarks import pool_sources as pool_sources
 from pinakes.schema.benchmarks import published_scores as published_scores
 from pinakes.schema.benchmarks import sentence_selections as sentence_selections
+from pinakes.schema.benchmarks import suite_extras as suite_extras
 from pinakes.schema.benchmarks import suite_figures as suite_figures
+from pinakes.schema.benchmarks import suite_groups as suite_groups
+from pinakes.schema.benchmarks import suites as suites
 from pinakes.schema.citations import ambiguous_references as ambiguous_references
 from pinakes.schema.citations import citations as citations
 from pinakes.schema.citations import cited_references as cited_references
@@ -45,6 +48,8 @@ from pinakes.schema.runs import probes as probes
 from pinakes.schema.runs import runs as runs
 from pinakes.schema.runs import score_intervals as score_intervals
 from pinakes.schema.runs import scores as scores
+from pinakes.schema.runs import suite_intervals as suite_intervals
+from pinakes.schema.runs import suite_runs as suite_runs
 from pinakes.schema.runs import tuned_parameters as tuned_parameters
 from pinakes.schema.sampling import constructed_candidates as constructed_candidates
 from pinakes.schema.sampling import construction_clashes as construction_clashes

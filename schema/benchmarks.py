@@ -103,13 +103,41 @@ suite_figures = sa.Table(
     comment="Which scores of a benchmark count in a suite.",
 )
 
+suites = sa.Table(
+    "suites",
+    metadata,
+    key_column("name", "name of the suite; no benchmark has it", sa.Text),
+    required("title", sa.Text, "what it is"),
+    required("citation", sa.Text, "the paper that defines it"),
+    required("licence", sa.Text, "licence as published"),
+    required("definition_digest", sa.Text, "sha256 over suite.toml"),
+    comment="Collections of benchmarks whose figures are averaged.",
+)
+
+suite_groups = sa.Table(
+    "suite_groups",
+    metadata,
+    reference("suite", "suites.name", type_=sa.Text),
+    key_column("suite_group", "as in suite_figures", sa.Text),
+    required("position", sa.Integer, "its place in the suite's tables, from 1"),
+    comment="The groups of a suite.",
+)
+
+suite_extras = sa.Table(
+    "suite_extras",
+    metadata,
+    reference("suite", "suites.name", type_=sa.Text),
+    key_column("benchmark", "as in suite_figures", sa.Text),
+    comment="Benchmarks of a suite whose figures count in no average.",
+)
+
 published_scores = sa.Table(
     "published_scores",
     metadata,
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    key_column("benchmark", "benchmarks.name, or suites.name", sa.Text),
     key_column("system", "the system as the paper names it", sa.Text),
-    key_column("subset", "subset of the queries, as in scores.subset", sa.Text),
-    key_column("measure", "measure, as in scores.measure", sa.Text),
+    key_column("subset", "subset of the queries, as in scores.subset; of a suite a group", sa.Text),
+    key_column("measure", "measure, as in scores.measure; of a suite Average", sa.Text),
     key_column("source", "paper and table", sa.Text),
     required("value", sa.Double, "the figure on the scale of scores.value"),
     required("printed", sa.Text, "the figure as printed"),

@@ -35,6 +35,8 @@ _VIEWS: Final = {
     "repeat_spread": "Each subset's values over the repeats of its pools: mean, deviation, lowest, highest.",
     "run_disagreement": "How many papers two runs share among their first 10 and 200 for a query.",
     "score_differences": "By how much two runs of a benchmark differ on a query.",
+    "suite_scores": "Each figure of a suite by each system: its value, interval and coverage.",
+    "leaderboard": "The averages of a suite by system, mode, group and format, and over how many figures.",
     "types_above_cited": "How many candidates of each type a run ranks above the papers that a query cites.",
     "text_digests": "The digest of the text that rows are derived from: of each paper and each section.",
     "paper_derivations": "The derived rows of each paper, and whether they are of its text as it is now.",

@@ -133,6 +133,30 @@ score_intervals = sa.Table(
     comment="Bootstrap intervals of scores.",
 )
 
+suite_runs = sa.Table(
+    "suite_runs",
+    metadata,
+    key_column("suite", "as in suite_figures", sa.Text),
+    key_column("system", "as it was asked for, with its options: an encoder for each format is one", sa.Text),
+    key_column("mode", "as in runs", sa.Text),
+    key_column("benchmark", "as in runs", sa.Text),
+    reference("run_id", "runs.run_id", role="required"),
+    comment="The runs of a system that were asked for by the suite; a run may be of several systems.",
+)
+
+suite_intervals = sa.Table(
+    "suite_intervals",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("suite", "as in suite_figures", sa.Text),
+    key_column("figure", "as in suite_figures", sa.Integer),
+    required("low", sa.Double, "as in score_intervals, of the mean of the figure's scores"),
+    required("high", sa.Double, "97.5th percentile"),
+    required("resamples", sa.Integer, "how many samples with replacement were drawn"),
+    required("seed", sa.Integer, "what they were drawn with"),
+    comment="Bootstrap intervals of the figures of suites.",
+)
+
 scores = sa.Table(
     "scores",
     metadata,

@@ -23,8 +23,8 @@ from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact.kernel import CHUNK, TILE
 from pinakes.indexers.exact.panels import Kernel, choose_kernel, decode
 from pinakes.indexers.exact.scores import CheckedVectors, Rows, share
-from pinakes.indexers.jit import jit
 from pinakes.indexers.names import Distance
+from pinakes.jit import jit
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]

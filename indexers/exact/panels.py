@@ -10,7 +10,7 @@ from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import kernel as exact_kernel
 from pinakes.indexers.exact.kernel import CHUNK, TILE
 from pinakes.indexers.exact.scores import Rows
-from pinakes.indexers.jit import jit
+from pinakes.jit import jit
 
 Doubles = NDArray[np.float64]
 Packed = tuple[NDArray[np.int8], NDArray[np.integer]]

@@ -28,9 +28,9 @@ from pinakes.indexers.exact.scores import (
     score_rows,
     share,
 )
-from pinakes.indexers.jit import jit
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
+from pinakes.jit import jit
 
 Keys = NDArray[np.uint64]
 Pass = Literal["int8", "bf16", "fp16", "fp32"]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.jit import jit
 from pinakes.indexers.names import DISTANCES, Distance
+from pinakes.jit import jit
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]

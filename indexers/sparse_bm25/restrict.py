@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.jit import jit
 from pinakes.indexers.sparse_bm25.files import Postings, find_ends
+from pinakes.jit import jit
 
 Rows = NDArray[np.int64]
 Array = NDArray[Any]

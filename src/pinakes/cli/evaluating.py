@@ -8,6 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
+from pinakes.errors import EvaluationError, InputError
 
 app = CommandGroup()
 
@@ -21,14 +22,33 @@ def evaluate(
     *,
     common: CommonOptions,
 ) -> None:
-    """Score runs, store the scores and print them."""
+    """Score runs of a benchmark or a suite, store the scores and print them."""
     from pinakes.evaluate.evaluate import evaluate
     from pinakes.report.present.evaluate import describe_coverage, print_scores
+    from pinakes.workload.suite import is_suite
 
+    if is_suite(benchmark):
+        if run or measure or per_query:
+            raise InputError(
+                "--run, --measure and --per-query are of one benchmark; a suite is scored whole."
+            )
+        _evaluate_suite(benchmark, common)
+        return
     with common.connect() as database:
         results = evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
     print_scores(results, per_query=per_query, as_json=common.json)
     common.say(*describe_coverage(results))
+
+
+def _evaluate_suite(name: str, common: CommonOptions) -> None:
+    from pinakes.evaluate.suite import evaluate_suite
+    from pinakes.report.present.suite import list_failures, print_suite_scores
+
+    with common.connect() as database:
+        done = evaluate_suite(database, name, report=common.say)
+        print_suite_scores(database, name, as_json=common.json)
+    if done.failed:
+        raise EvaluationError(list_failures(done.failed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +66,9 @@ class CompareOptions:
 
 @app.command()
 def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
-    """Test every pair of runs for a difference: t, Wilcoxon, randomisation; Holm over the pairs."""
+    """Test each pair of runs for a difference: t, Wilcoxon, randomisation, bootstrap; Holm over pairs."""
     from pinakes.evaluate.compare import compare_subsets
-    from pinakes.report.present.compare import comparison_rows, describe_not_compared
+    from pinakes.report.present.compare import comparison_rows, describe_not_compared, resampled_rows
 
     with common.connect() as database:
         found = compare_subsets(
@@ -60,7 +80,7 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
             all_runs=options.all_runs,
             by=options.by,
         )
-    common.print_records(comparison_rows(found.pairs))
+    common.print_records(comparison_rows(found.pairs) or resampled_rows(found.resampled))
     common.say(*describe_not_compared(found.not_compared))
 
 

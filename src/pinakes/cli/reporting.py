@@ -8,7 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
-from pinakes.errors import PinakesError
+from pinakes.errors import InputError, PinakesError
 
 app = CommandGroup()
 
@@ -21,18 +21,43 @@ def report(
         str | None, typer.Option("--measure", "-m", help="The measure to lead with. Default: the headline.")
     ] = None,
     all_runs: AllRuns = False,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            help="corrected or published: whose runs. Default: corrected, or the one that all have."
+        ),
+    ] = None,
     folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
     *,
     common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
-    """Print a benchmark's results and write them as HTML and Markdown."""
+    """Print the results of a benchmark or a suite and write them as HTML and Markdown."""
     from pinakes.report.gather import gather_report
     from pinakes.report.present.report import print_report, write_report
+    from pinakes.workload.suite import is_suite
 
+    if is_suite(benchmark):
+        if run or measure or all_runs or mode:
+            raise InputError(
+                "--run, --measure, --all-runs and --mode are of one benchmark; a suite has a table a mode."
+            )
+        _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
+        return
     with common.connect() as database:
-        found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure)
+        found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
     paths = write_report(found, folder or Path(f"{benchmark}-report"))
     print_report(found)
+    common.say(*(f"written: {path}" for path in paths))
+
+
+def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
+    from pinakes.report.present.suite import print_suite, write_suite
+    from pinakes.report.suite.gather import gather_suite
+
+    with common.connect() as database:
+        found = gather_suite(database, name, progress=common.show_progress())
+    paths = write_suite(found, folder)
+    print_suite(found)
     common.say(*(f"written: {path}" for path in paths))
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,10 @@ from pinakes.cli.options import (
     Templates,
 )
 from pinakes.errors import InputError, RunError
+
+if TYPE_CHECKING:  # a command's help does not wait for them
+    from pinakes.database import Database
+    from pinakes.run.run import RunRequest
 
 app = CommandGroup()
 tune_app = CommandGroup(no_args_is_help=True)
@@ -65,11 +69,15 @@ def run(
     ranking: RankingOptions,
     common: CommonOptions,
 ) -> None:
-    """Rank a benchmark's candidates by one or more systems and store the rankings."""
+    """Have systems answer a benchmark's questions and store the answers; or those of a whole suite."""
     from pinakes.run.run import RunRequest, run
+    from pinakes.workload.suite import is_suite
 
     with common.connect() as database:
         options = choices.for_database(database)
+        if is_suite(benchmark):
+            _run_suite(database, RunRequest(benchmark, "", options, **asdict(ranking)), system, common)
+            return
         summaries = [
             run(
                 database,
@@ -79,6 +87,19 @@ def run(
             for name in system
         ]
     common.print_records([asdict(summary) for summary in summaries])
+
+
+def _run_suite(
+    database: "Database", request: "RunRequest", systems: list[str], common: CommonOptions
+) -> None:
+    from pinakes.evaluate.suite import run_suite
+    from pinakes.report.present.suite import list_failures, list_missing
+
+    done = run_suite(database, request, systems, progress=common.show_progress(), report=common.say)
+    common.print_records([asdict(summary) for summary in done.made])
+    common.say(*list_missing(done.missing))
+    if done.failed:
+        raise RunError(list_failures(done.failed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,10 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.query_groups import average_pools, read_groups, read_requested_queries
+from pinakes.evaluate.resample import open_resampling
+from pinakes.evaluators.paired import Difference, compare_resampled
 from pinakes.evaluators.significance import Comparison, compare, holm
+from pinakes.queries.definition import Benchmark
 from pinakes.run.stored_runs import find_runs, select_newest
 from pinakes.schema import scores
 from pinakes.tasks.base import find_task
@@ -39,15 +42,34 @@ class PairComparison:
 
 
 @dataclass(frozen=True, slots=True)
+class ResampledPair:
+    """Two runs compared by one measure of a subset over the same resamples of the test papers.
+
+    Attributes:
+        difference: system b minus system a.
+    """
+
+    measure: str
+    subset: str
+    run_a: int
+    run_b: int
+    system_a: str
+    system_b: str
+    difference: Difference[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparisons:
     """The pairs that were compared, by subset, `all` first; and which subsets could not be.
 
     Attributes:
         not_compared: subset -> its queries, fewer than the two that a test needs.
+        resampled: in place of `pairs` where a value is no mean over single queries: the paired bootstrap.
     """
 
     pairs: list[PairComparison]
     not_compared: dict[str, int]
+    resampled: Sequence[ResampledPair] = ()
 
 
 def read_query_values(database: Database, run_id: int, measure: str) -> dict[str, float]:
@@ -61,9 +83,7 @@ def read_query_values(database: Database, run_id: int, measure: str) -> dict[str
     with database.read() as session:
         found = dict(session.stream_rows(query))
     if not found:
-        raise EvaluationError(
-            f"run {run_id} has no scores by {measure}; compute them with `pinakes evaluate` first."
-        )
+        raise _not_scored(run_id, measure)
     return found
 
 
@@ -95,6 +115,8 @@ def compare_subsets(
     groups = read_groups(database, benchmark, by) if by is not None else {}
     chosen = _choose_runs(database, benchmark_name, run_ids, all_runs=all_runs)
     name = find_task(benchmark).name_measure(measure or benchmark.headline_measure)
+    if find_task(benchmark).open_resampling is not None:
+        return Comparisons([], {}, _compare_resampled(database, benchmark, name, chosen, by))
     values = {row["run_id"]: read_query_values(database, row["run_id"], name) for row in chosen}
     requested = read_requested_queries(database, benchmark_name)
     pairs, not_compared = [], {}
@@ -118,7 +140,63 @@ def _choose_runs(
     chosen = found if run_ids or all_runs else select_newest(found)
     if len(chosen) < 2:
         raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
+    if all(len(of_mode) < 2 for of_mode in _group_by_mode(chosen)):
+        raise EvaluationError(
+            f"each run of {benchmark_name} is of another mode, and figures of two modes are not compared."
+        )
     return chosen
+
+
+def _compare_resampled(
+    database: Database,
+    benchmark: Benchmark,
+    measure: str,
+    chosen: Sequence[Mapping[str, Any]],
+    by: str | None,
+) -> list[ResampledPair]:
+    """The pairs over all test papers, and over those of each group that every run has a value of."""
+    resample_run = open_resampling(database, benchmark, [measure])
+    resampled = {row["run_id"]: resample_run(row["run_id"]) for row in chosen}
+    values = {run_id: read_subset_values(database, run_id, measure) for run_id in resampled}
+    shared = set.intersection(
+        *(of_run.keys() & values[run_id].keys() for run_id, of_run in resampled.items())
+    )
+    groups = sorted(subset for subset, _measure in shared if by and subset.startswith(f"{by}="))
+    systems = {row["run_id"]: row["system"] for row in chosen}
+    return [
+        ResampledPair(measure, subset, one.a, one.b, systems[one.a], systems[one.b], one)
+        for subset in ("all", *groups)
+        for of_mode in _group_by_mode(chosen)
+        for one in compare_resampled(
+            {row["run_id"]: values[row["run_id"]][subset, measure] for row in of_mode},
+            {row["run_id"]: resampled[row["run_id"]][subset, measure] for row in of_mode},
+        )
+    ]
+
+
+def _group_by_mode(chosen: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The runs of each mode: figures of two modes are not compared."""
+    return [
+        [row for row in chosen if row["mode"] == mode] for mode in sorted({row["mode"] for row in chosen})
+    ]
+
+
+def read_subset_values(database: Database, run_id: int, measure: str) -> dict[tuple[str, str], float]:
+    """A run's stored values by subset and measure; `EvaluationError` where it was not scored by that."""
+    query = sa.select(scores.c.subset, scores.c.value).where(
+        scores.c.run_id == run_id, scores.c.measure == measure, scores.c.query_id.is_(None)
+    )
+    with database.read() as session:
+        found = {(subset, measure): value for subset, value in session.stream_rows(query)}
+    if not found:
+        raise _not_scored(run_id, measure)
+    return found
+
+
+def _not_scored(run_id: int, measure: str) -> EvaluationError:
+    return EvaluationError(
+        f"run {run_id} has no scores by {measure}; compute them with `pinakes evaluate` first."
+    )
 
 
 def _list_subsets(
@@ -138,7 +216,7 @@ def _compare_pairs(
     values: Mapping[int, Mapping[str, float]],
     seed: int,
 ) -> list[PairComparison]:
-    pairs = list(combinations(chosen, 2))
+    pairs = [pair for of_mode in _group_by_mode(chosen) for pair in combinations(of_mode, 2)]
     compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
     corrected = [
         holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")

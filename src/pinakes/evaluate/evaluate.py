@@ -1,17 +1,20 @@
 """Stored answers and the judgments as they are now to stored scores, which replace older ones."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.evaluate.resample import open_resampling, resample_figures
+from pinakes.evaluators.bootstrap import RESAMPLES, SEED, find_interval
+from pinakes.queries.definition import Benchmark, SuiteMember
 from pinakes.records import Score
 from pinakes.run.stored_runs import find_runs
-from pinakes.schema import scores
-from pinakes.tasks.base import find_task
+from pinakes.schema import score_intervals, scores, suite_intervals
+from pinakes.tasks.base import Resampled, find_task
 from pinakes.workload.benchmark import open_benchmark
 
 _COLUMNS: Final = {
@@ -27,11 +30,18 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
-    """A run with the scores of it that were computed now."""
+    """A run with the scores of it that were computed now.
+
+    Attributes:
+        intervals: subset and measure -> the interval of the value, low and high, where there is one.
+        figure_intervals: number of a figure of the benchmark's suite -> the interval of the figure.
+    """
 
     run_id: int
     system: str
     scores: list[Score]
+    intervals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -49,21 +59,69 @@ def evaluate(
     """
     benchmark = open_benchmark(database, benchmark_name)
     chosen = find_runs(database, benchmark_name, run_ids)
-    score_run = find_task(benchmark).open_scoring(database, benchmark, measures or benchmark.measures)
+    names = measures or benchmark.measures
+    score_run = find_task(benchmark).open_scoring(database, benchmark, names)
+    resample_run = open_resampling(database, benchmark, names)
     results = []
     for row in chosen:
         found = score_run(row["run_id"])
+        resampled = resample_run(row["run_id"], found)
+        result = RunScores(
+            row["run_id"],
+            row["system"],
+            found,
+            {key: find_interval(values) for key, values in resampled.items()},
+            _find_figure_intervals(benchmark, resampled),
+        )
         with database.begin() as session:
-            _store(session, row["run_id"], found)
-        results.append(RunScores(row["run_id"], row["system"], found))
+            _store(session, benchmark, result)
+        results.append(result)
     return results
 
 
-def _store(session: Session, run_id: int, found: Sequence[Score]) -> None:
+def _find_figure_intervals(benchmark: Benchmark, resampled: Resampled) -> dict[int, tuple[float, float]]:
+    """The intervals of the figures that the benchmark has in its suite, where all their scores have some."""
+    return {
+        number: find_interval(values) for number, values in resample_figures(benchmark, resampled).items()
+    }
+
+
+def _store(session: Session, benchmark: Benchmark, result: RunScores) -> None:
+    found, owner = result.scores, result.run_id
     measures = {score.measure for score in found}
-    session.execute(sa.delete(scores).where(scores.c.run_id == run_id, scores.c.measure.in_(measures)))
+    for table in (scores, score_intervals):
+        session.execute(sa.delete(table).where(table.c.run_id == owner, table.c.measure.in_(measures)))
     columns: dict[str, Any] = {
         name: pa.array([getattr(score, name) for score in found], type_) for name, type_ in _COLUMNS.items()
     }
-    owner = pa.array([run_id] * len(found), pa.int64())
-    session.insert(scores, pa.table({"run_id": owner, **columns}))
+    session.insert(scores, pa.table({"run_id": pa.array([owner] * len(found), pa.int64()), **columns}))
+    drawn = {"run_id": owner, "resamples": RESAMPLES, "seed": SEED}
+    intervals = [
+        {"measure": measure, "subset": subset, "low": low, "high": high, **drawn}
+        for (subset, measure), (low, high) in result.intervals.items()
+    ]
+    session.insert(score_intervals, pa.Table.from_pylist(intervals))
+    if benchmark.suite is not None:
+        _store_figures(session, benchmark.suite, result, measures, drawn)
+
+
+def _store_figures(
+    session: Session,
+    suite: SuiteMember,
+    result: RunScores,
+    measures: Collection[str],
+    drawn: Mapping[str, int],
+) -> None:
+    """Replace the intervals of the figures that one of the measures counts in."""
+    scored = [
+        number
+        for number, figure in enumerate(suite.figures, start=1)
+        if any(measure in measures for _subset, measure in figure)
+    ]
+    of_figures = suite_intervals.c.figure.in_(scored)
+    session.execute(sa.delete(suite_intervals).where(suite_intervals.c.run_id == result.run_id, of_figures))
+    rows = [
+        {"suite": suite.name, "figure": number, "low": low, "high": high, **drawn}
+        for number, (low, high) in result.figure_intervals.items()
+    ]
+    session.insert(suite_intervals, pa.Table.from_pylist(rows))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from pinakes.evaluate.compare import ResampledPair
 from pinakes.report.exhibits.data import Exhibit
 
 Scale = Literal["share", "percent"]
@@ -136,6 +137,7 @@ class BenchmarkReport:
         query_values: run id -> query id -> value of the headline measure.
         published_measures: in the order in which papers print them.
         exhibits: tables and figures that the benchmark asks for, besides those of runs.
+        resampled: in place of `comparisons` where a value is no mean over single queries.
         warnings: what a reader must know before comparing the figures.
     """
 
@@ -161,6 +163,7 @@ class BenchmarkReport:
     warnings: Sequence[str] = ()
     published_measures: tuple[str, ...] = ()
     exhibits: Sequence[Exhibit] = ()
+    resampled: Sequence[ResampledPair] = ()
 
     @property
     def is_by_measure(self) -> bool:

@@ -1,6 +1,6 @@
 """From the database to a report: what was scored, what was published, what differs, and files of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Final
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.evaluate.compare import PairComparison, compare_subsets
+from pinakes.evaluate.compare import Comparisons, PairComparison, compare_subsets
 from pinakes.evaluate.query_groups import average_pools, read_requested_queries
 from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (
@@ -38,6 +38,7 @@ def gather_report(
     *,
     all_runs: bool = False,
     measure: str | None = None,
+    mode: str | None = None,
 ) -> BenchmarkReport:
     """All that a report says of a benchmark's runs, from their stored scores.
 
@@ -45,16 +46,19 @@ def gather_report(
         run_ids: which runs; none: the newest of each system with the same settings.
         all_runs: the older ones too.
         measure: the measure to lead with and to compare by; None: the benchmark's headline.
+        mode: whose runs; None: `corrected`, or the one that all runs have. Two modes are never in one table.
 
     Raises:
         EvaluationError: there is no such run, or none was evaluated by that measure.
     """
     benchmark = open_benchmark(database, benchmark_name)
-    runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs)
+    runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
     name_measure = find_task(benchmark).name_measure
     headline = name_measure(measure or benchmark.headline_measure)
-    values = _read_values(database, benchmark_name, headline, runs)
     stored, published = _read_scores(database, runs), _read_published(database, benchmark)
+    scored = _find_scored(benchmark, stored, headline)
+    values = _read_values(database, benchmark_name, headline, runs)
+    compared = _compare(database, benchmark, scored, headline, stored)
     found = [score for score in stored if is_shown(score.subset)]
     names = {one.subset for one in found} | {one.subset for one in published}
     subsets = order_groups(names, _order_splits(benchmark, published))
@@ -79,8 +83,9 @@ def gather_report(
         spreads=measure_spreads(stored),
         published=published,
         query_values=values,
-        comparisons=_compare(database, benchmark, sorted(values), headline, subsets),
-        warnings=_list_warnings(runs, values, headline, left_out),
+        comparisons=[_flatten(pair) for pair in compared.pairs],
+        resampled=compared.resampled,
+        warnings=_list_warnings(runs, scored, headline, left_out),
         published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
     )
@@ -96,6 +101,17 @@ def _read_scores(database: Database, runs: Iterable[RunRow]) -> list[SubsetScore
     return sorted((SubsetScore(**row) for row in rows), key=lambda one: (one.run_id, one.subset, one.measure))
 
 
+def _find_scored(benchmark: Benchmark, stored: Iterable[SubsetScore], measure: str) -> list[int]:
+    """The runs that were scored by a measure, oldest first."""
+    found = sorted({score.run_id for score in stored if score.measure == measure})
+    if not found:
+        command = f"`pinakes evaluate {benchmark.name}`"
+        raise EvaluationError(
+            f"no run of {benchmark.name} has scores by {measure}; make them with {command}."
+        )
+    return found
+
+
 def _read_values(
     database: Database, benchmark: str, measure: str, runs: Iterable[RunRow]
 ) -> dict[int, dict[str, float]]:
@@ -108,9 +124,6 @@ def _read_values(
     with database.read() as session:
         for row in session.rows(query):
             values.setdefault(row["run_id"], {})[row["query_id"]] = row["value"]
-    if not values:
-        command = f"`pinakes evaluate {benchmark}`"
-        raise EvaluationError(f"no run of {benchmark} has scores by {measure}; make them with {command}.")
     requested = read_requested_queries(database, benchmark)
     return {run_id: average_pools(found, requested) for run_id, found in values.items()}
 
@@ -153,17 +166,20 @@ def choose_scale(published: Iterable[PublishedFigure | PublishedScore]) -> Scale
 
 
 def _compare(
-    database: Database, benchmark: Benchmark, run_ids: Sequence[int], measure: str, subsets: Sequence[str]
-) -> list[PairTest]:
+    database: Database,
+    benchmark: Benchmark,
+    run_ids: Sequence[int],
+    measure: str,
+    stored: Iterable[SubsetScore],
+) -> Comparisons:
     """Every pair of runs over all queries, and in each group where the groups are few."""
     if len(run_ids) < 2:
-        return []
-    column = _choose_column(benchmark, subsets)
-    pairs = compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column).pairs
-    return [_flatten(pair) for pair in pairs]
+        return Comparisons([], {})
+    column = _choose_column(benchmark, {one.subset for one in stored})
+    return compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
 
 
-def _choose_column(benchmark: Benchmark, subsets: Sequence[str]) -> str | None:
+def _choose_column(benchmark: Benchmark, subsets: Iterable[str]) -> str | None:
     """The first grouping column, if its groups are few enough for a table of pairs each."""
     column = next(iter(benchmark.group_by), None)
     groups = [name for name in subsets if name.startswith(f"{column}=") and "/" not in name]
@@ -191,11 +207,9 @@ def _differ_in_data(runs: Iterable[RunRow]) -> bool:
     return any(len(found) > 1 for found in digests.values())
 
 
-def _list_warnings(
-    runs: Sequence[RunRow], values: Mapping[int, object], measure: str, left_out: int
-) -> list[str]:
+def _list_warnings(runs: Sequence[RunRow], scored: Sequence[int], measure: str, left_out: int) -> list[str]:
     """What a reader must know before comparing the runs."""
-    said = [f"{run.label} was not evaluated by {measure}." for run in runs if run.run_id not in values]
+    said = [f"{run.label} was not evaluated by {measure}." for run in runs if run.run_id not in scored]
     for run in runs:
         if run.queries_missing:
             missing = f"{run.queries_missing} of {run.queries_expected} queries"

@@ -45,6 +45,7 @@ def _fill(report: BenchmarkReport) -> dict[str, object]:
         "comparisons": [
             _describe_comparison(report, subset) for subset in significance.list_compared(report)
         ],
+        "resampled": significance.resampled_table(report) if report.resampled else None,
         "exhibits": _draw_exhibits(report),
         "paired": _draw_paired(report),
         "coverage": runs.coverage_table(report),

@@ -8,7 +8,7 @@ from typing import Literal
 from pinakes.report.data import Scale
 from pinakes.report.formatting import ABSENT, format_value
 
-Kind = Literal["plain", "best", "warning", "absent"]
+Kind = Literal["plain", "best", "second", "warning", "absent"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ def render_markdown(report: BenchmarkReport) -> str:
     parts = [_render_heading(report)]
     parts += [render_table(table) for table in _list_results(report)]
     parts += [_render_comparison(report, subset) for subset in significance.list_compared(report)]
+    parts += [render_table(significance.resampled_table(report))] if report.resampled else []
     parts += [render_table(table) for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
     details = (scores.measure_table(report, subset) for subset in scores.list_detailed(report))
     parts += [render_table(table) for table in (runs.coverage_table(report), *details)]
@@ -52,7 +53,9 @@ def _render_cell(cell: Cell, row: Row) -> str:
     text = escape_markdown(cell.full_text)
     if cell.kind in ("warning", "best"):
         return f"{'⚠ ' if cell.kind == 'warning' else ''}**{text}**"
-    return text if row.is_ours else f"*{text}*"
+    if cell.kind == "second":
+        return f"<ins>{text}</ins>"
+    return text if row.is_ours or not text else f"*{text}*"
 
 
 def _render_comparison(report: BenchmarkReport, subset: str) -> str:

@@ -8,7 +8,8 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.queries.definition import Benchmark
+from pinakes.errors import EvaluationError, UnknownNameError
+from pinakes.queries.definition import MODES, Benchmark
 from pinakes.queries.exhibits import Baseline
 from pinakes.report.data import RunRow
 from pinakes.report.tables.runs import list_parameters, write_parameter
@@ -22,14 +23,19 @@ _SETTINGS: Final = ("precision", "paper_template", "query_template", "depth", "e
 
 
 def choose_runs(
-    database: Database, benchmark: Benchmark, run_ids: Sequence[int], *, all_runs: bool
+    database: Database,
+    benchmark: Benchmark,
+    run_ids: Sequence[int],
+    *,
+    all_runs: bool,
+    mode: str | None = None,
 ) -> tuple[list[RunRow], int]:
-    """The runs of a report, oldest first, and how many older ones are left out.
+    """The runs of a report, all of one mode, oldest first, and how many older ones are left out.
 
     Raises:
-        EvaluationError: there is none, or not one of those that were named.
+        EvaluationError: there is none, or not one of those that were named, or these are of two modes.
     """
-    found = find_runs(database, benchmark.name, run_ids)
+    found = _choose_mode(benchmark, find_runs(database, benchmark.name, run_ids), mode, bool(run_ids))
     chosen = found if run_ids or all_runs else select_newest(found)
     baselines = {row["run_id"]: find_baseline(benchmark, row) for row in chosen}
     labels = _label_runs(chosen, baselines)
@@ -49,6 +55,24 @@ def choose_runs(
         for row in chosen
     ]
     return runs, len(found) - len(chosen)
+
+
+def _choose_mode(
+    benchmark: Benchmark, found: list[dict[str, Any]], mode: str | None, are_named: bool
+) -> list[dict[str, Any]]:
+    """The runs of a mode: of the one that is asked for, or that all have, else of the first of `MODES`."""
+    modes = [one for one in MODES if any(row["mode"] == one for row in found)]
+    if mode is not None and mode not in MODES:
+        raise UnknownNameError("mode", mode, list(MODES))
+    if mode is None and are_named and len(modes) > 1:
+        raise EvaluationError(
+            f"these runs of {benchmark.name} are of the modes {' and '.join(modes)}, which are never in one "
+            "table; name runs of one mode."
+        )
+    chosen = [row for row in found if row["mode"] == (mode or modes[0])]
+    if not chosen:
+        raise EvaluationError(f"{benchmark.name} has no run of the mode {mode}.")
+    return chosen
 
 
 def _name_published(benchmark: Benchmark, system: str, baseline: Baseline | None) -> str | None:

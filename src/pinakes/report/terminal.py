@@ -23,7 +23,13 @@ from pinakes.report.layout import Cell, Column, Row, Table
 FORMATS: Final = ("table", "csv", "json")
 UNFOLDED_WIDTH: Final = 100_000
 
-_STYLES: Final = {"plain": "", "best": "bold", "warning": "bold yellow", "absent": "dim"}
+_STYLES: Final = {
+    "plain": "",
+    "best": "bold",
+    "second": "underline",
+    "warning": "bold yellow",
+    "absent": "dim",
+}
 _CONTROLS: Final = {
     **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
     ord("\n"): "\\n",

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
-from pinakes.schema import next_id, runs, score_intervals, scores
+from pinakes.schema import next_id, runs, score_intervals, scores, suite_intervals, suite_runs
 from pinakes.tasks.base import list_tasks
 
 
@@ -94,5 +94,5 @@ def store_run(
 def delete_run(session: Session, run_id: int) -> None:
     """Delete a run with its scores and its answers, of whatever task."""
     of_tasks = {table: None for task in list_tasks() for table in (task.answers, *task.facts)}
-    for table in (scores, score_intervals, *of_tasks, runs):
+    for table in (scores, score_intervals, suite_intervals, suite_runs, *of_tasks, runs):
         session.execute(sa.delete(table).where(table.c.run_id == run_id))

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from pinakes.database import Database
 from pinakes.progress import Progress
@@ -19,6 +21,10 @@ from pinakes.schema import runs
 
 ScoreRun = Callable[[int], list[Score]]
 """gives the scores of the run with that id: of single queries, then of subsets of them"""
+Resampled = Mapping[tuple[str, str], NDArray[np.float64]]
+"""subset and measure, as in `scores` -> the value in each resample (samples,)"""
+ResampleRun = Callable[[int], Resampled]
+"""gives what the run with that id is worth in each resample; the same resamples for every run"""
 Answers = Iterator[tuple[sa.Table, pa.Table]]
 """rows of tables"""
 
@@ -77,6 +83,9 @@ class Task:
         name_measure: gives the name that the scores of a measure carry. Raises `UnknownNameError`.
         open_scoring: gives what scores runs of a benchmark by some measures; judgments are read once. A query
             that a run does not answer is worth zero. Raises `EvaluationError` where it cannot be scored.
+        open_resampling: gives what values runs over resamples of the test papers, drawn by
+            `pinakes.evaluators.bootstrap.Resampling(benchmark.name, papers)`. None where values are means
+            over single queries, whose scores are resampled.
     """
 
     name: str
@@ -91,6 +100,7 @@ class Task:
     name_measure: Callable[[str], str]
     open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
     facts: tuple[sa.Table, ...] = ()
+    open_resampling: Callable[[Database, Benchmark, Sequence[str]], ResampleRun] | None = None
 
 
 def find_task(benchmark: Benchmark) -> Task:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
-from pinakes.evaluate.compare import PairComparison
+from pinakes.evaluate.compare import PairComparison, ResampledPair
 from pinakes.queries.definition import Benchmark
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
@@ -48,6 +48,24 @@ def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, object
             "holm_t_test_p": pair.holm_t_test,
             "holm_wilcoxon_p": pair.holm_wilcoxon,
             "holm_randomisation_p": pair.holm_randomisation,
+        }
+        for pair in pairs
+    ]
+
+
+def resampled_rows(pairs: Sequence[ResampledPair]) -> list[Mapping[str, object]]:
+    """Comparisons by the paired bootstrap as rows: b against a."""
+    return [
+        {
+            "measure": pair.measure,
+            "subset": pair.subset,
+            "a": f"{pair.system_a} (run {pair.run_a})",
+            "b": f"{pair.system_b} (run {pair.run_b})",
+            "difference": pair.difference.difference,
+            "interval_low": pair.difference.interval[0],
+            "interval_high": pair.difference.interval[1],
+            "bootstrap_p": pair.difference.p,
+            "holm_bootstrap_p": pair.difference.holm_p,
         }
         for pair in pairs
     ]

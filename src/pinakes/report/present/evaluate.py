@@ -1,9 +1,12 @@
 """What `evaluate` has to say."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pinakes.evaluate.evaluate import RunScores
-from pinakes.report.layout import Table, make_columns, make_row, value_cell
+from pinakes.records import Score
+from pinakes.report.formatting import format_value
+from pinakes.report.layout import Cell, Table, make_columns, make_row, value_cell
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
@@ -29,16 +32,26 @@ def _score_table(results: Sequence[RunScores]) -> Table:
             first = next(score for score in scores if score is not None)
             coverage = coverage_cell(first.queries_answered, first.queries_expected)
             cells = [
-                value_cell(score.value if score else None, "share", measure)
-                for score, measure in zip(scores, measures, strict=True)
+                _value_cell(result, subset, measure, score)
+                for measure, score in zip(measures, scores, strict=True)
             ]
             rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *cells))
     columns = make_columns(["subset", "system", "from"], ["queries", *measures])
     note = "A query without an answer counts as zero."
+    if any(result.intervals for result in results):
+        note += " In parentheses the 95 % bootstrap interval."
     if len(subsets) < len(named):
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
     return Table("Scores", columns, rows, note)
+
+
+def _value_cell(result: RunScores, subset: str, measure: str, score: Score | None) -> Cell:
+    cell = value_cell(score.value if score else None, "share", measure)
+    interval = result.intervals.get((subset, measure))
+    if interval is None or cell.kind == "absent":
+        return cell
+    return replace(cell, note=" to ".join(format_value(end, "share", measure) for end in interval))
 
 
 def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
@@ -62,6 +75,7 @@ def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[s
             "measure": score.measure,
             **({"query_id": score.query_id} if per_query else {}),
             "value": score.value,
+            **({} if per_query else _list_ends(result, score)),
             "queries_expected": score.queries_expected,
             "queries_answered": score.queries_answered,
             "queries_missing": score.queries_missing,
@@ -70,3 +84,8 @@ def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[s
         for score in result.scores
         if (score.query_id is not None) == per_query
     ]
+
+
+def _list_ends(result: RunScores, score: Score) -> dict[str, object]:
+    low, high = result.intervals.get((score.subset, score.measure), (None, None))
+    return {"low": low, "high": high}

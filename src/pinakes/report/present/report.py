@@ -21,6 +21,8 @@ def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> No
     tables += published.list_reproduced(report)
     if report.comparisons:
         tables += [significance.comparison_table(report), significance.finding_table(report)]
+    if report.resampled:
+        tables.append(significance.resampled_table(report))
     tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
     print_tables([*tables, runs.coverage_table(report)], stream=stream)
     for warning in report.warnings:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from pinakes.evaluate.compare import ResampledPair
 from pinakes.report.data import BenchmarkReport, PairTest
 from pinakes.report.formatting import format_difference, format_effect, format_p, format_subset
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row
@@ -27,6 +28,27 @@ def comparison_table(report: BenchmarkReport, subset: str = "all") -> Table:
     rows = [_comparison_row(report, pair) for pair in found]
     title = "Do the systems differ?" + ("" if subset == "all" else f" {format_subset(subset).capitalize()}")
     return Table(title, columns, rows, note)
+
+
+def resampled_table(report: BenchmarkReport) -> Table:
+    """Every pair of runs by the headline measure and the paired bootstrap, p after Holm's correction."""
+    columns = make_columns(["queries", "A", "B"], ["B - A", "95 % interval", "p", "p after Holm"])
+    rows = [_resampled_row(report, pair) for pair in report.resampled]
+    note = f"{report.headline_measure}: the paired bootstrap, on the same resamples of the test papers."
+    return Table("Do the systems differ?", columns, rows, note)
+
+
+def _resampled_row(report: BenchmarkReport, pair: ResampledPair) -> Row:
+    found = pair.difference
+    low, high = (format_difference(end, report.scale, pair.measure) for end in found.interval)
+    return make_row(
+        format_subset(pair.subset),
+        report.find_run(pair.run_a).label,
+        report.find_run(pair.run_b).label,
+        format_difference(found.difference, report.scale, pair.measure),
+        f"{low} to {high}",
+        *(Cell(format_p(p), "best" if p < SIGNIFICANT else "plain") for p in (found.p, found.holm_p)),
+    )
 
 
 def _comparison_row(report: BenchmarkReport, pair: PairTest) -> Row:

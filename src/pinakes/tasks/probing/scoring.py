@@ -126,7 +126,7 @@ class ProbeScoring:
             subset = ALL if draw.setting == ALL else f"{draw.setting}/{draw.draw}"
             subsets = {subset: np.ones(len(draw.answered), dtype=bool)}
             if draw.setting == ALL:
-                subsets |= self._list_groups()
+                subsets |= self.list_groups()
             for name, chosen in subsets.items():
                 kept = chosen & draw.answered if published else chosen
                 for measure in self.measures:
@@ -145,13 +145,14 @@ class ProbeScoring:
         if test.members.size:
             counts = count_labels(test.members[rows], draw.members[rows], draw.answered[rows])
         else:
-            counts = count_classes(test.codes[rows], draw.codes[rows], self._count_classes(draw))
+            counts = count_classes(test.codes[rows], draw.codes[rows], self.count_classes(draw))
         return float(score_labels(measure, counts, self.positive))
 
-    def _count_classes(self, draw: Predicted) -> int:
+    def count_classes(self, draw: Predicted) -> int:
+        """How many classes there are, with those that a draw says and the examples have no longer."""
         return max(len(self.labelled.names), int(draw.codes.max(initial=-1)) + 1)
 
-    def _list_groups(self) -> dict[str, NDArray[np.bool_]]:
+    def list_groups(self) -> dict[str, NDArray[np.bool_]]:
         """Subset -> which test papers are in it, for each value of each grouping column."""
         found = {}
         for column in self.benchmark.group_by:

@@ -8,6 +8,7 @@ from pinakes.evaluators.labels import CLASS_MEASURES, NUMBER_MEASURES, require_m
 from pinakes.schema import predictions, probes
 from pinakes.tasks.base import Task
 from pinakes.tasks.probing.answers import answer
+from pinakes.tasks.probing.resampling import prepare_resampling
 from pinakes.tasks.probing.scoring import prepare_scoring
 from pinakes.workload.examples import NUMBER, list_columns, read_examples
 
@@ -31,6 +32,7 @@ def _make_task(name: str, target: str, view: str, measures: Mapping[str, str]) -
         answer=answer,
         name_measure=partial(require_measure, known=measures),
         open_scoring=partial(prepare_scoring, target=target, known=measures),
+        open_resampling=partial(prepare_resampling, target=target, known=measures),
     )
 
 

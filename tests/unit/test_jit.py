@@ -6,7 +6,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.jit import jit
+from pinakes.jit import jit
 
 
 @jit

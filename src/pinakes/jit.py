@@ -1,0 +1,68 @@
+"""Kernels that numba compiles when they are first called: nothing at import, nothing kept on disk.
+
+numba's own cache is a pickle, so each process compiles again (seconds). No kernel multiplies and adds in one
+rounding or changes the order of a sum: the same bits at any number of threads.
+"""
+
+import functools
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_compiling: Final = threading.RLock()
+_kernels: Final[dict[Any, Callable[..., Any]]] = {}
+
+
+def jit(function: Callable[P, R]) -> Callable[P, R]:
+    """The function as machine code, from its first call on, for the argument types of each call.
+
+    A kernel may call kernels that stand above it in its module. Trap: an index beyond an array's end is not
+    noticed.
+
+    >>> @jit
+    ... def add(left: int, right: int) -> int:
+    ...     return left + right
+    >>> add(1, 2)
+    3
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> R:
+        compiled = _kernels.get(call) or _compile(call)
+        return cast(R, compiled(*arguments, **named))
+
+    return call
+
+
+def _compile(kernel: Any) -> Callable[..., Any]:
+    """The dispatcher of a kernel; the kernels that it calls are seen by numba as dispatchers too."""
+    with _compiling:
+        if kernel not in _kernels:
+            import numba
+
+            plain = kernel.__wrapped__
+            called = {name: _called(plain.__globals__[name]) for name in _global_names(plain)}
+            seen = FunctionType(
+                plain.__code__, plain.__globals__ | called, plain.__name__, plain.__defaults__
+            )
+            seen.__module__ = plain.__module__
+            _kernels[kernel] = numba.njit(nogil=True, cache=False, error_model="numpy")(seen)
+        return _kernels[kernel]
+
+
+def _global_names(function: Any) -> list[str]:
+    return [name for name in function.__code__.co_names if name in function.__globals__]
+
+
+def _called(value: Any) -> Any:
+    is_kernel = isinstance(value, FunctionType) and getattr(value, "__code__", None) is _call_code()
+    return _compile(value) if is_kernel else value
+
+
+@functools.cache
+def _call_code() -> Any:
+    return jit(_called).__code__

@@ -1,0 +1,85 @@
+"""What the commands on a suite have to say: tables, files of HTML and Markdown, and what was not done."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from pinakes.database import Database
+from pinakes.evaluate.suite import Failure, Missing, describe_missing
+from pinakes.report.layout import Table
+from pinakes.report.markdown import escape_markdown, render_table
+from pinakes.report.pages import make_environment, write_files
+from pinakes.report.suite.data import SuiteReport
+from pinakes.report.suite.gather import read_suite_scores
+from pinakes.report.suite.tables import list_sections
+from pinakes.report.terminal import print_records, print_tables, print_warning
+
+
+def print_suite(report: SuiteReport, *, stream: TextIO | None = None) -> None:
+    """Print the leaderboards, the figures and the warnings."""
+    print_tables(_list_tables(report), stream=stream)
+    for warning in report.warnings:
+        print_warning(warning, stream=stream)
+
+
+def write_suite(report: SuiteReport, folder: Path) -> list[Path]:
+    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    return write_files(folder, {"report.html": render_suite_html(report), "report.md": render_suite(report)})
+
+
+def render_suite_html(report: SuiteReport) -> str:
+    """The report as one page that needs nothing else."""
+    page = make_environment().get_template("suite.html")
+    leads = [board for board in report.boards if board.format is None]
+    return page.render(report=report, suite=report.suite, sections=list_sections(report), leads=leads)
+
+
+def render_suite(report: SuiteReport) -> str:
+    """The report as Markdown."""
+    suite = report.suite
+    lines = [f"# {escape_markdown(suite.title)}", "", escape_markdown(suite.citation), ""]
+    lines.append(f"- Licence: {escape_markdown(suite.licence)}")
+    lines += [f"- {escape_markdown(note)}" for note in suite.notes]
+    lines += [f"- ⚠ **{escape_markdown(warning)}**" for warning in report.warnings]
+    return "\n\n".join(["\n".join(lines), *map(render_table, _list_tables(report))]) + "\n"
+
+
+def _list_tables(report: SuiteReport) -> list[Table]:
+    return [table for _heading, tables in list_sections(report) for table in tables]
+
+
+def print_suite_scores(database: Database, name: str, *, as_json: bool) -> None:
+    """The figures of a suite as rows: one a system and figure."""
+    rows: list[dict[str, object]] = [
+        {
+            "mode": mode,
+            "system": system,
+            "benchmark": key.benchmark,
+            "figure": key.figure,
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "queries_expected": one.queries_expected,
+            "queries_answered": one.queries_answered,
+        }
+        for mode, of_mode in read_suite_scores(database, name).items()
+        for system, of_system in of_mode.items()
+        for key, one in of_system.items()
+    ]
+    print_records(rows, as_json=as_json)
+
+
+def list_missing(missing: Iterable[Missing]) -> list[str]:
+    """A line for each benchmark whose data are not loaded, with the command that brings them."""
+    return list(map(describe_missing, missing))
+
+
+def list_failures(failed: Sequence[Failure]) -> str:
+    """What could not be done, in one message."""
+    said = [f"{one.benchmark}{f' by {one.system}' if one.system else ''}: {one.reason}" for one in failed]
+    count = f"{len(failed)} of the suite's benchmarks" if len(failed) > 1 else "one of the suite's benchmarks"
+    return f"{count} could not be done, the others are. " + "\n".join(said)
