@@ -20,10 +20,10 @@ from typing import Final
 
 import numpy as np
 
-from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.one_by_one import change_one_by_one
 from pinakes.indexers.probes.pairs import Numbers, Pairs
 from pinakes.indexers.probes.rows import Rows
+from pinakes.jit import jit
 
 FIRST_WIDTH: Final = 0.1
 """the first penalty: violations up to this many units may leave a variable between its bounds"""

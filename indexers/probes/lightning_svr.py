@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.base import Rules, Vectors
+from pinakes.jit import jit
 
 Numbers = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.jit import jit
+from pinakes.jit import jit
 
 Numbers = NDArray[np.float64]
 

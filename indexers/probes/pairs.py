@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.jit import jit
 from pinakes.indexers.probes.systems import solve
+from pinakes.jit import jit
 
 Numbers = NDArray[np.float64]
 
