@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from pinakes.evaluate.compare import ResampledPair
 from pinakes.report.exhibits.data import Exhibit
+
+if TYPE_CHECKING:  # it loads scipy, which a command that prints a list does not need
+    from pinakes.evaluate.compare import ResampledPair
 
 Scale = Literal["share", "percent"]
 """how values are shown: 0.5328, or 53.28 as the benchmark's published figures are printed"""
@@ -163,7 +165,7 @@ class BenchmarkReport:
     warnings: Sequence[str] = ()
     published_measures: tuple[str, ...] = ()
     exhibits: Sequence[Exhibit] = ()
-    resampled: Sequence[ResampledPair] = ()
+    resampled: Sequence["ResampledPair"] = ()
 
     @property
     def is_by_measure(self) -> bool:
