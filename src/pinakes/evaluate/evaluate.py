@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.evaluate.resample import open_resampling, resample_figures
 from pinakes.evaluators.bootstrap import RESAMPLES, SEED, find_interval
-from pinakes.queries.definition import Benchmark, SuiteMember
+from pinakes.queries.definition import MODES, Benchmark, SuiteMember
 from pinakes.records import Score
 from pinakes.run.stored_runs import find_runs
 from pinakes.schema import score_intervals, scores, suite_intervals
@@ -35,6 +35,7 @@ class RunScores:
     Attributes:
         intervals: subset and measure -> the interval of the value, low and high, where there is one.
         figure_intervals: number of a figure of the benchmark's suite -> the interval of the figure.
+        mode: of the run.
     """
 
     run_id: int
@@ -42,6 +43,7 @@ class RunScores:
     scores: list[Score]
     intervals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    mode: str = MODES[0]
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -72,6 +74,7 @@ def evaluate(
             found,
             {key: find_interval(values) for key, values in resampled.items()},
             _find_figure_intervals(benchmark, resampled),
+            row["mode"],
         )
         with database.begin() as session:
             _store(session, benchmark, result)

@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
-from pinakes.errors import UnknownNameError
+from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
+from pinakes.schema import hits
 from pinakes.systems.base import SystemDescription, SystemOptions, choose_options
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.tasks.base import Answers, Questions, Task, find_task
@@ -54,7 +55,7 @@ def run(
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
-        InputError: the system cannot do what the task needs.
+        InputError: the system cannot do what the task needs, or a depth is asked of what ranks nothing.
         RunError: an index is missing or stale; the message has the command that makes it.
     """
     if request.mode not in MODES:
@@ -66,6 +67,8 @@ def run(
     options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
     system = find_system(request.system, options)
     require_ability(system, task.needs, f", which the task {task.name} needs")
+    if request.depth is not None and task.answers is not hits:
+        raise InputError(f"a depth is of rankings; {benchmark.name} has the task {task.name}.")
     templates = choose_templates(
         benchmark, request.system, request.query_template, request.paper_template, options.format
     )

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from pinakes.evaluate.evaluate import RunScores
+from pinakes.queries.definition import MODES
 from pinakes.records import Score
 from pinakes.report.formatting import format_value
 from pinakes.report.layout import Cell, Table, make_columns, make_row, value_cell
@@ -11,16 +13,26 @@ from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
 
+_MISSING: Final = {
+    "corrected": "A query without an answer counts as zero, a paper without a prediction as wrong.",
+    "published": "What has no answer is left out, as published.",
+}
+_COUNTED: Final = {
+    "corrected": "each missing one counts as zero, or as wrong",
+    "published": "the others are left out, as published",
+}
+
 
 def print_scores(results: Sequence[RunScores], *, per_query: bool, as_json: bool) -> None:
-    """Scores of subsets as a table, a row each of subset and run; or records, of subsets or of queries."""
+    """Scores of subsets, a table for each mode, a row each of subset and run; or records."""
     if as_json or per_query:
         print_records(_score_rows(results, per_query=per_query), as_json=as_json)
         return
-    print_tables([_score_table(results)])
+    modes = [mode for mode in MODES if any(result.mode == mode for result in results)]
+    print_tables([_score_table([one for one in results if one.mode == mode], mode) for mode in modes])
 
 
-def _score_table(results: Sequence[RunScores]) -> Table:
+def _score_table(results: Sequence[RunScores], mode: str) -> Table:
     found = {(r.run_id, s.subset, s.measure): s for r in results for s in r.aggregates()}
     named = list(dict.fromkeys(subset for _, subset, _ in found))
     subsets = [subset for subset in named if is_shown(subset)]
@@ -37,13 +49,14 @@ def _score_table(results: Sequence[RunScores]) -> Table:
             ]
             rows.append(make_row(subset, result.system, f"run {result.run_id}", coverage, *cells))
     columns = make_columns(["subset", "system", "from"], ["queries", *measures])
-    note = "A query without an answer counts as zero."
+    note = _MISSING[mode]
     if any(result.intervals for result in results):
         note += " In parentheses the 95 % bootstrap interval."
     if len(subsets) < len(named):
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
-    return Table("Scores", columns, rows, note)
+    title = "Scores" if mode == MODES[0] else "Scores as the published code has them"
+    return Table(title, columns, rows, note)
 
 
 def _value_cell(result: RunScores, subset: str, measure: str, score: Score | None) -> Cell:
@@ -61,7 +74,7 @@ def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
         if of_all is not None and of_all.queries_missing:
             yield (
                 f"run {result.run_id} ({result.system}) answers {of_all.queries_answered} of "
-                f"{of_all.queries_expected} queries; each missing one counts as zero"
+                f"{of_all.queries_expected} queries; {_COUNTED[result.mode]}"
             )
 
 
@@ -71,6 +84,7 @@ def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[s
         {
             "run_id": result.run_id,
             "system": result.system,
+            "mode": result.mode,
             "subset": score.subset,
             "measure": score.measure,
             **({"query_id": score.query_id} if per_query else {}),
