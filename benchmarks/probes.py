@@ -32,9 +32,9 @@ from _common import describe_machine, make_parser, report
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
-from pinakes.indexers.probes.base import CLASS_GRID, RULES
+from pinakes.indexers.probes.base import CLASS_GRID, RULES, one_blas_thread
 from pinakes.indexers.probes.classes import predict_classes
-from pinakes.indexers.probes.products import ROWS, Examples, one_blas_thread
+from pinakes.indexers.probes.products import ROWS, Examples
 
 TESTED = 1000
 RULE = RULES["corrected"]

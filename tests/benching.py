@@ -147,11 +147,11 @@ def change(database: Database, statement: str) -> None:
 
 
 def read_named_rows(database: Database, benchmark: str, view: str) -> list[tuple[Any, ...]]:
-    """The rows of a view with the source's id in place of ours, sorted."""
-    statement = sa.text(
-        f"SELECT shown.*, papers.source_id FROM {benchmark}.{view} AS shown "
-        "LEFT JOIN papers ON shown.paper_id = papers.paper_id"
-    )
+    """The rows of a view, sorted; the source's id of a paper stands at the end, in place of ours."""
     with database.read() as session:
-        rows = session.rows(statement)
-    return sorted((tuple(v for k, v in row.items() if k != "paper_id") for row in rows), key=repr)
+        rows = session.rows(sa.text(f"SELECT * FROM {benchmark}.{view}"))
+        named = dict(session.stream_rows("SELECT paper_id, source_id FROM papers"))
+    for row in rows:
+        if "paper_id" in row:
+            row["source_id"] = named.get(row.pop("paper_id"))
+    return sorted((tuple(row.values()) for row in rows), key=repr)
