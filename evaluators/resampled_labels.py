@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from pinakes.evaluators.bootstrap import Resampling
 from pinakes.evaluators.labels import LabelCounts
@@ -56,6 +55,8 @@ def _count(
     of_all: bool,
 ) -> LabelCounts:
     """The counts from `true` (papers, classes), the predictions, and which are right (draws, papers)."""
+    from scipy import sparse  # late: what makes no resamples needs it not
+
     (papers, classes), draws = true.shape, len(is_right)
     draw, paper, said = cells
     is_hit = true[paper, said]

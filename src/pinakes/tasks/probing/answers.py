@@ -1,7 +1,7 @@
 """Probes trained on a system's vectors: on every example and on draws of few; what they predict, as rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -146,15 +146,7 @@ def _predict(material: Material, chosen: NDArray[np.intp], *, few: bool) -> Pred
         return predict_labels(vectors, split.members[rows], test, rules, CLASS_GRID)
     present, codes = np.unique(split.codes[rows], return_inverse=True)
     found = predict_classes(vectors, codes, test, rules, None if few else CLASS_GRID)
-    return Predictions(
-        present[found.values],
-        found.decisions,
-        found.chosen,
-        found.grid_scores,
-        found.open_count,
-        found.unconverged,
-        found.one_class_fits,
-    )
+    return replace(found, values=present[found.values])
 
 
 def _list_predictions(material: Material, setting: str, draw: int, found: Predictions) -> pa.Table:
@@ -174,20 +166,19 @@ def _list_predictions(material: Material, setting: str, draw: int, found: Predic
         values = np.where(is_none, best[row], found.decisions[row, np.where(is_none, 0, code)])
         order = np.argsort(row, kind="stable")
         row, code, values = row[order], code[order], values[order]
-    query_ids = pa.array(split.query_ids, pa.string())
     return pa.table(
         {
             "setting": pa.array([setting] * len(row), pa.string()),
             "draw": pa.array(np.full(len(row), draw, dtype=np.int32)),
-            "query_id": pa.DictionaryArray.from_arrays(
-                pa.array(material.test[row].astype(np.int32)), query_ids
-            ),
-            "label": pa.DictionaryArray.from_arrays(
-                pa.array(code.astype(np.int32)), pa.array(names, pa.string())
-            ),
+            "query_id": _name_codes(material.test[row], split.query_ids),
+            "label": _name_codes(code, names),
             "value": pa.array(values.astype(np.float64)),
         }
     )
+
+
+def _name_codes(codes: NDArray[np.integer[Any]], names: Sequence[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(names, pa.string()))
 
 
 def _describe(material: Material, setting: str, draw: int, found: Predictions, count: int) -> pa.Table:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
@@ -69,10 +70,9 @@ class ProbeScoring:
         found: list[Score] = []
         for setting, draws in groupby(self.read(run_id), key=lambda one: one.setting):
             for measure, scores in self._score_draws(list(draws), published=published).items():
-                found += (
-                    scores if setting == ALL else [_average(measure, setting, scores, published=published)]
-                )
-                found += [] if setting == ALL else scores
+                if setting != ALL:
+                    found.append(_average(measure, setting, scores, published=published))
+                found += scores
         return found
 
     def read(self, run_id: int) -> Iterator[Predicted]:
@@ -83,41 +83,48 @@ class ProbeScoring:
             rows = session.fetch_arrow(query).combine_chunks()
         if not rows.num_rows:
             raise EvaluationError(f"run {run_id} has no predictions.")
+        row, values = self._find_papers(rows["query_id"]), rows["value"].to_numpy()
+        # A class that only training examples had may be gone from the view: it is one more, and wrong.
+        code = _find(rows["label"], self.labelled.names, len(self.labelled.names))
         counted = rows.group_by(["setting", "draw"], use_threads=False).aggregate([([], "count_all")])
-        counts = counted["count_all"].to_numpy()
+        stops = np.cumsum(counted["count_all"].to_numpy()).tolist()
         draws = zip(counted["setting"].to_pylist(), counted["draw"].to_pylist(), strict=True)
-        parts = zip(draws, np.cumsum(counts) - counts, counts, strict=True)
-        for (setting, draw), start, count in sorted(parts, key=lambda part: _order_draws(*part[0])):
-            yield self._place(setting, draw, rows.slice(int(start), int(count)))
+        parts = zip(draws, map(slice, [0, *stops[:-1]], stops), strict=True)
+        for (setting, draw), part in sorted(parts, key=lambda one: _order_draws(*one[0])):
+            yield self._place(setting, draw, row[part], code[part], values[part])
 
-    def _place(self, setting: str, draw: int, rows: pa.Table) -> Predicted:
-        test, names = self.labelled.test, self.labelled.names
-        place = {query_id: number for number, query_id in enumerate(test.query_ids)}
-        row = np.array([place.get(query_id, -1) for query_id in rows["query_id"].to_pylist()], dtype=np.int64)
-        if (row < 0).any():
-            strange = rows["query_id"][int(np.flatnonzero(row < 0)[0])].as_py()
+    def _find_papers(self, query_ids: pa.ChunkedArray) -> NDArray[np.int64]:
+        """The place of each among the test papers."""
+        found = _find(query_ids, self.labelled.test.query_ids, -1)
+        if (found < 0).any():
+            strange = query_ids[int(np.flatnonzero(found < 0)[0])].as_py()
             raise EvaluationError(f"{strange} is predicted, which {self.benchmark.name}.examples lacks.")
-        count = len(test)
+        return found
+
+    def _place(
+        self,
+        setting: str,
+        draw: int,
+        row: NDArray[np.int64],
+        code: NDArray[np.int64],
+        given: NDArray[np.float64],
+    ) -> Predicted:
+        """One draw's predictions: the test papers (rows) that they are of, the classes, the numbers."""
+        test, count, classes = self.labelled.test, len(self.labelled.test), len(self.labelled.names)
         answered = np.zeros(count, dtype=bool)
         answered[row] = True
         codes, members = np.empty(0, dtype=np.int64), np.zeros((count, 0), dtype=bool)
         values = np.empty(0, dtype=np.float64)
         if test.values.size:
             values = np.full(count, np.nan)
-            values[row] = rows["value"].to_numpy()
+            values[row] = given
+        elif test.members.size:
+            members = np.zeros((count, classes + 1), dtype=bool)
+            members[row, code] = True
+            members = members[:, :classes]
         else:
-            # A class that only training examples had may be gone from the view: it is one more, and wrong.
-            code_of = {name: code for code, name in enumerate(names)}
-            code = np.array(
-                [code_of.get(label, len(names)) for label in rows["label"].to_pylist()], dtype=np.int64
-            )
-            if test.members.size:
-                members = np.zeros((count, len(names) + 1), dtype=bool)
-                members[row, code] = True
-                members = members[:, : len(names)]
-            else:
-                codes = np.full(count, -1, dtype=np.int64)
-                codes[row] = code
+            codes = np.full(count, -1, dtype=np.int64)
+            codes[row] = code
         return Predicted(setting, draw, answered, codes, members, values)
 
     def _score_draws(self, draws: Sequence[Predicted], *, published: bool) -> Mapping[str, list[Score]]:
@@ -205,6 +212,13 @@ def _average(measure: str, setting: str, scores: Sequence[Score], *, published: 
     values = [round(score.value, DECIMALS) if published else score.value for score in scores]
     expected, answered = scores[0].queries_expected, min(score.queries_answered for score in scores)
     return Score(measure, setting, None, float(np.mean(values)), expected, answered)
+
+
+def _find(texts: pa.ChunkedArray, names: Sequence[str], otherwise: int) -> NDArray[np.int64]:
+    """The place of each text among the names."""
+    places = pc.index_in(texts, value_set=pa.array(names, pa.string()))
+    found: NDArray[np.int64] = places.fill_null(otherwise).to_numpy().astype(np.int64)
+    return found
 
 
 def _order_draws(setting: str, draw: int) -> tuple[bool, int, str, int]:
