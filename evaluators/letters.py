@@ -1,4 +1,4 @@
-"""Which systems do not differ, as letters: two that share one were not told apart."""
+"""Which systems do not differ, as letters: two that share one were found equal."""
 
 from collections.abc import Collection, Hashable, Sequence
 from string import ascii_lowercase

@@ -1,6 +1,6 @@
 """The DRSM corpus (Chan Zuckerberg Initiative): states of research on rare diseases, labelled by curators.
 
-Read are the tab-separated files, told apart by their columns: version 1's gold standard (papers with their
+Read are the tab-separated files, distinguished by their columns: version 1's gold standard (papers with their
 categories) and raw data (a curator's word on a paper a row), and version 2's labels of quality of life.
 Papers are called by their PMID. Tasks are `primary_category`, `secondary_category` and `disease`; of the raw
 data `primary_category:<curator>` and so on, and `relevance:<curator>` where it says IRRELEVANT; and

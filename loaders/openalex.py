@@ -200,7 +200,7 @@ def _list_mesh(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
-    """The (id, name) pairs of the authors; an author who is not told apart yet has no id."""
+    """The (id, name) pairs of the authors; an author who is not disambiguated yet has no id."""
     for authorship in take_objects(record, "authorships"):
         author = take_object(authorship, "author") or {}
         name = take_text(author, "display_name") or take_text(authorship, "raw_author_name")

@@ -30,7 +30,7 @@ _POSITION: Final = re.compile(r"[0-9]{1,9}")
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """One file, or all files of a folder; JSON Lines and CSV are told apart by their first byte."""
+    """One file, or all files of a folder; JSON Lines and CSV are distinguished by their first byte."""
     paths = list_folder(source, "selections as JSON Lines or CSV")
     return [InputFile(path, path.name, "sentence_selections") for path in paths]
 

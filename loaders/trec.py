@@ -29,7 +29,7 @@ QRELS_COLUMNS: Final = ("query_id", "iteration", "source_id", "grade")
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The topics, then the qrels: one file, or all files of a folder, told apart by their first byte."""
+    """The topics, then the qrels: one file, or all files of a folder, distinguished by their first byte."""
     unknown = options.get("unknown", "reject")
     if unknown not in ("reject", "create"):
         raise InputError(f"unknown={unknown!r}: expected reject or create.")

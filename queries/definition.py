@@ -1,16 +1,15 @@
 """What a benchmark's folder says: its description, its SQL and its published figures."""
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.exhibits import Baseline, Exhibit, read_baselines, read_exhibits
+from pinakes.queries.folders import find_folders, list_own_views, read_file
 from pinakes.queries.tasks import RANKING, TaskViews, resolve_task
 from pinakes.records import Average
 
@@ -20,10 +19,6 @@ FORMATS: Final = ("CLF", "RGN", "PRX", "SRCH")
 """classification, regression, proximity of papers, ad-hoc search, as SciRepEval writes them"""
 MODES: Final = ("corrected", "published")
 """ours; and as the published code has it, with its faults. The two are never in one table."""
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,48}")
-_RESERVED: Final = frozenset(
-    {"information_schema", "main", "memory", "public", "system", "temp", "templates"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +148,7 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     try:
         described = tomllib.loads(toml)
         task: TaskViews = resolve_task(described.get("task", RANKING))
-        files_of = (*(f"{view}.sql" for view in task.views), *_list_own_views(folder, task))
+        files_of = (*(f"{view}.sql" for view in task.views), *list_own_views(folder, task))
         contents = {"benchmark.toml": toml, **{file: read_file(folder, file) for file in files_of}}
         _check_description(described, task)
         return _build(name, described, contents, task)
@@ -161,54 +156,6 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
         raise BenchmarkError(f"{name}/benchmark.toml lacks {error.args[0]}.") from error
     except (tomllib.TOMLDecodeError, AttributeError, TypeError, ValueError) as error:
         raise BenchmarkError(f"{name}/benchmark.toml is not as it should be: {error}.") from error
-
-
-def find_folders(file: str, folders: Sequence[Path]) -> dict[str, Any]:
-    """The bundled folders and those in the given ones that have that file, by name."""
-    found: dict[str, Any] = {}
-    for parent in (files("pinakes.queries"), *folders):
-        if not parent.is_dir():
-            raise BenchmarkError(f"there is no folder {parent}, which PINAKES_BENCHMARKS names.")
-        for folder in parent.iterdir():
-            if folder.joinpath(file).is_file():
-                _check_name(folder.name)
-                found[folder.name] = folder
-    return found
-
-
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or name in _RESERVED or name.startswith("pg_"):
-        raise BenchmarkError(
-            f"{name!r} cannot name a benchmark: it becomes a schema of the database. Expected a lower-case "
-            f"letter, then letters, digits or underscores, and none of {', '.join(sorted(_RESERVED))}."
-        )
-
-
-def _list_own_views(folder: Any, task: TaskViews) -> list[str]:
-    """The SQL files of the folder `views`, as paths within the benchmark's folder."""
-    views = folder.joinpath("views")
-    if not views.is_dir():
-        return []
-    names = sorted(entry.name for entry in views.iterdir() if entry.name.endswith(".sql"))
-    for name in names:
-        stem = name.removesuffix(".sql")
-        if not _NAME.fullmatch(stem) or stem in task.views:
-            raise BenchmarkError(
-                f"{folder.name}/views/{name} cannot name a view: expected a lower-case letter, then letters, "
-                f"digits or underscores, and none of {', '.join(task.views)}."
-            )
-    return [f"views/{name}" for name in names]
-
-
-def read_file(folder: Any, name: str) -> str:
-    """The text of a folder's file; `BenchmarkError` where there is none, or it is not UTF-8."""
-    try:
-        text: str = folder.joinpath(*name.split("/")).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise BenchmarkError(f"the benchmark {folder.name} has no {name}.") from error
-    except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{folder.name}/{name} is not UTF-8 (byte {error.start}).") from error
-    return text
 
 
 def _check_description(described: Mapping[str, Any], task: TaskViews) -> None:

@@ -19,7 +19,7 @@ QUERY_SENTENCES: Final = "query_sentences"
 """the view of a benchmark's own that lists them, as query_id, paper_id and position"""
 SEPARATOR: Final = " [SEP] "
 UNIT_SEPARATOR: Final = 31
-"""the control character between sentences in a text whose sentences are to be told apart"""
+"""the control character between sentences in a text that keeps its sentences separate"""
 
 
 def select_query_sentences(benchmark: Benchmark) -> sa.Select[Any]:

@@ -15,11 +15,10 @@ from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import (
     Benchmark,
     PublishedScore,
-    find_folders,
     list_benchmarks,
     read_benchmark,
-    read_file,
 )
+from pinakes.queries.folders import find_folders, read_file
 
 AVERAGE: Final = "Average"
 """the mean over all figures of the suite's groups: not of groups, nor of benchmarks"""

@@ -92,7 +92,7 @@ authorships = sa.Table(
     reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     key_column("position", "1 is the first author", sa.Integer),
     reference("author_id", "authors.author_id", role="required"),
-    optional("block", sa.Text, "the group of like names within which authors are told apart"),
+    optional("block", sa.Text, "the group of like names within which authors are distinguished"),
     info=BULK,
     comment="Who wrote a paper, in order.",
 )
@@ -111,7 +111,7 @@ author_signatures = sa.Table(
     optional("name_suffix", sa.Text, "as Jr."),
     optional("email", sa.Text, "of the author, as on the paper"),
     optional("affiliations", sa.Text, "of the author, as on the paper: one a line"),
-    optional("block", sa.Text, "the group of like names within which authors are told apart"),
+    optional("block", sa.Text, "the group of like names within which authors are distinguished"),
     optional("given_block", sa.Text, "the block as the dataset had it before"),
     optional("split", sa.Text, "train, dev or test, where the source says which blocks are for what"),
     optional("cluster", sa.Text, "the source's id of the person; null where it does not know"),

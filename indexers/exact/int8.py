@@ -215,7 +215,7 @@ def quantise_rows(
 ) -> None:
     """Write the bytes and the threshold's terms of the rows `first` (which begins a tile) to `stop`.
 
-    One loop on purpose: cut into kernels, it took half as long again.
+    One loop on purpose: split into separate kernels, it took 1.5 times as long.
     """
     dimensions = len(mean)
     chunks = (dimensions + CHUNK - 1) // CHUNK

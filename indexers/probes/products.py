@@ -2,8 +2,8 @@
 
 One pass over the vectors serves every problem: block by block F = X_B W and G += X_B^T R, where R is what
 the loss makes of F. The rows of a fold stand together, so that a problem skips the fold that it leaves out.
-Blocks and the order of sums are fixed and BLAS runs on one thread in each of ours (`one_blas_thread`): the
-same bits at any number of threads.
+Blocks and the order of sums are fixed and BLAS runs on one thread in each of our threads
+(`one_blas_thread`): the same bits at any number of threads.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The records of SciRepEval, told apart by their fields, and the rows that each becomes.
+"""The records of SciRepEval, distinguished by their fields, and the rows that each becomes.
 
 | a record with | is |
 |---|---|

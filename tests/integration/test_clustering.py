@@ -1,4 +1,4 @@
-"""Signatures told apart by person, from files in S2AND's layout to scores, on both databases."""
+"""Signatures grouped by person, from files in S2AND's layout to scores, on both databases."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ DIMENSIONS = 5
 
 
 class Subjects(System):
-    """Gives each paper the vector of its subject, or none; `name` says which, so that runs are told apart."""
+    """Gives each paper the vector of its subject, or none; `name` says which."""
 
     can: ClassVar[frozenset[str]] = frozenset({"embed"})
     own_options: ClassVar[type[NoOptions]] = NoOptions

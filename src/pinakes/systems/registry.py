@@ -116,13 +116,9 @@ def find_system(name: str, options: SystemOptions) -> System:
     """
     require_name("precision", options.precision, PRECISION_CHOICES)
     require_name("distance", options.distance or DISTANCES[0], DISTANCES)
-    preset, name = find_preset(name), expand_name(name)
-    kind, colon, _ = name.partition(":")
-    if name in NAMED:
-        kind, options = NAMED[name].system, NAMED[name].fix(name, options)
-    target = (COMBINED if colon else SYSTEMS).get(kind, DENSE)
-    if target == DENSE and preset is None and "/" not in name:
-        raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
+    name, target, baseline = _find_kind(name)
+    if baseline is not None:
+        options = baseline.fix(name, options)
     if options.format is not None and target not in OF_VECTORS:
         raise InputError(f"{name} has no embedding for each format; leave the format out.")
     make = cast(Callable[[str, SystemOptions], System], _import(target))
@@ -172,13 +168,21 @@ def list_system_options(name: str) -> tuple[Option, ...]:
     >>> [one.name for one in list_system_options("fabs_bm25")]
     ['trained_on']
     """
-    kind, colon, _ = expand_name(name).partition(":")
-    baseline = NAMED.get(name, NamedBaseline(kind))
-    target = (COMBINED if colon else SYSTEMS).get(baseline.system, DENSE)
-    if target == DENSE and find_preset(name) is None and "/" not in name:
+    _, target, baseline = _find_kind(name)
+    fixed = baseline.options if baseline is not None else {}
+    return tuple(one for one in list_options(_import(target).own_options) if one.name not in fixed)
+
+
+def _find_kind(name: str) -> tuple[str, str, NamedBaseline | None]:
+    """The name in runs, where the class is, and the baseline that fixes options, if any."""
+    expanded, baseline = expand_name(name), NAMED.get(name)
+    kind, colon, _ = expanded.partition(":")
+    if baseline is not None:
+        kind = baseline.system
+    target = (COMBINED if colon else SYSTEMS).get(kind, DENSE)
+    if target == DENSE and find_preset(name) is None and "/" not in expanded:
         raise UnknownNameError("system", name, list_systems(), "Or give a model's folder, or a hub id.")
-    known = list_options(_import(target).own_options)
-    return tuple(one for one in known if one.name not in baseline.options)
+    return expanded, target, baseline
 
 
 def _import(target: str) -> type[System]:

@@ -1,4 +1,4 @@
-"""What the task of clustering asks: signatures of authors in blocks, to be told apart by person."""
+"""What the task of clustering asks: signatures of authors in blocks, to be grouped by person."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Letters of systems: two share one if and only if they were not told apart."""
+"""Letters of systems: two share one if and only if they do not differ."""
 
 from itertools import combinations
 

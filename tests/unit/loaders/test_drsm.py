@@ -1,4 +1,4 @@
-"""The DRSM corpus: gold, raw and quality-of-life files, told apart by their columns."""
+"""The DRSM corpus: gold, raw and quality-of-life files, distinguished by their columns."""
 
 from pathlib import Path
 from typing import Any

@@ -52,7 +52,7 @@ class Standing:
     Attributes:
         averages: group, and `Average` -> the mean of its figures of the board.
         interval: of the average over all figures; None where no resamples are.
-        letters: systems that share one were not told apart.
+        letters: systems that share one do not differ.
         coverage: the share of queries and test papers that have an answer, over the figures.
         published: the published rows of the same encoder, by source.
     """

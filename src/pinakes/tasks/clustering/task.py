@@ -1,4 +1,4 @@
-"""Clustering as a task: signatures are told apart by a system's vectors of their papers, and all else.
+"""Clustering as a task: signatures grouped by person, with a system's vectors of their papers and all else.
 
 The way is S2AND's, with scikit-learn's trees (docs/decisions/0022). Each dataset is learnt and clustered by
 itself.
