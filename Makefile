@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
 
-.PHONY: demo test check lint types imports wheel bench docs clean
+.PHONY: demo test test-long check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -18,7 +18,10 @@ demo: $(STAMP)
 	$(BIN)/pinakes demo --folder $(DEMO)
 
 test: $(STAMP)
-	$(BIN)/pytest --numprocesses=auto
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile
+
+test-long: $(STAMP)
+	$(BIN)/pytest --numprocesses=auto --dist=loadfile -m "long or not long"
 
 check: lint types imports wheel
 

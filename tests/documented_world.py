@@ -42,7 +42,7 @@ def write_example(folder: Path) -> Path:
 
 
 def fill(database: Database, folder: Path) -> None:
-    """Make the tables and the rows; files go into the folder."""
+    """Make the rows, and renew the benchmarks; files go into the folder."""
     initialise(database)
     load(database, LoadRequest("synthetic", options={"papers": "300", "seed": "1"}))
     if not (folder / "csfcube").exists():

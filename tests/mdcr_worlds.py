@@ -7,7 +7,6 @@ from typing import Any
 
 from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.sample.sample import sample
 from pinakes.schema import (
     citations,
@@ -29,7 +28,6 @@ SYSTEMS = ("scibert", "bm25", "specter", "scincl")
 
 def make_world(database: Database, **given: Any) -> None:
     """1,500 papers, two queries a field, and four made-up runs of the fields' pools."""
-    initialise(database)
     load(database, LoadRequest("synthetic", options={"papers": "1500"}))
     sizes = {"pool_sizes": (250,), "validation_pool_size": 40}
     chosen: dict[str, Any] = {"queries": 2, "validation_queries": 1, "assigned_by": "synthetic", **sizes}
@@ -53,7 +51,6 @@ NUMBERS = {
 
 def make_small_world(database: Database) -> None:
     """One query of one field, which cites a, b and c; `late` is younger than the query."""
-    initialise(database)
     text = "An abstract."
     add_rows(database, corpora, [(1, "small", "Small", "1", "none", "here")])
     add_rows(

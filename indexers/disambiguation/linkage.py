@@ -6,8 +6,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster
-from scipy.cluster.hierarchy import linkage as link
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -28,6 +26,8 @@ class Linked:
 
     def cut(self, threshold: float) -> Labels:
         """The cluster of each member, from 0 on by first mention; joined are those at most so far apart."""
+        from scipy.cluster.hierarchy import fcluster  # late: only clusterings need it
+
         if self.size < 2:
             return np.zeros(self.size, dtype=np.int64)
         found = fcluster(self.tree, t=threshold, criterion="distance")
@@ -41,7 +41,9 @@ def link_block(size: int, distances: Floats) -> Linked:
     >>> link_block(3, np.array([0.1, 0.9, 0.9])).cut(0.5).tolist()
     [0, 0, 1]
     """
-    return Linked(size, link(distances, method="average") if size > 1 else np.empty((0, 4)))
+    from scipy.cluster.hierarchy import linkage  # late: only clusterings need it
+
+    return Linked(size, linkage(distances, method="average") if size > 1 else np.empty((0, 4)))
 
 
 def choose_threshold(

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.int64]
@@ -19,7 +21,7 @@ PAIRS_AT_ONCE: Final = 50_000
 class Counts:
     """What each of n rows has: a matrix of counts (n, things), and how many a row has in all (n,)."""
 
-    counts: sp.csr_matrix
+    counts: "sp.csr_matrix"
     sizes: NDArray[np.int64]
 
 
@@ -27,6 +29,8 @@ def gather_counts(
     rows: Iterable[Iterable[str]], cut: Callable[[str], Iterable[str]] = lambda text: (text,)
 ) -> Counts:
     """What rows of texts have: each text, as often as it stands there, or the parts that it is cut into."""
+    import scipy.sparse as sp  # late: only clusterings need it
+
     codes: dict[str, int] = {}
     parts: dict[str, NDArray[np.int64]] = {}
     found: list[NDArray[np.int64]] = []

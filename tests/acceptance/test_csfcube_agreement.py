@@ -1,9 +1,8 @@
 """CSFCube's Table 2 from the real annotations: how its annotators agree, before and after adjudication."""
 
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.evaluate.agreement import MEASURES, AgreementRow, measure_agreement
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.report.present.compare import find_published_agreement, rounds_to
 from pinakes.workload.benchmark import open_benchmark
 from tests.real_data import REAL_DATA, needs_real_data
@@ -22,7 +21,6 @@ OURS = {
 
 
 def load_release(database: Database) -> None:
-    initialise(database)
     load(database, LoadRequest("csfcube", REAL_DATA / "csfcube"))
 
 
@@ -47,24 +45,24 @@ def find_unequal(database: Database, rows: list[AgreementRow]) -> dict[tuple[str
 
 
 @needs_real_data
-def test_table_2_equals_the_paper_but_for_one_figure(database_url: str) -> None:
-    with connect(database_url) as database:
-        load_release(database)
-        rows = measure_agreement(database, "csfcube", "facet")
-        assert show(rows) == OURS
-        assert [row.queries for row in rows] == [16, 17, 17, 50] * 2
-        assert all(not any(row.undefined.values()) for row in rows)
-        # 0.4553 is the mean of the two middle queries' 0.4544 and 0.4563, the first of which rounds to 0.45
-        assert find_unequal(database, rows) == {("background", "before", "rho"): "0.45"}
+def test_table_2_equals_the_paper_but_for_one_figure(initialised: Database) -> None:
+    load_release(initialised)
+    rows = measure_agreement(initialised, "csfcube", "facet")
+    assert show(rows) == OURS
+    assert [row.queries for row in rows] == [16, 17, 17, 50] * 2
+    assert all(not any(row.undefined.values()) for row in rows)
+    # 0.4553 is the mean of the two middle queries' 0.4544 and 0.4563, the first of which rounds to 0.45
+    assert find_unequal(initialised, rows) == {("background", "before", "rho"): "0.45"}
 
 
 @needs_real_data
-def test_grades_of_minus_one_that_are_left_out_give_other_figures_than_the_paper(duckdb_url: str) -> None:
-    with connect(duckdb_url) as database:
-        load_release(database)
-        rows = measure_agreement(database, "csfcube", "facet", negative="missing")
-        assert find_unequal(database, rows) == {
-            ("background", "before", "rho"): "0.45",
-            ("result", "before", "rho"): "0.42",
-            ("method", "after", "percent"): "84.47",
-        }
+def test_grades_of_minus_one_that_are_left_out_give_other_figures_than_the_paper(
+    initialised_duckdb: Database,
+) -> None:
+    load_release(initialised_duckdb)
+    rows = measure_agreement(initialised_duckdb, "csfcube", "facet", negative="missing")
+    assert find_unequal(initialised_duckdb, rows) == {
+        ("background", "before", "rho"): "0.45",
+        ("result", "before", "rho"): "0.42",
+        ("method", "after", "percent"): "84.47",
+    }

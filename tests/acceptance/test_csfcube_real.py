@@ -1,18 +1,14 @@
 """CSFCube's release through both databases: the paper's statistics from SQL, and its second task."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.definition import read_benchmark
-from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.ranking.task import VIEWS
@@ -23,22 +19,11 @@ Pair = tuple[Database, Database]
 
 
 @pytest.fixture(scope="module")
-def both(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def both(both_initialised: Pair) -> Pair:
     """DuckDB and Postgres side by side, each with the release."""
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    name = f"pinakes_csfcube_{os.getpid()}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    file = tmp_path_factory.mktemp("csfcube") / "release.duckdb"
-    with connect(f"duckdb:///{file}") as duck, connect(server.set(database=name)) as post:
-        for database in (duck, post):
-            initialise(database)
-            load(database, LoadRequest("csfcube", REAL_DATA / "csfcube"))
-        yield duck, post
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    engine.dispose()
+    for database in both_initialised:
+        load(database, LoadRequest("csfcube", REAL_DATA / "csfcube"))
+    return both_initialised
 
 
 NAMES = [

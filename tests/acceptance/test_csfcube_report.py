@@ -9,7 +9,6 @@ from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.errors.gather import ErrorRequest, gather_errors
 from pinakes.report.errors.page import render_error_lines, render_error_page
@@ -28,14 +27,13 @@ RELEASE = REAL_DATA / "csfcube"
 
 @pytest.fixture
 def reports(
-    both_databases: tuple[Database, Database], tmp_path: Path
+    both_initialised: tuple[Database, Database], tmp_path: Path
 ) -> list[tuple[Database, BenchmarkReport]]:
     """Each database with its report of two runs: 1 is the release's SPECTER, 2 is tfidf."""
-    return [(database, _report(database, tmp_path / database.name)) for database in both_databases]
+    return [(database, _report(database, tmp_path / database.name)) for database in both_initialised]
 
 
 def _report(database: Database, folder: Path) -> BenchmarkReport:
-    initialise(database)
     load(database, LoadRequest("csfcube", RELEASE))
     files = sorted((RELEASE / "eval_scripts" / "sample_ranked_pools").iterdir())
     import_run(database, ImportRequest("csfcube", "SPECTER", files, "csfcube"))

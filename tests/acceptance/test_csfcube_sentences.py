@@ -13,7 +13,6 @@ from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from tests.benching import change
@@ -52,7 +51,6 @@ def measure(
 
 def prepare(database: Database, folder: Path) -> None:
     """The corpus with the three queries alone, and the vectors of their sentences and candidates'."""
-    initialise(database)
     load(database, LoadRequest("csfcube", REAL_DATA / "csfcube"))
     kept = ", ".join(f"'{query}'" for query in QUERIES)
     for table in ("judgments", "pool_sources", "benchmark_queries"):
@@ -64,12 +62,13 @@ def prepare(database: Database, folder: Path) -> None:
 
 @needs_real_data
 @pytest.mark.model
+@pytest.mark.long
 def test_minilm_ranks_sentences_of_csfcube_as_measured_on_both_databases(
-    both_databases: tuple[Database, Database], tmp_path: Path
+    both_initialised: tuple[Database, Database], tmp_path: Path
 ) -> None:
-    for database in both_databases:
+    for database in both_initialised:
         prepare(database, tmp_path)
     for system, distance, parameters, expected in CASES:
-        found = [measure(database, tmp_path, system, distance, parameters) for database in both_databases]
+        found = [measure(database, tmp_path, system, distance, parameters) for database in both_initialised]
         assert found[0] == found[1]
         assert found[0] == pytest.approx(expected, abs=1e-3), (system, distance, parameters)

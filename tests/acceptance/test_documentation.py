@@ -1,6 +1,5 @@
 """What the documentation says is so: queries run, commands parse, figures and names are the program's own."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,26 +71,14 @@ def name_place(block: Block) -> str:
 
 
 @pytest.fixture(scope="module")
-def world(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def world(both_initialised: Pair, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     """DuckDB and Postgres with the same small world: corpora, faults, runs, scores, the manual's example."""
     folder = tmp_path_factory.mktemp("documentation")
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    name = f"pinakes_documentation_{os.getpid()}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PINAKES_BENCHMARKS", str(write_example(folder / "benchmarks")))
-        with (
-            connect(f"duckdb:///{folder / 'world.duckdb'}") as duck,
-            connect(server.set(database=name)) as post,
-        ):
-            for database in (duck, post):
-                fill(database, folder)
-            yield duck, post
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    engine.dispose()
+        for database in both_initialised:
+            fill(database, folder)
+        yield both_initialised
 
 
 def fetch(database: Database, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -1,20 +1,16 @@
 """The figures that are known for the real corpora, through both databases, to their printed digits."""
 
-import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.errors import UnknownNameError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
@@ -29,21 +25,9 @@ BENCHMARKS = Path(__file__).parents[1] / "data" / "benchmarks"
 
 
 @pytest.fixture(scope="module")
-def both(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def both(both_initialised: Pair) -> Pair:
     """DuckDB and Postgres side by side, with whatever corpora the module's tests have loaded."""
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    name = f"pinakes_golden_{os.getpid()}"
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    file = tmp_path_factory.mktemp("golden") / "golden.duckdb"
-    with connect(f"duckdb:///{file}") as duck, connect(server.set(database=name)) as post:
-        for database in (duck, post):
-            initialise(database)
-        yield duck, post
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    engine.dispose()
+    return both_initialised
 
 
 def load_both(pair: Pair, loader: str, source: str, corpus: str, **options: str) -> None:

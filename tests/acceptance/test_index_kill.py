@@ -4,12 +4,14 @@ import json
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ import sqlalchemy as sa
 
 from pinakes.database import connect
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
+from tests.long import long
+from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 400
@@ -115,35 +118,31 @@ def commands(tmp_path: Path) -> Iterator[Commands]:
     server.close()
 
 
-@pytest.fixture(params=["duckdb", "postgresql"])
-def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
+@pytest.fixture(scope="module", params=["duckdb", "postgresql"])
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[], str]]:
     """Gives the URL of a database with a small synthetic world each time: DuckDB, then Postgres."""
-    numbers = count(1)
-    made: list[str] = []
-    server = None
-    if request.param == "postgresql":
-        server = sa.make_url(request.getfixturevalue("postgres_server")).set(drivername="postgresql+psycopg")
-        engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    names = (f"pinakes_index_kill_{os.getpid()}_{number}" for number in count(1))
+    folder = tmp_path_factory.mktemp("index_kill")
+    with ExitStack() as made:
 
-    def create() -> str:
-        if server is None:
-            url = f"duckdb:///{tmp_path / f'index_{next(numbers)}.duckdb'}"
+        def copy_file(template: Path) -> str:
+            return f"duckdb:///{shutil.copy(template, folder / f'{next(names)}.duckdb')}"
+
+        def copy_database(template: str) -> str:
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            return made.enter_context(server.create(next(names), template))
+
+        if request.param == "duckdb":
+            url = copy_file(request.getfixturevalue("benchmarks_duckdb"))
+            create = partial(copy_file, Path(url.removeprefix("duckdb:///")))
         else:
-            made.append(f"pinakes_index_kill_{os.getpid()}_{next(numbers)}")
-            with engine.connect() as connection:
-                connection.execute(sa.text(f'CREATE DATABASE "{made[-1]}"'))
-            url = server.set(database=made[-1]).render_as_string(hide_password=False)
+            url = copy_database(request.getfixturevalue("benchmarks_postgres"))
+            create = partial(copy_database, str(sa.make_url(url).database))
         with connect(url) as database:
-            initialise(database)
             load(database, LoadRequest("synthetic", options={"papers": str(PAPERS), "seed": "2"}))
-        return url
-
-    yield create
-    if server is not None:
-        with engine.connect() as connection:
-            for name in made:
-                connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-        engine.dispose()
+        yield create
 
 
 def read_hits(url: str) -> list[tuple[Any, ...]]:
@@ -155,7 +154,7 @@ def read_hits(url: str) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
-@pytest.mark.parametrize("system", ["bm25", "sparse_bm25", "tfidf", "word2vec", "toy"])
+@pytest.mark.parametrize("system", ["bm25", long("sparse_bm25"), long("tfidf"), "toy", long("word2vec")])
 def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
     commands: Commands, new_database: Callable[[], str], tmp_path: Path, system: str
 ) -> None:

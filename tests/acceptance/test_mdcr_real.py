@@ -6,16 +6,18 @@ Neither corpus is large, and only 730 papers are cited, so the figures are check
 from pathlib import Path
 from typing import Any
 
-from pinakes.database import Database, connect
+import pytest
+
+from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
+from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
 
 FIELDS = """
@@ -30,7 +32,6 @@ SYSTEMS = ("sparse_bm25", "tfidf")
 
 def load_acl(database: Database, folder: Path) -> None:
     """Texts of CL-SciSumm, titles and years of AAN, and Computer Science as everybody's field."""
-    initialise(database)
     load(database, LoadRequest("scisumm", REAL_DATA / "scisumm" / "scisumm-train.tar.gz", corpus="acl"))
     load(database, LoadRequest("aan", REAL_DATA / "aan", corpus="acl"))
     with database.read() as session:
@@ -55,26 +56,26 @@ def rank(
 
 
 @needs_real_data
+@pytest.mark.parametrize("initialised", ["duckdb", long("postgresql")], indirect=True)
 def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
-    database_url: str, tmp_path: Path
+    initialised: Database, tmp_path: Path
 ) -> None:
     options = SystemOptions(tmp_path / "indexes")
     prefilter = {"year": 2011, "min_abstract": 0, "min_citations": 0, "min_cited": 3}
     acl: Any = {"validation_queries": 0, **prefilter}
-    with connect(database_url) as database:
-        load_acl(database, tmp_path)
-        large = {**acl, "queries": 100, "pool_sizes": (2000, 5000, 16000)}
-        assert sample(database, "large_scale", "acl", large).queries == 100
-        scores = rank(database, "large_scale", options)
-        for system in SYSTEMS:
-            by_size = [scores[system]["AP", f"pool_size={size}"] for size in (2000, 5000, 16000)]
-            assert by_size == sorted(by_size, reverse=True)
-            assert by_size[-1] > 0.01
-        fields = {**acl, "queries": 200, "pool_sizes": (600,)}
-        assert sample(database, "field_level", "acl", fields).queries == 110
-        rank(database, "field_level", options)
-        construct(database, ConstructionRequest("mdcr_constructed"))
-        types = rank(database, "mdcr_constructed", options)
+    load_acl(initialised, tmp_path)
+    large = {**acl, "queries": 100, "pool_sizes": (2000, 5000, 16000)}
+    assert sample(initialised, "large_scale", "acl", large).queries == 100
+    scores = rank(initialised, "large_scale", options)
+    for system in SYSTEMS:
+        by_size = [scores[system]["AP", f"pool_size={size}"] for size in (2000, 5000, 16000)]
+        assert by_size == sorted(by_size, reverse=True)
+        assert by_size[-1] > 0.01
+    fields = {**acl, "queries": 200, "pool_sizes": (600,)}
+    assert sample(initialised, "field_level", "acl", fields).queries == 110
+    rank(initialised, "field_level", options)
+    construct(initialised, ConstructionRequest("mdcr_constructed"))
+    types = rank(initialised, "mdcr_constructed", options)
     for system in SYSTEMS:
         by_type = {
             subset.removeprefix("type="): value

@@ -2,36 +2,35 @@
 
 from pathlib import Path
 
-from pinakes.database import connect
+import pytest
+
+from pinakes.database import Database
 from pinakes.index.index import index_corpus
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.search.filter import PaperFilter
 from pinakes.search.search import SearchRequest, search
 from pinakes.systems.base import SystemOptions
+from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
 
 
 @needs_real_data
-def test_the_paper_lists_are_searched_by_every_lexical_index(database_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("initialised", ["duckdb", long("postgresql")], indirect=True)
+def test_the_paper_lists_are_searched_by_every_lexical_index(initialised: Database, tmp_path: Path) -> None:
     options = SystemOptions(tmp_path / "indexes")
-    with connect(database_url) as database:
-        initialise(database)
-        load(database, LoadRequest("paperlists", REAL_DATA / "paperlists"))
-        for system in ("bm25", "sparse_bm25", "tfidf"):
-            indexed = index_corpus(database, "paperlists", system, options=options)
-            assert (indexed.added, indexed.existing) == (26_656, 0)
-            text = "semi-supervised classification with graph convolutional networks"
-            found = search(database, SearchRequest("paperlists", text, system, options=options))
-            assert found[0].source_id == "iclr2017/SJU4ayYgl"
-            assert len(found) == 10
-            late = search(
-                database,
-                SearchRequest(
-                    "paperlists", text, system, 30_000, PaperFilter(year_from=2022), options=options
-                ),
-            )
-            with database.read() as session:
-                expected = session.scalar("SELECT COUNT(*) FROM papers WHERE year >= 2022")
-            assert len(late) == expected
-            assert min(paper.year or 0 for paper in late) == 2022
+    load(initialised, LoadRequest("paperlists", REAL_DATA / "paperlists"))
+    for system in ("bm25", "sparse_bm25", "tfidf"):
+        indexed = index_corpus(initialised, "paperlists", system, options=options)
+        assert (indexed.added, indexed.existing) == (26_656, 0)
+        text = "semi-supervised classification with graph convolutional networks"
+        found = search(initialised, SearchRequest("paperlists", text, system, options=options))
+        assert found[0].source_id == "iclr2017/SJU4ayYgl"
+        assert len(found) == 10
+        late = search(
+            initialised,
+            SearchRequest("paperlists", text, system, 30_000, PaperFilter(year_from=2022), options=options),
+        )
+        with initialised.read() as session:
+            expected = session.scalar("SELECT COUNT(*) FROM papers WHERE year >= 2022")
+        assert len(late) == expected
+        assert min(paper.year or 0 for paper in late) == 2022

@@ -3,12 +3,10 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only
 from pinakes.load.load import LoadRequest, load
@@ -16,6 +14,7 @@ from pinakes.queries.install import initialise
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
+from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 300
@@ -58,23 +57,13 @@ def prepared_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def prepared_postgres(
-    postgres_server: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[sa.URL, sa.Engine]]:
-    """The URL of a Postgres database with the corpora, and an engine that can copy it."""
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    url = server.set(database=f"pinakes_prepared_{os.getpid()}")
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        if "PINAKES_TEST_POSTGRES" not in os.environ:  # a server that is thrown away need not survive a crash
-            for setting in ("fsync", "full_page_writes"):
-                connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = off"))
-            connection.execute(sa.text("SELECT pg_reload_conf()"))
-        connection.execute(sa.text(f'CREATE DATABASE "{url.database}"'))
-    _prepare(url.render_as_string(hide_password=False), tmp_path_factory.mktemp("prepared"))
-    yield url, engine
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{url.database}" WITH (FORCE)'))
-    engine.dispose()
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The name of a Postgres database with the corpora."""
+    name = f"pinakes_prepared_{os.getpid()}"
+    with postgres_server.create(name) as url:
+        _prepare(url, tmp_path_factory.mktemp("prepared"))
+        yield name
 
 
 @pytest.fixture
@@ -84,22 +73,10 @@ def prepared_duckdb_url(prepared_duckdb: Path, tmp_path: Path) -> str:
     return f"duckdb:///{tmp_path / 'work.duckdb'}"
 
 
-@contextmanager
-def _copied(prepared: tuple[sa.URL, sa.Engine], name: str) -> Iterator[str]:
-    """The URL of a copy of the prepared Postgres database, dropped at the end."""
-    template, engine = prepared
-    name = f"{template.database}_{name}"
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'CREATE DATABASE "{name}" TEMPLATE "{template.database}"'))
-    yield template.set(database=name).render_as_string(hide_password=False)
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-
-
 @pytest.fixture
-def prepared_postgres_url(prepared_postgres: tuple[sa.URL, sa.Engine]) -> Iterator[str]:
+def prepared_postgres_url(postgres_server: PostgresServer, prepared_postgres: str) -> Iterator[str]:
     """The URL of a Postgres database of the test's own, with the corpora."""
-    with _copied(prepared_postgres, str(next(_NUMBERS))) as url:
+    with postgres_server.create(f"{prepared_postgres}_{next(_NUMBERS)}", prepared_postgres) as url:
         yield url
 
 
@@ -144,8 +121,9 @@ def untouched(request: pytest.FixtureRequest) -> Iterator[Database]:
         with connect(f"duckdb:///{file.with_name('untouched.duckdb')}") as opened:
             yield opened
     else:
-        copied = _copied(request.getfixturevalue("prepared_postgres"), "untouched")
-        with copied as url, connect(url) as opened:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        template = request.getfixturevalue("prepared_postgres")
+        with server.create(f"{template}_untouched", template) as url, connect(url) as opened:
             yield opened
 
 
@@ -156,8 +134,9 @@ def read_only(request: pytest.FixtureRequest) -> Iterator[Database]:
         with connect_read_only(f"duckdb:///{request.getfixturevalue('prepared_duckdb')}") as opened:
             yield opened
     else:
-        copied = _copied(request.getfixturevalue("prepared_postgres"), "read_only")
-        with copied as url, connect_read_only(url) as opened:
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        template = request.getfixturevalue("prepared_postgres")
+        with server.create(f"{template}_read_only", template) as url, connect_read_only(url) as opened:
             yield opened
 
 

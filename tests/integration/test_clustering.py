@@ -2,21 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError, IndexingError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.options import NoOptions
 from pinakes.progress import Progress
-from pinakes.queries.install import initialise
 from pinakes.records import Score
 from pinakes.run import run as run_module
 from pinakes.run.run import RunRequest, run
@@ -63,8 +62,13 @@ def systems(monkeypatch: pytest.MonkeyPatch) -> dict[str, Subjects]:
     return known
 
 
+@pytest.fixture
+def database(initialised: Database) -> Database:
+    """With every bundled benchmark: DuckDB, then Postgres."""
+    return initialised
+
+
 def _load(database: Database, folder: Path, **datasets: SignedWorld) -> Database:
-    initialise(database)
     for name, world in datasets.items():
         world.write(folder / "s2and" / name, f"{name}_")
     load(database, LoadRequest("s2and", folder / "s2and"))
@@ -299,7 +303,6 @@ def test_what_cannot_be_learnt_is_refused(
 def test_without_signatures_or_known_people_nothing_is_done(
     database: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
-    initialise(database)
     with pytest.raises(
         BenchmarkError, match="has no signatures in this database; load its corpus s2and first"
     ):
@@ -325,17 +328,15 @@ def test_a_coauthor_is_called_as_the_paper_says_and_not_as_the_cluster(
 
 
 @pytest.fixture
-def duckdb(duckdb_url: str) -> Iterator[Database]:
-    """A DuckDB database with all tables and no rows."""
-    with connect(duckdb_url) as opened:
-        yield opened
+def duckdb(initialised_duckdb: Database) -> Database:
+    """A DuckDB file with every bundled benchmark."""
+    return initialised_duckdb
 
 
 @needs_real_data
 def test_qian_is_clustered_by_names_and_affiliations_alone(
     duckdb: Database, systems: dict[str, Subjects]
 ) -> None:
-    initialise(duckdb)
     load(duckdb, LoadRequest("s2and", REAL_DATA / "s2and" / "qian"))
     made = run(duckdb, RunRequest(NAME, "none"))
     assert (made.queries_expected, made.queries_answered) == (799, 799)
@@ -356,7 +357,6 @@ def test_qian_is_clustered_by_names_and_affiliations_alone(
 def test_the_dummy_set_is_clustered_by_the_split_that_a_file_says(
     duckdb: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
-    initialise(duckdb)
     copied = shutil.copytree(REAL_DATA / "s2and" / "dummy", tmp_path / "dummy", copy_function=shutil.copyfile)
     copied.chmod(0o755)
     splits = {"train": ["a sattary"], "dev": [], "test": ["a konovalov"]}

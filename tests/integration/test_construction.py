@@ -8,7 +8,6 @@ import pytest
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.report.status import find_orphans
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest, ConstructionSummary
@@ -26,6 +25,12 @@ FROM constructed_candidates AS candidates INNER JOIN papers ON candidates.paper_
 WHERE candidates.benchmark = 'mdcr_constructed'
 """
 PLACES = "SELECT query_id, source, position FROM constructed_candidates ORDER BY query_id, source, position"
+
+
+@pytest.fixture
+def database(initialised: Database) -> Database:
+    """With every bundled benchmark: DuckDB, then Postgres."""
+    return initialised
 
 
 def make(database: Database, **given: Any) -> ConstructionSummary:
@@ -158,7 +163,6 @@ def test_a_single_run_is_drawn_from_without_a_comparison(database: Database) -> 
 
 
 def test_what_cannot_be_constructed_is_refused_with_what_to_do(database: Database) -> None:
-    initialise(database)
     with pytest.raises(BenchmarkError, match="scifact is not constructed"):
         construct(database, ConstructionRequest("scifact"))
     with pytest.raises(RunError, match="draw them with `pinakes sample field_level --corpus …`"):

@@ -219,11 +219,13 @@ def test_both_databases_hold_the_same_rows_of_the_real_corpora(
 
 
 @pytest.mark.parametrize("name", ["science-parse", "relish", "s2orc", "unarxive"])
-def test_files_read_ahead_by_other_processes_give_the_same_tables(tmp_path: Path, name: str) -> None:
+def test_files_read_ahead_by_other_processes_give_the_same_tables(
+    tables_duckdb: Path, tmp_path: Path, name: str
+) -> None:
     tables = []
     for jobs in (1, 2):
-        with connect(f"duckdb:///{tmp_path / str(jobs)}.duckdb") as database:
-            create_schema(database)
+        copied = shutil.copy(tables_duckdb, tmp_path / f"{jobs}.duckdb")
+        with connect(f"duckdb:///{copied}") as database:
             summary = load(database, replace(SOURCES[name], jobs=jobs))
             assert len(summary.files) > 1
             tables.append(dump_tables(database))
@@ -237,14 +239,14 @@ _UNCOUNTED = [
 
 
 @pytest.mark.parametrize("name", [*EDITABLE, *_UNCOUNTED])
-def test_a_blank_line_more_leaves_every_record_unchanged(tmp_path: Path, name: str) -> None:
+def test_a_blank_line_more_leaves_every_record_unchanged(
+    duckdb_database: Database, tmp_path: Path, name: str
+) -> None:
     request = _copy(SOURCES[name], tmp_path / "source")
-    with connect("duckdb:///:memory:") as database:
-        create_schema(database)
-        _load_before(name, database)
-        first, before = load(database, request), dump_tables(database)
-        _change(request, lambda content: content + b"\n")
-        again, after = load(database, request), dump_tables(database)
+    _load_before(name, duckdb_database)
+    first, before = load(duckdb_database, request), dump_tables(duckdb_database)
+    _change(request, lambda content: content + b"\n")
+    again, after = load(duckdb_database, request), dump_tables(duckdb_database)
     assert _drop_loads(after) == _drop_loads(before)
     assert [(file.file, file.rows_in, file.rows_rejected) for file in again.files] == [
         (file.file, file.rows_in, file.rows_rejected) for file in first.files
@@ -301,7 +303,9 @@ def _check_batches(database: Database) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, request in SOURCES.items() if request.source])
-def test_of_damaged_files_every_record_is_loaded_or_rejected(name: str, tmp_path: Path) -> None:
+def test_of_damaged_files_every_record_is_loaded_or_rejected(
+    duckdb_database: Database, name: str, tmp_path: Path
+) -> None:
     """No error leaves but those that a user can mend."""
     place = random.Random(name)
     damages: list[Callable[[bytes], bytes]] = [
@@ -310,16 +314,14 @@ def test_of_damaged_files_every_record_is_loaded_or_rejected(name: str, tmp_path
         lambda content: content[:-2],
         lambda content: _insert(content, place.randrange(len(content) + 1), place.choice(GARBAGE)),
     ]
-    with connect("duckdb:///:memory:") as database:
-        create_schema(database)
-        for number, damage in enumerate(damages):
-            request = _copy(SOURCES[name], tmp_path / str(number))
-            _change(request, damage)
-            _load_before(name, database, corpus=str(number))
-            with suppress(PinakesError):
-                _check_counts(load(database, replace(request, corpus=str(number))))
-        _check_batches(database)
-        assert find_orphans(database) == {}
+    for number, damage in enumerate(damages):
+        request = _copy(SOURCES[name], tmp_path / str(number))
+        _change(request, damage)
+        _load_before(name, duckdb_database, corpus=str(number))
+        with suppress(PinakesError):
+            _check_counts(load(duckdb_database, replace(request, corpus=str(number))))
+    _check_batches(duckdb_database)
+    assert find_orphans(duckdb_database) == {}
 
 
 def _insert(content: bytes, place: int, inserted: bytes) -> bytes:

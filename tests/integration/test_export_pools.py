@@ -10,7 +10,6 @@ from pinakes.cli import run_command
 from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.export_pools import ExportedPools, export_pools
@@ -33,6 +32,12 @@ TEXTS = """
 SELECT DISTINCT papers.source_id, papers.title, papers.abstract
 FROM {0}.candidates AS candidates INNER JOIN papers ON candidates.paper_id = papers.paper_id ORDER BY 1
 """
+
+
+@pytest.fixture
+def database(initialised: Database) -> Database:
+    """With every bundled benchmark: DuckDB, then Postgres."""
+    return initialised
 
 
 def write_small(database: Database, folder: Path) -> dict[str, Any]:
@@ -110,7 +115,6 @@ def test_fields_come_in_the_order_of_mdcr_and_others_behind(database: Database, 
     fields = ["Zoology", "Medicine", "Alchemy", "Computer Science", "Art"]
     pools = {field: {f"q{place}": {"true": ["c"], "bm25": ["b"]}} for place, field in enumerate(fields)}
     (folder / "mdcr_test.json").write_text(json.dumps(pools))
-    initialise(database)
     load(database, LoadRequest("mdcr", folder))
     assert export_pools(database, "mdcr", tmp_path) == ExportedPools(queries=5, papers=7)
     found = json.loads((tmp_path / "mdcr_test.json").read_text())
@@ -123,7 +127,6 @@ def test_a_validation_fold_stays_out_of_the_test_file(database: Database, tmp_pa
     folder.mkdir()
     for name, query in (("val", "1"), ("test", "2")):
         (folder / f"mdcr_{name}.json").write_text(json.dumps({"Art": {query: {"true": ["3"]}}}))
-    initialise(database)
     load(database, LoadRequest("mdcr", folder))
     export_pools(database, "mdcr", tmp_path)
     assert json.loads((tmp_path / "mdcr_test.json").read_text()) == {"Art": {"2": {"true": ["3"]}}}
@@ -132,7 +135,6 @@ def test_a_validation_fold_stays_out_of_the_test_file(database: Database, tmp_pa
 def test_what_has_no_such_pools_is_refused_and_nothing_is_half_written(
     database: Database, tmp_path: Path
 ) -> None:
-    initialise(database)
     with pytest.raises(BenchmarkError, match="scifact has no pools that MDCR's files could hold"):
         export_pools(database, "scifact", tmp_path)
     with pytest.raises(BenchmarkError, match="mdcr_constructed has no query with candidates and a field"):

@@ -10,7 +10,6 @@ import pytest
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.mdcr_reference import ask
 
@@ -29,6 +28,12 @@ SCORES = {
 }
 
 
+@pytest.fixture
+def database(initialised: Database) -> Database:
+    """With every bundled benchmark: DuckDB, then Postgres."""
+    return initialised
+
+
 def load_published(database: Database, folder: Path) -> None:
     """The pools of a test file, and one query of a validation file."""
     folder.mkdir(exist_ok=True)
@@ -36,7 +41,6 @@ def load_published(database: Database, folder: Path) -> None:
     (folder / "mdcr_val.json").write_text(json.dumps({"Art": {"20": {"bm25": ["21"], "true": ["22"]}}}))
     scores = {f"{query}_{paper}": score for query, found in SCORES.items() for paper, score in found.items()}
     (folder / "scincl_scores.json").write_text(json.dumps(scores))
-    initialise(database)
     load(database, LoadRequest("mdcr", folder))
 
 

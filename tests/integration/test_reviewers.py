@@ -13,7 +13,6 @@ from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.options import NoOptions
 from pinakes.progress import Progress
-from pinakes.queries.install import initialise
 from pinakes.run import run as run_module
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import Embedded, System, SystemDescription
@@ -69,9 +68,14 @@ def _write(folder: Path) -> Path:
 
 
 @pytest.fixture
+def database(initialised: Database) -> Database:
+    """With every bundled benchmark: DuckDB, then Postgres."""
+    return initialised
+
+
+@pytest.fixture
 def reviewed(database: Database, tmp_path: Path) -> Database:
     """A database with the corpus."""
-    initialise(database)
     load(database, LoadRequest("scirepeval", _write(tmp_path / "scirepeval")))
     return database
 
@@ -172,11 +176,10 @@ def test_without_reviewers_there_is_nothing_to_rank(reviewed: Database, fixed: F
 
 
 def test_both_databases_ask_and_answer_the_same_by_an_encoder(
-    both_databases: tuple[Database, Database], tmp_path: Path, toy_folder: str
+    both_initialised: tuple[Database, Database], tmp_path: Path, toy_folder: str
 ) -> None:
     told = []
-    for database in both_databases:
-        initialise(database)
+    for database in both_initialised:
         load(database, LoadRequest("scirepeval", _write(tmp_path / "scirepeval")))
         index(database, NAME, toy_folder)
         made = run(database, RunRequest(NAME, toy_folder))

@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -29,23 +28,12 @@ Pair = tuple[Database, Database]
 
 
 @pytest.fixture(scope="module")
-def both(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def both(both_initialised: Pair, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """DuckDB and Postgres with every collection."""
     folder = tmp_path_factory.mktemp("originals")
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE IF EXISTS originals WITH (FORCE)"))
-        connection.execute(sa.text("CREATE DATABASE originals"))
-    url = server.set(database="originals").render_as_string(hide_password=False)
-    with connect(f"duckdb:///{folder / 'o.duckdb'}") as duck, connect(url) as post:
-        for name, database in (("duck", duck), ("post", post)):
-            initialise(database)
-            load_originals(database, folder / name)
-        yield duck, post
-    with engine.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE originals WITH (FORCE)"))
-    engine.dispose()
+    for name, database in zip(("duck", "post"), both_initialised, strict=True):
+        load_originals(database, folder / name)
+    return both_initialised
 
 
 def read_examples(both: Pair, benchmark: str, *columns: str) -> dict[str, tuple[Any, ...]]:

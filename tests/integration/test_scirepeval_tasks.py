@@ -1,6 +1,5 @@
 """SciRepEval's tasks over data in their published layouts: each view's rows, alike on both databases."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +20,14 @@ OF_CONFIG = {"hIndex": "hindex"}
 
 
 @pytest.fixture(scope="module")
-def both(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def both(both_initialised: Pair, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """DuckDB and Postgres with every task, a corpus each."""
-    folder = tmp_path_factory.mktemp("scirepeval")
-    release = write_release(folder / "release")
-    server = sa.make_url(postgres_server).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE IF EXISTS scirepeval_tasks WITH (FORCE)"))
-        connection.execute(sa.text("CREATE DATABASE scirepeval_tasks"))
-    url = server.set(database="scirepeval_tasks").render_as_string(hide_password=False)
-    with connect(f"duckdb:///{folder / 'tasks.duckdb'}") as duck, connect(url) as post:
-        for database in (duck, post):
-            initialise(database)
-            for task, source in release.items():
-                summary = load(database, LoadRequest("scirepeval", source, {"task": task}))
-                assert summary.rows_rejected == 0
-        yield duck, post
-    with engine.connect() as connection:
-        connection.execute(sa.text("DROP DATABASE scirepeval_tasks WITH (FORCE)"))
-    engine.dispose()
+    release = write_release(tmp_path_factory.mktemp("scirepeval") / "release")
+    for database in both_initialised:
+        for task, source in release.items():
+            summary = load(database, LoadRequest("scirepeval", source, {"task": task}))
+            assert summary.rows_rejected == 0
+    return both_initialised
 
 
 def read_examples(both: Pair, benchmark: str, target: str) -> list[tuple[Any, ...]]:

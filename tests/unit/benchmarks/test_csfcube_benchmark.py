@@ -20,6 +20,7 @@ def csfcube(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+@pytest.mark.long
 def test_rankings_and_scores_are_compared_between_databases(
     csfcube: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str
 ) -> None:

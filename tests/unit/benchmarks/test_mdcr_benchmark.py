@@ -18,6 +18,7 @@ def mdcr(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+@pytest.mark.long
 def test_every_step_is_a_row_and_the_shares_add_up(
     mdcr: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,38 @@
+"""Databases on a Postgres server, made for a test and dropped after it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresServer:
+    """A server, and what makes and drops databases on it."""
+
+    url: sa.URL
+    engine: sa.Engine
+
+    @contextmanager
+    def create(self, name: str, template: str | None = None) -> Iterator[str]:
+        """The URL of a new database, empty or a copy of another; dropped at the end."""
+        copied = f' TEMPLATE "{template}"' if template else ""
+        with self.engine.connect() as connection:
+            connection.execute(sa.text(f'CREATE DATABASE "{name}"{copied}'))
+        yield self.url.set(database=name).render_as_string(hide_password=False)
+        with self.engine.connect() as connection:
+            connection.execute(sa.text(f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@contextmanager
+def open_server(url: str, settings: Mapping[str, str]) -> Iterator[PostgresServer]:
+    """A server by its URL, with these settings."""
+    server = sa.make_url(url).set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        for setting, value in settings.items():
+            connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = {value}"))
+        connection.execute(sa.text("SELECT pg_reload_conf()"))
+    yield PostgresServer(server, engine)
+    engine.dispose()
