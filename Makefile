@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
+# One more than there are cores: some tests wait for servers and processes. A file's tests share what they make.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile
 
 .PHONY: demo test test-long check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test
@@ -18,10 +21,10 @@ demo: $(STAMP)
 	$(BIN)/pinakes demo --folder $(DEMO)
 
 test: $(STAMP)
-	$(BIN)/pytest --numprocesses=auto --dist=loadfile
+	$(PYTEST)
 
 test-long: $(STAMP)
-	$(BIN)/pytest --numprocesses=auto --dist=loadfile -m "long or not long"
+	$(PYTEST) -m "long or not long"
 
 check: lint types imports wheel
 

@@ -28,6 +28,7 @@ from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 400
 KILLS = 4
+LEXICAL = ("bm25", "sparse_bm25", "tfidf", "word2vec")
 SEED = 5
 
 # Says when all is imported, then forks for each line a process that runs a command, and says its id and how
@@ -154,7 +155,7 @@ def read_hits(url: str) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
-@pytest.mark.parametrize("system", ["bm25", long("sparse_bm25"), long("tfidf"), "toy", long("word2vec")])
+@pytest.mark.parametrize("system", [*(long(name) for name in LEXICAL), "toy"])
 def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
     commands: Commands, new_database: Callable[[], str], tmp_path: Path, system: str
 ) -> None:
