@@ -4,9 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
-# One more than there are cores: some tests wait for servers and processes. A file's tests share what they make.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
-PYTEST := $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile
+# A worker a core, with one thread each: they would wait for each other's. A file's tests share what they make.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile
 
 .PHONY: demo test test-long check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test
