@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
-# A worker a core, with one thread each: they would wait for each other's. A file's tests share what they make.
+# A worker a core and a thread a worker: more would wait. Tests of one file share a worker, and so their fixtures.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile
 
 .PHONY: demo test test-long check lint types imports wheel bench docs clean

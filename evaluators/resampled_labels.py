@@ -55,7 +55,7 @@ def _count(
     of_all: bool,
 ) -> LabelCounts:
     """The counts from `true` (papers, classes), the predictions, and which are right (draws, papers)."""
-    from scipy import sparse  # late: what makes no resamples needs it not
+    from scipy import sparse  # late: only intervals need it
 
     (papers, classes), draws = true.shape, len(is_right)
     draw, paper, said = cells

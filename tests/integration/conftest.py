@@ -10,7 +10,6 @@ import pytest
 
 from pinakes.database import Database, connect, connect_read_only
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
@@ -23,9 +22,8 @@ _NUMBERS = count(1)
 
 
 def _prepare(url: str, folder: Path) -> None:
-    """The corpora synthetic (300 papers), csfcube (9) and scifact (4), and every bundled benchmark."""
+    """Load the corpora synthetic (300 papers), csfcube (9) and scifact (4)."""
     with connect(url) as database:
-        initialise(database)
         load(database, LoadRequest("synthetic", options={"papers": str(PAPERS), "seed": "1"}))
         load(database, LoadRequest("csfcube", write_csfcube(folder / "csfcube")))
         papers = [
@@ -48,20 +46,22 @@ def toy_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def prepared_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared_duckdb(benchmarks_duckdb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A DuckDB file with the corpora."""
     folder = tmp_path_factory.mktemp("prepared")
-    _prepare(f"duckdb:///{folder / 'prepared.duckdb'}", folder)
-    return folder / "prepared.duckdb"
+    file = folder / "prepared.duckdb"
+    shutil.copy(benchmarks_duckdb, file)
+    _prepare(f"duckdb:///{file}", folder)
+    return file
 
 
 @pytest.fixture(scope="session")
 def prepared_postgres(
-    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+    postgres_server: PostgresServer, benchmarks_postgres: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """The name of a Postgres database with the corpora."""
     name = f"pinakes_prepared_{os.getpid()}"
-    with postgres_server.create(name) as url:
+    with postgres_server.create(name, benchmarks_postgres) as url:
         _prepare(url, tmp_path_factory.mktemp("prepared"))
         yield name
 

@@ -62,12 +62,6 @@ def systems(monkeypatch: pytest.MonkeyPatch) -> dict[str, Subjects]:
     return known
 
 
-@pytest.fixture
-def database(initialised: Database) -> Database:
-    """With every bundled benchmark: DuckDB, then Postgres."""
-    return initialised
-
-
 def _load(database: Database, folder: Path, **datasets: SignedWorld) -> Database:
     for name, world in datasets.items():
         world.write(folder / "s2and" / name, f"{name}_")
@@ -86,17 +80,17 @@ def _read_texts(database: Database) -> SignedTexts:
 
 
 def test_people_are_told_apart_and_scored(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
-    _load(database, tmp_path, made=make_world())
-    texts = _read_texts(database)
+    _load(initialised, tmp_path, made=make_world())
+    texts = _read_texts(initialised)
     expected = [
         q for q, split in zip(texts.rows["query_id"], texts.rows["split"], strict=True) if split == "test"
     ]
-    made = run(database, RunRequest(NAME, "none"))
+    made = run(initialised, RunRequest(NAME, "none"))
     assert (made.queries_expected, made.queries_answered) == (len(expected), len(expected))
-    assert [query_id for query_id, _ in _read_assignments(database)] == sorted(expected)
-    (result,) = evaluate(database, NAME)
+    assert [query_id for query_id, _ in _read_assignments(initialised)] == sorted(expected)
+    (result,) = evaluate(initialised, NAME)
     whole = len(expected)
     assert result.aggregates() == [
         Score(measure, subset, None, 1.0, whole, whole)
@@ -104,7 +98,7 @@ def test_people_are_told_apart_and_scored(
         for subset in ("all", "dataset=made", "datasets")
     ]
     assert len(result.scores) == 3 * whole + 9
-    with database.read() as session:
+    with initialised.read() as session:
         row = session.first("SELECT * FROM clusterings")
     assert row is not None
     blocks = {name: row[f"{name}_blocks"] for name in ("train", "dev", "test")}
@@ -116,45 +110,47 @@ def test_people_are_told_apart_and_scored(
 
 
 def test_vectors_tell_apart_those_whom_nothing_else_does(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     world = make_world(20, told_by="subject")
-    _load(database, tmp_path, made=world)
+    _load(initialised, tmp_path, made=world)
     systems["subjects"] = Subjects("subjects", world.subjects)
     for name in ("none", "subjects"):
-        run(database, RunRequest(NAME, name))
-    values = {result.system: result.aggregates()[0].value for result in evaluate(database, NAME)}
+        run(initialised, RunRequest(NAME, name))
+    values = {result.system: result.aggregates()[0].value for result in evaluate(initialised, NAME)}
     assert values["subjects"] == 1.0
     assert values["none"] < 0.9
 
 
 def test_a_figure_over_datasets_is_the_mean_of_their_f1(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     easy, hard = make_world(), make_world(16, seed=4, first_paper=5000, told_by="subject")
-    _load(database, tmp_path, easy=easy, hard=hard)
-    made = run(database, RunRequest(NAME, "none"))
-    (result,) = evaluate(database, NAME, measures=["B3_F1", "B3_recall"])
+    _load(initialised, tmp_path, easy=easy, hard=hard)
+    made = run(initialised, RunRequest(NAME, "none"))
+    (result,) = evaluate(initialised, NAME, measures=["B3_F1", "B3_recall"])
     found = {(score.measure, score.subset): score.value for score in result.aggregates()}
     datasets = [found["B3_F1", f"dataset={name}"] for name in ("easy", "hard")]
     assert datasets[0] == 1.0 > datasets[1]
     assert found["B3_F1", "datasets"] == sum(datasets) / 2
     assert {measure for measure, _ in found} == {"B3_F1", "B3_recall"}
-    assert count(database, "clusterings") == 2
-    with database.begin() as session:
+    assert count(initialised, "clusterings") == 2
+    with initialised.begin() as session:
         delete_run(session, made.run_id)
-    assert (count(database, "clusterings"), count(database, "cluster_assignments")) == (0, 0)
+    assert (count(initialised, "clusterings"), count(initialised, "cluster_assignments")) == (0, 0)
 
 
-def test_a_paper_of_two_datasets_keeps_the_signatures_of_both(database: Database, tmp_path: Path) -> None:
+def test_a_paper_of_two_datasets_keeps_the_signatures_of_both(initialised: Database, tmp_path: Path) -> None:
     one, other = make_world(6), make_world(7, seed=9)
     for _ in range(2):
-        _load(database, tmp_path, one=one, other=other)
-        rows = read_named_rows(database, NAME, "signatures")
+        _load(initialised, tmp_path, one=one, other=other)
+        rows = read_named_rows(initialised, NAME, "signatures")
         assert len(rows) == len(one.signatures) + len(other.signatures)
     del other.signatures["0"]
-    _load(database, tmp_path, one=one, other=other)
-    assert len(read_named_rows(database, NAME, "signatures")) == len(one.signatures) + len(other.signatures)
+    _load(initialised, tmp_path, one=one, other=other)
+    assert len(read_named_rows(initialised, NAME, "signatures")) == len(one.signatures) + len(
+        other.signatures
+    )
 
 
 def test_both_databases_ask_and_answer_the_same_by_an_encoder(
@@ -181,36 +177,36 @@ def read_view_rows(database: Database, view: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_signature_that_is_not_answered_counts_as_zero(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
-    _load(database, tmp_path, made=make_world())
-    run(database, RunRequest(NAME, "none"))
-    change(database, "DELETE FROM cluster_assignments WHERE cluster LIKE '%#2'")
-    left = count(database, "cluster_assignments")
-    (result,) = evaluate(database, NAME, measures=["B3_recall"])
+    _load(initialised, tmp_path, made=make_world())
+    run(initialised, RunRequest(NAME, "none"))
+    change(initialised, "DELETE FROM cluster_assignments WHERE cluster LIKE '%#2'")
+    left = count(initialised, "cluster_assignments")
+    (result,) = evaluate(initialised, NAME, measures=["B3_recall"])
     score = next(score for score in result.aggregates() if score.subset == "all")
     assert score.queries_answered == left < score.queries_expected
     assert score.value == left / score.queries_expected
 
 
 def test_a_signature_of_an_unknown_person_is_clustered_and_not_scored(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     world = make_world()
     unknown = {cluster["signature_ids"].pop() for cluster in world.clusters.values()}
-    _load(database, tmp_path, made=world)
-    made = run(database, RunRequest(NAME, "none"))
+    _load(initialised, tmp_path, made=world)
+    made = run(initialised, RunRequest(NAME, "none"))
     assert made.queries_answered == made.queries_expected
-    (result,) = evaluate(database, NAME)
+    (result,) = evaluate(initialised, NAME)
     scored = {score.query_id for score in result.scores if score.query_id is not None}
-    of_test = {query_id for query_id, _ in _read_assignments(database)}
+    of_test = {query_id for query_id, _ in _read_assignments(initialised)}
     assert scored == of_test - {f"made/{signature}" for signature in unknown}
     assert len(scored) < len(of_test)
     assert result.aggregates()[0].value == 1.0
 
 
 def test_signatures_without_block_text_or_company_are_answered(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     world = make_world()
     for number, block in enumerate(("z alone", None), start=len(world.signatures)):
@@ -220,12 +216,12 @@ def test_signatures_without_block_text_or_company_are_answered(
     alone = [str(len(world.signatures) - 2), str(len(world.signatures) - 1)]
     world.clusters["alone"] = {"signature_ids": alone[:1]}
     world.clusters["unblocked"] = {"signature_ids": alone[1:]}
-    _load(database, tmp_path, made=world)
+    _load(initialised, tmp_path, made=world)
     blocks = sorted(
         {signature["author_info"]["block"] or "" for signature in world.signatures.values()} - {""}
     )
     test = ["z alone", f"signature {alone[1]}", *blocks[:2]]
-    with database.begin() as session:
+    with initialised.begin() as session:
         session.execute("UPDATE author_signatures SET split = 'train'")
         session.execute(
             "UPDATE author_signatures SET split = 'dev' WHERE block = :block", {"block": blocks[3]}
@@ -235,36 +231,36 @@ def test_signatures_without_block_text_or_company_are_answered(
                 "UPDATE author_signatures SET split = 'test' WHERE block = :block", {"block": block}
             )
         session.execute("UPDATE author_signatures SET split = 'test' WHERE block IS NULL")
-    made = run(database, RunRequest(NAME, "none"))
+    made = run(initialised, RunRequest(NAME, "none"))
     assert made.queries_answered == made.queries_expected
-    found = dict(_read_assignments(database))
+    found = dict(_read_assignments(initialised))
     assert found[f"made/{alone[0]}"] == "made/z alone#1"
     assert found[f"made/{alone[1]}"] == f"made/signature {alone[1]}#1"
-    with database.read() as session:
+    with initialised.read() as session:
         row = session.first("SELECT candidates_expected, candidates_without_text FROM runs")
     assert row is not None
     assert row["candidates_without_text"] == 2
 
 
 def test_a_vector_that_is_no_number_is_an_error(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     world = make_world()
-    _load(database, tmp_path, made=world)
+    _load(initialised, tmp_path, made=world)
     systems["spoilt"] = Subjects("spoilt", world.subjects)
     systems["spoilt"].spoilt = True
     with pytest.raises(IndexingError, match="paper vector 0 is not finite"):
-        run(database, RunRequest(NAME, "spoilt"))
-    assert count(database, "runs") == 0
+        run(initialised, RunRequest(NAME, "spoilt"))
+    assert count(initialised, "runs") == 0
 
 
 def test_a_measure_of_another_task_is_refused(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
-    _load(database, tmp_path, made=make_world())
-    run(database, RunRequest(NAME, "none"))
+    _load(initialised, tmp_path, made=make_world())
+    run(initialised, RunRequest(NAME, "none"))
     with pytest.raises(UnknownNameError, match="unknown measure 'nDCG@10'; known: B3_F1, B3_precision"):
-        evaluate(database, NAME, measures=["nDCG@10"])
+        evaluate(initialised, NAME, measures=["nDCG@10"])
 
 
 def _few(world: SignedWorld) -> None:
@@ -290,38 +286,38 @@ WRONG: dict[str, tuple[Callable[[SignedWorld], None], str]] = {
 
 @pytest.mark.parametrize("case", list(WRONG))
 def test_what_cannot_be_learnt_is_refused(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects], case: str
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects], case: str
 ) -> None:
     spoil, message = WRONG[case]
     world = make_world()
     spoil(world)
-    _load(database, tmp_path, made=world)
+    _load(initialised, tmp_path, made=world)
     with pytest.raises(IndexingError, match=message):
-        run(database, RunRequest(NAME, "none"))
+        run(initialised, RunRequest(NAME, "none"))
 
 
 def test_without_signatures_or_known_people_nothing_is_done(
-    database: Database, tmp_path: Path, systems: dict[str, Subjects]
+    initialised: Database, tmp_path: Path, systems: dict[str, Subjects]
 ) -> None:
     with pytest.raises(
         BenchmarkError, match="has no signatures in this database; load its corpus s2and first"
     ):
-        run(database, RunRequest(NAME, "none"))
-    _load(database, tmp_path, made=make_world())
-    run(database, RunRequest(NAME, "none"))
-    change(database, "UPDATE author_signatures SET cluster = NULL")
+        run(initialised, RunRequest(NAME, "none"))
+    _load(initialised, tmp_path, made=make_world())
+    run(initialised, RunRequest(NAME, "none"))
+    change(initialised, "UPDATE author_signatures SET cluster = NULL")
     with pytest.raises(EvaluationError, match="no signature in a test block"):
-        evaluate(database, NAME)
+        evaluate(initialised, NAME)
 
 
 def test_a_coauthor_is_called_as_the_paper_says_and_not_as_the_cluster(
-    database: Database, tmp_path: Path
+    initialised: Database, tmp_path: Path
 ) -> None:
     world = make_world(6)
     paper = str(world.signatures["1"]["paper_id"])
     world.signatures["1"]["author_info"]["first"] = "A."
-    _load(database, tmp_path, made=world)
-    texts = _read_texts(database)
+    _load(initialised, tmp_path, made=world)
+    texts = _read_texts(initialised)
     authors = {one.key: one.authors for one in texts.papers}
     assert authors[paper][0] == (1, "A. Lee")
     assert authors[str(world.signatures["0"]["paper_id"])][0] == (1, "Ann Lee")

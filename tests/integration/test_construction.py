@@ -27,12 +27,6 @@ WHERE candidates.benchmark = 'mdcr_constructed'
 PLACES = "SELECT query_id, source, position FROM constructed_candidates ORDER BY query_id, source, position"
 
 
-@pytest.fixture
-def database(initialised: Database) -> Database:
-    """With every bundled benchmark: DuckDB, then Postgres."""
-    return initialised
-
-
 def make(database: Database, **given: Any) -> ConstructionSummary:
     return construct(database, ConstructionRequest("mdcr_constructed", **given))
 
@@ -72,28 +66,28 @@ def test_both_databases_construct_what_the_plain_walk_through_the_paper_gives(
         assert ask(both_databases[0], query) == ask(both_databases[1], query)
 
 
-def test_a_candidate_has_one_type_and_what_a_query_cites_is_no_negative(database: Database) -> None:
-    make_world(database)
-    summary = make(database)
-    rows = ask(database, "SELECT query_id, paper_id, source FROM mdcr_constructed.candidates")
+def test_a_candidate_has_one_type_and_what_a_query_cites_is_no_negative(initialised: Database) -> None:
+    make_world(initialised)
+    summary = make(initialised)
+    rows = ask(initialised, "SELECT query_id, paper_id, source FROM mdcr_constructed.candidates")
     assert len({(query_id, paper) for query_id, paper, _ in rows}) == len(rows)
     cited = set(
         ask(
-            database,
+            initialised,
             "SELECT query_id, paper_id FROM sampled_citations WHERE benchmark = 'mdcr_constructed' "
             "UNION SELECT query_id, paper_id FROM sampled_queries WHERE benchmark = 'mdcr_constructed'",
         )
     )
     assert len(cited) > summary.queries
     assert not {(query_id, paper) for query_id, paper, source in rows if source != "cited"} & cited
-    assert find_orphans(database) == {}
+    assert find_orphans(initialised) == {}
 
 
-def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(database: Database) -> None:
-    make_world(database)
-    summary = make(database)
+def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(initialised: Database) -> None:
+    make_world(initialised)
+    summary = make(initialised)
     places = defaultdict(list)
-    for query_id, source, position in ask(database, PLACES):
+    for query_id, source, position in ask(initialised, PLACES):
         places[query_id, source].append(position)
     assert all(found == list(range(1, len(found) + 1)) for found in places.values())
     for counted in summary.types:
@@ -111,43 +105,43 @@ def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(datab
     ]
 
 
-def test_a_second_construction_replaces_the_first_and_a_seed_decides_the_draw(database: Database) -> None:
-    make_world(database)
-    make(database)
-    first = sorted(ask(database, TAKEN))
-    make(database)
-    assert sorted(ask(database, TAKEN)) == first
-    other = make(database, seed="2")
-    changed = sorted(ask(database, TAKEN))
+def test_a_second_construction_replaces_the_first_and_a_seed_decides_the_draw(initialised: Database) -> None:
+    make_world(initialised)
+    make(initialised)
+    first = sorted(ask(initialised, TAKEN))
+    make(initialised)
+    assert sorted(ask(initialised, TAKEN)) == first
+    other = make(initialised, seed="2")
+    changed = sorted(ask(initialised, TAKEN))
     assert other.seed == "2"
     assert changed != first
-    assert ask(database, "SELECT seed FROM samplings WHERE benchmark = 'mdcr_constructed'") == [("2",)]
-    make(database)
-    assert sorted(ask(database, TAKEN)) == first
+    assert ask(initialised, "SELECT seed FROM samplings WHERE benchmark = 'mdcr_constructed'") == [("2",)]
+    make(initialised)
+    assert sorted(ask(initialised, TAKEN)) == first
 
 
-def test_a_construction_that_fails_leaves_the_one_before(database: Database) -> None:
-    make_world(database)
-    make(database)
-    before = sorted(ask(database, TAKEN))
-    add_run(database, 9, "field_level", "empty")
+def test_a_construction_that_fails_leaves_the_one_before(initialised: Database) -> None:
+    make_world(initialised)
+    make(initialised)
+    before = sorted(ask(initialised, TAKEN))
+    add_run(initialised, 9, "field_level", "empty")
     with pytest.raises(RunError, match=r"run 9 \(empty\) ranks no query of the first pools of field_level"):
-        make(database, seed="2")
-    assert sorted(ask(database, TAKEN)) == before
-    assert make(database, run_ids=(1, 2)).queries
+        make(initialised, seed="2")
+    assert sorted(ask(initialised, TAKEN)) == before
+    assert make(initialised, run_ids=(1, 2)).queries
 
 
-def test_the_newest_run_of_a_system_counts_and_models_can_be_named(database: Database) -> None:
-    make_world(database)
-    add_run(database, 7, "field_level", "bm25")
+def test_the_newest_run_of_a_system_counts_and_models_can_be_named(initialised: Database) -> None:
+    make_world(initialised)
+    add_run(initialised, 7, "field_level", "bm25")
     copy = "INSERT INTO hits SELECT 7, query_id, paper_id, rank, score FROM hits WHERE run_id = 1"
-    with database.begin() as session:
+    with initialised.begin() as session:
         session.execute(copy)
-    summary = make(database, models=("scibert", "bm25"))
+    summary = make(initialised, models=("scibert", "bm25"))
     assert sorted(model.run_id for model in summary.models) == [1, 3, 4, 7]
     assert sorted(model.system for model in summary.models if model.is_chosen) == ["bm25", "scibert"]
     assert ask(
-        database,
+        initialised,
         "SELECT run_id, system, is_chosen FROM construction_models WHERE benchmark = 'mdcr_constructed' "
         "ORDER BY run_id",
     ) == [(1, "scibert", True), (3, "specter", False), (4, "scincl", False), (7, "bm25", True)]
@@ -156,44 +150,44 @@ def test_the_newest_run_of_a_system_counts_and_models_can_be_named(database: Dat
     assert min(means["bm25"], means["scibert"]) > max(means["scincl"], means["specter"])
 
 
-def test_a_single_run_is_drawn_from_without_a_comparison(database: Database) -> None:
-    make_world(database)
-    (model,) = make(database, run_ids=(2,)).models
+def test_a_single_run_is_drawn_from_without_a_comparison(initialised: Database) -> None:
+    make_world(initialised)
+    (model,) = make(initialised, run_ids=(2,)).models
     assert (model.system, model.mean_jaccard, model.is_chosen) == ("bm25", None, True)
 
 
-def test_what_cannot_be_constructed_is_refused_with_what_to_do(database: Database) -> None:
+def test_what_cannot_be_constructed_is_refused_with_what_to_do(initialised: Database) -> None:
     with pytest.raises(BenchmarkError, match="scifact is not constructed"):
-        construct(database, ConstructionRequest("scifact"))
+        construct(initialised, ConstructionRequest("scifact"))
     with pytest.raises(RunError, match="draw them with `pinakes sample field_level --corpus …`"):
-        make(database)
-    load(database, LoadRequest("synthetic", options={"papers": "1500"}))
+        make(initialised)
+    load(initialised, LoadRequest("synthetic", options={"papers": "1500"}))
     given: dict[str, Any] = {"queries": 2, "validation_queries": 0}
     fields = {**given, "pool_sizes": (60,), "assigned_by": "synthetic"}
-    sample(database, "field_level", "synthetic", fields)
-    sample(database, "large_scale", "synthetic", {**given, "pool_sizes": (200,)})
+    sample(initialised, "field_level", "synthetic", fields)
+    sample(initialised, "large_scale", "synthetic", {**given, "pool_sizes": (200,)})
     with pytest.raises(RunError, match="make one with `pinakes run field_level --system …`"):
-        make(database)
+        make(initialised)
     with pytest.raises(RunError, match="large_scale has no fields"):
-        make(database, drawn_from="large_scale")
-    rank_pools(database, ("bm25", "graph"))
+        make(initialised, drawn_from="large_scale")
+    rank_pools(initialised, ("bm25", "graph"))
     with pytest.raises(RunError, match="field_level has no run 5; its runs: 1, 2"):
-        make(database, run_ids=(5,))
+        make(initialised, run_ids=(5,))
     with pytest.raises(InputError, match="a system is called graph"):
-        make(database)
+        make(initialised)
     with pytest.raises(UnknownNameError, match="unknown system with a run 'scincl'; known: bm25"):
-        make(database, run_ids=(1,), models=("scincl",))
-    add_run(database, 3, "field_level", "bm25")
+        make(initialised, run_ids=(1,), models=("scincl",))
+    add_run(initialised, 3, "field_level", "bm25")
     with pytest.raises(InputError, match="two of the runs are of bm25"):
-        make(database, run_ids=(1, 3))
+        make(initialised, run_ids=(1, 3))
 
 
-def test_the_graph_is_walked_from_the_cited_paper_with_the_greatest_overlap(database: Database) -> None:
-    make_small_world(database)
-    rank_small_world(database, {"bm25": ["h1"]})
-    make(database)
+def test_the_graph_is_walked_from_the_cited_paper_with_the_greatest_overlap(initialised: Database) -> None:
+    make_small_world(initialised)
+    rank_small_world(initialised, {"bm25": ["h1"]})
+    make(initialised)
     drawn = ask(
-        database,
+        initialised,
         "SELECT papers.source_id FROM constructed_candidates AS candidates INNER JOIN papers "
         "ON candidates.paper_id = papers.paper_id WHERE candidates.source = 'graph' ORDER BY position",
     )
@@ -202,17 +196,17 @@ def test_the_graph_is_walked_from_the_cited_paper_with_the_greatest_overlap(data
     assert (set(names[:2]), set(names[2:]), len(names)) == ({"x1", "x2"}, {"y1", "z1"}, 4)
 
 
-def test_the_mean_jaccard_index_of_negatives_is_as_by_hand(database: Database) -> None:
-    make_small_world(database)
+def test_the_mean_jaccard_index_of_negatives_is_as_by_hand(initialised: Database) -> None:
+    make_small_world(initialised)
     rank_small_world(
-        database,
+        initialised,
         {
             "one": ["a", "h1", "q", "h2", "x1"],  # negatives h1 h2 x1
             "two": ["h1", "b", "x1", "y1"],  # h1 x1 y1: two of four shared with one
             "three": ["y1", "c"],  # y1: none of four shared with one, one of three with two
         },
     )
-    summary = make(database)
+    summary = make(initialised)
     assert {model.system: model.mean_jaccard for model in summary.models} == pytest.approx(
         {"one": (2 / 4 + 0) / 2, "two": (2 / 4 + 1 / 3) / 2, "three": (0 + 1 / 3) / 2}
     )
@@ -221,15 +215,15 @@ def test_the_mean_jaccard_index_of_negatives_is_as_by_hand(database: Database) -
     assert {(clash.source, clash.kept_source): clash.clashes for clash in summary.clashes}[
         "two", "three"
     ] == 1
-    drawn = dict(ask(database, "SELECT source, COUNT(*) FROM constructed_candidates GROUP BY source"))
+    drawn = dict(ask(initialised, "SELECT source, COUNT(*) FROM constructed_candidates GROUP BY source"))
     assert (drawn["three"], drawn["one"], drawn.get("two", 0)) == (1, 3, 0)
     assert {counted.source: counted.queries_with_fewer for counted in summary.types}["two"] == 1
 
 
-def test_a_query_with_no_negative_is_left_out(database: Database) -> None:
-    make_small_world(database)
-    add_rows(database, sampled_queries, [("field_level", "late_Art", NUMBERS["late"], "Art", "test")])
-    rank_small_world(database, {"bm25": ["h1"]})
-    summary = make(database)
+def test_a_query_with_no_negative_is_left_out(initialised: Database) -> None:
+    make_small_world(initialised)
+    add_rows(initialised, sampled_queries, [("field_level", "late_Art", NUMBERS["late"], "Art", "test")])
+    rank_small_world(initialised, {"bm25": ["h1"]})
+    summary = make(initialised)
     assert (summary.queries, summary.left_out) == (1, 1)  # late cites nothing that was sampled
-    assert ask(database, "SELECT query_id FROM mdcr_constructed.queries") == [("q_Art",)]
+    assert ask(initialised, "SELECT query_id FROM mdcr_constructed.queries") == [("q_Art",)]

@@ -34,12 +34,6 @@ FROM {0}.candidates AS candidates INNER JOIN papers ON candidates.paper_id = pap
 """
 
 
-@pytest.fixture
-def database(initialised: Database) -> Database:
-    """With every bundled benchmark: DuckDB, then Postgres."""
-    return initialised
-
-
 def write_small(database: Database, folder: Path) -> dict[str, Any]:
     """The pools file of the small world, constructed from one run."""
     make_small_world(database)
@@ -50,23 +44,25 @@ def write_small(database: Database, folder: Path) -> dict[str, Any]:
     return content
 
 
-def test_what_is_exported_and_loaded_again_is_the_same_benchmark(database: Database, tmp_path: Path) -> None:
-    make_world(database)
-    summary = construct(database, ConstructionRequest("mdcr_constructed"))
-    written = export_pools(database, "mdcr_constructed", tmp_path / "out")
+def test_what_is_exported_and_loaded_again_is_the_same_benchmark(
+    initialised: Database, tmp_path: Path
+) -> None:
+    make_world(initialised)
+    summary = construct(initialised, ConstructionRequest("mdcr_constructed"))
+    written = export_pools(initialised, "mdcr_constructed", tmp_path / "out")
     assert written.queries == summary.queries
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "mdcr_test.json",
         "mdcr_test_data.jsonl",
     ]
-    load(database, LoadRequest("mdcr", tmp_path / "out"))
-    constructed = ask(database, NAMED.format("mdcr_constructed"))
+    load(initialised, LoadRequest("mdcr", tmp_path / "out"))
+    constructed = ask(initialised, NAMED.format("mdcr_constructed"))
     assert len(constructed) == sum(counted.candidates for counted in summary.types)
-    assert ask(database, NAMED.format("mdcr")) == constructed
-    assert ask(database, TEXTS.format("mdcr")) == ask(database, TEXTS.format("mdcr_constructed"))
+    assert ask(initialised, NAMED.format("mdcr")) == constructed
+    assert ask(initialised, TEXTS.format("mdcr")) == ask(initialised, TEXTS.format("mdcr_constructed"))
     # The published form of what was loaded is the published form of what was constructed, but for the order
     # within a type, which no loaded row keeps.
-    export_pools(database, "mdcr", tmp_path / "again")
+    export_pools(initialised, "mdcr", tmp_path / "again")
     first, again = (
         {
             (field, query, source): sorted(papers)
@@ -82,10 +78,12 @@ def test_what_is_exported_and_loaded_again_is_the_same_benchmark(database: Datab
     assert texts[0].count(b"\n") == written.papers
 
 
-def test_types_list_their_candidates_in_the_order_they_were_drawn(database: Database, tmp_path: Path) -> None:
-    pools = write_small(database, tmp_path)
+def test_types_list_their_candidates_in_the_order_they_were_drawn(
+    initialised: Database, tmp_path: Path
+) -> None:
+    pools = write_small(initialised, tmp_path)
     drawn = ask(
-        database,
+        initialised,
         "SELECT candidates.source, papers.source_id FROM constructed_candidates AS candidates "
         "INNER JOIN papers ON candidates.paper_id = papers.paper_id ORDER BY candidates.source, position",
     )
@@ -100,8 +98,8 @@ def test_types_list_their_candidates_in_the_order_they_were_drawn(database: Data
     assert sorted(types["bm25"]) == ["h1", "h2"]
 
 
-def test_texts_are_those_of_queries_and_candidates_by_id(database: Database, tmp_path: Path) -> None:
-    pools = write_small(database, tmp_path)
+def test_texts_are_those_of_queries_and_candidates_by_id(initialised: Database, tmp_path: Path) -> None:
+    pools = write_small(initialised, tmp_path)
     lines = (tmp_path / "mdcr_test_data.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line) for line in lines]
     requested = {"q"} | {paper for papers in pools["Art"]["q"].values() for paper in papers}
@@ -109,49 +107,49 @@ def test_texts_are_those_of_queries_and_candidates_by_id(database: Database, tmp
     assert texts[0] == {"paper_id": "a", "title": "Title a", "abstract": "An abstract."}
 
 
-def test_fields_come_in_the_order_of_mdcr_and_others_behind(database: Database, tmp_path: Path) -> None:
+def test_fields_come_in_the_order_of_mdcr_and_others_behind(initialised: Database, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     fields = ["Zoology", "Medicine", "Alchemy", "Computer Science", "Art"]
     pools = {field: {f"q{place}": {"true": ["c"], "bm25": ["b"]}} for place, field in enumerate(fields)}
     (folder / "mdcr_test.json").write_text(json.dumps(pools))
-    load(database, LoadRequest("mdcr", folder))
-    assert export_pools(database, "mdcr", tmp_path) == ExportedPools(queries=5, papers=7)
+    load(initialised, LoadRequest("mdcr", folder))
+    assert export_pools(initialised, "mdcr", tmp_path) == ExportedPools(queries=5, papers=7)
     found = json.loads((tmp_path / "mdcr_test.json").read_text())
     assert list(found) == ["Art", "Computer Science", "Medicine", "Alchemy", "Zoology"]
     assert found["Medicine"] == {"q1": {"bm25": ["b"], "true": ["c"]}}
 
 
-def test_a_validation_fold_stays_out_of_the_test_file(database: Database, tmp_path: Path) -> None:
+def test_a_validation_fold_stays_out_of_the_test_file(initialised: Database, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     for name, query in (("val", "1"), ("test", "2")):
         (folder / f"mdcr_{name}.json").write_text(json.dumps({"Art": {query: {"true": ["3"]}}}))
-    load(database, LoadRequest("mdcr", folder))
-    export_pools(database, "mdcr", tmp_path)
+    load(initialised, LoadRequest("mdcr", folder))
+    export_pools(initialised, "mdcr", tmp_path)
     assert json.loads((tmp_path / "mdcr_test.json").read_text()) == {"Art": {"2": {"true": ["3"]}}}
 
 
 def test_what_has_no_such_pools_is_refused_and_nothing_is_half_written(
-    database: Database, tmp_path: Path
+    initialised: Database, tmp_path: Path
 ) -> None:
     with pytest.raises(BenchmarkError, match="scifact has no pools that MDCR's files could hold"):
-        export_pools(database, "scifact", tmp_path)
+        export_pools(initialised, "scifact", tmp_path)
     with pytest.raises(BenchmarkError, match="mdcr_constructed has no query with candidates and a field"):
-        export_pools(database, "mdcr_constructed", tmp_path)
+        export_pools(initialised, "mdcr_constructed", tmp_path)
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file cannot be made"):
-        export_pools(database, "mdcr", tmp_path / "file")
-    write_small(database, tmp_path / "out")
+        export_pools(initialised, "mdcr", tmp_path / "file")
+    write_small(initialised, tmp_path / "out")
     before = (tmp_path / "out" / "mdcr_test.json").read_bytes()
     twice = ("mdcr_constructed", "q_again", NUMBERS["q"], "Art", "test")
-    add_rows(database, sampled_queries, [twice])
-    with database.begin() as session:
+    add_rows(initialised, sampled_queries, [twice])
+    with initialised.begin() as session:
         session.execute(
             "INSERT INTO constructed_candidates VALUES ('mdcr_constructed', 'q_again', 2, 'cited', 1)"
         )
     with pytest.raises(BenchmarkError, match="two queries of Art are the paper q, the second q_again"):
-        export_pools(database, "mdcr_constructed", tmp_path / "out")
+        export_pools(initialised, "mdcr_constructed", tmp_path / "out")
     assert (tmp_path / "out" / "mdcr_test.json").read_bytes() == before
     assert not list((tmp_path / "out").glob(".*"))
 

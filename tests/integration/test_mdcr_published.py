@@ -28,12 +28,6 @@ SCORES = {
 }
 
 
-@pytest.fixture
-def database(initialised: Database) -> Database:
-    """With every bundled benchmark: DuckDB, then Postgres."""
-    return initialised
-
-
 def load_published(database: Database, folder: Path) -> None:
     """The pools of a test file, and one query of a validation file."""
     folder.mkdir(exist_ok=True)
@@ -53,11 +47,11 @@ def score(database: Database, folder: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_candidate_of_several_types_has_the_last_that_its_authors_read(
-    database: Database, tmp_path: Path
+    initialised: Database, tmp_path: Path
 ) -> None:
-    load_published(database, tmp_path / "mdcr")
+    load_published(initialised, tmp_path / "mdcr")
     rows = ask(
-        database,
+        initialised,
         "SELECT papers.source_id, candidates.source, judgments.grade FROM mdcr.candidates AS candidates "
         "INNER JOIN mdcr.judgments AS judgments ON candidates.query_id = judgments.query_id "
         "AND candidates.paper_id = judgments.paper_id "
@@ -74,9 +68,9 @@ def test_a_candidate_of_several_types_has_the_last_that_its_authors_read(
     ]
 
 
-def test_imported_scores_give_the_authors_averages(database: Database, tmp_path: Path) -> None:
-    load_published(database, tmp_path / "mdcr")
-    values = score(database, tmp_path / "mdcr")
+def test_imported_scores_give_the_authors_averages(initialised: Database, tmp_path: Path) -> None:
+    load_published(initialised, tmp_path / "mdcr")
+    values = score(initialised, tmp_path / "mdcr")
     one, two, three = 5 / 6, 1 / 2, (1 / 2 + 2 / 3 + 3 / 5) / 3
     expected: dict[tuple[str, str], Any] = {
         ("field=Art", "AP"): (one + two) / 2,
@@ -93,28 +87,30 @@ def test_imported_scores_give_the_authors_averages(database: Database, tmp_path:
     assert abs(100 * values["mean(field)", "AP"] - printed) > 1e-5
 
 
-def test_a_type_is_scored_over_its_candidates_and_what_is_cited(database: Database, tmp_path: Path) -> None:
-    load_published(database, tmp_path / "mdcr")
-    values = score(database, tmp_path / "mdcr")
+def test_a_type_is_scored_over_its_candidates_and_what_is_cited(
+    initialised: Database, tmp_path: Path
+) -> None:
+    load_published(initialised, tmp_path / "mdcr")
+    values = score(initialised, tmp_path / "mdcr")
     # 5 and 6 before 17; 14 before 16; 8 before 10, 11 and 12.
     assert values["type=bm25", "AP"] == pytest.approx((1 + 1 / 2 + (1 / 2 + 2 / 3 + 3 / 4) / 3) / 3)
 
 
-def test_the_validation_fold_is_in_no_score(database: Database, tmp_path: Path) -> None:
-    load_published(database, tmp_path / "mdcr")
-    assert ask(database, "SELECT fold FROM mdcr.queries WHERE query_id = '20'") == [("dev",)]
-    score(database, tmp_path / "mdcr")
+def test_the_validation_fold_is_in_no_score(initialised: Database, tmp_path: Path) -> None:
+    load_published(initialised, tmp_path / "mdcr")
+    assert ask(initialised, "SELECT fold FROM mdcr.queries WHERE query_id = '20'") == [("dev",)]
+    score(initialised, tmp_path / "mdcr")
     counted = ask(
-        database, "SELECT DISTINCT queries_expected FROM scores WHERE subset = 'all' AND query_id IS NULL"
+        initialised, "SELECT DISTINCT queries_expected FROM scores WHERE subset = 'all' AND query_id IS NULL"
     )
     assert counted == [(3,)]
 
 
-def test_published_figures_stand_beside_ours(database: Database, tmp_path: Path) -> None:
-    load_published(database, tmp_path / "mdcr")
-    score(database, tmp_path / "mdcr")
+def test_published_figures_stand_beside_ours(initialised: Database, tmp_path: Path) -> None:
+    load_published(initialised, tmp_path / "mdcr")
+    score(initialised, tmp_path / "mdcr")
     joined = ask(
-        database,
+        initialised,
         "SELECT published_scores.system, published_scores.subset, published_scores.measure, "
         "published_scores.printed FROM published_scores INNER JOIN scores "
         "ON published_scores.subset = scores.subset AND published_scores.measure = scores.measure "

@@ -68,16 +68,10 @@ def _write(folder: Path) -> Path:
 
 
 @pytest.fixture
-def database(initialised: Database) -> Database:
-    """With every bundled benchmark: DuckDB, then Postgres."""
-    return initialised
-
-
-@pytest.fixture
-def reviewed(database: Database, tmp_path: Path) -> Database:
+def reviewed(initialised: Database, tmp_path: Path) -> Database:
     """A database with the corpus."""
-    load(database, LoadRequest("scirepeval", _write(tmp_path / "scirepeval")))
-    return database
+    load(initialised, LoadRequest("scirepeval", _write(tmp_path / "scirepeval")))
+    return initialised
 
 
 @pytest.fixture
