@@ -54,7 +54,7 @@ class Benchmark:
 
     Attributes:
         task: what is asked of a system, a name of `pinakes.queries.tasks`.
-        corpus: the corpus whose papers are the candidates; empty where `pinakes sample` chooses it.
+        corpus: the corpus whose papers are the candidates; empty where a run or `pinakes sample` says.
         other_corpora: those that it reads where the corpus is not loaded, the first that is.
         pool: `shared` when all queries have the same candidates, `per_query` when each has its own, `grouped`
             when each names a pool of several (the column `pool` of both views).
@@ -81,6 +81,9 @@ class Benchmark:
         mode: how a run trains and scores: one of `MODES`; no folder says so.
         tuning: whether the queries of `tuning_folds` are asked, in place of the others; no folder says so.
         part: the one pool of a grouped benchmark that is ranked, as a shared one; no folder says so.
+        told: the table of benchmark.toml that has the task's name; the task says which keys.
+        asked_of: the corpus or selection that a run chose, where it may choose any; no folder says so.
+        producers: those of the variants that are asked with; no folder says so.
     """
 
     name: str
@@ -120,6 +123,9 @@ class Benchmark:
     reloaded_as: str | None = None
     suite: SuiteMember | None = None
     mode: str = MODES[0]
+    told: Mapping[str, Any] = field(default_factory=dict)
+    asked_of: str | None = None
+    producers: tuple[str, ...] = ()
 
 
 def require_task(benchmark: Benchmark, task: str) -> None:
@@ -224,6 +230,7 @@ def _build(
         probe=described.get("probe", {}),
         reloaded_as=described.get("reloaded_as"),
         suite=_read_suite(described.get("suite")),
+        told=described.get(described.get("task", RANKING), {}),
         **_read_aggregation(described.get("aggregation", {})),
     )
 

@@ -15,6 +15,7 @@ TASKS: Final[dict[str, str]] = {
     "ranking": "pinakes.tasks.ranking.task:RANKING",
     "regression": "pinakes.tasks.probing.task:REGRESSION",
     "reviewer_matching": "pinakes.tasks.reviewers.task:REVIEWERS",
+    "self_retrieval": "pinakes.tasks.self_retrieval.task:SELF_RETRIEVAL",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""
 

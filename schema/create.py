@@ -9,7 +9,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 7
+SCHEMA_VERSION: Final = 8
 
 schema_version = sa.Table(
     "schema_version",
@@ -41,6 +41,7 @@ _VIEWS: Final = {
     "text_digests": "The digest of the text that rows are derived from: of each paper and each section.",
     "paper_derivations": "The derived rows of each paper, and whether they are of its text as it is now.",
     "derivation_states": "The derived rows of each producer in a corpus, and how many are of an older text.",
+    "variant_coverage": "How many papers of a corpus have a variant of a code, and why the others have none.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
 }
 

@@ -164,6 +164,38 @@ paper_variants = sa.Table(
     comment="A derived text of a paper (a textual neighbour).",
 )
 
+absent_variants = sa.Table(
+    "absent_variants",
+    metadata,
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
+    key_column("code", "code of the transformation, as T_ADelADJ", sa.Text),
+    required("reason", sa.Text, "why the paper has no variant of the code: no adjective, no abstract, …"),
+    *_make_columns(),
+    info=BULK,
+    comment="Variants that a generator was asked for and that a paper does not have, with the reason.",
+)
+
+text_analyses = sa.Table(
+    "text_analyses",
+    metadata,
+    reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
+    required("analysis", sa.Text, "JSON: sentences, tokens, tags and noun phrases of title and abstract"),
+    *_make_columns(),
+    info=BULK,
+    comment="What an analyser found in a paper's title and abstract; variants are made of it.",
+)
+
+phrase_statistics = sa.Table(
+    "phrase_statistics",
+    metadata,
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
+    key_column("producer", "whose variants were made with them, as in paper_variants", sa.Text),
+    required("top_digest", sa.Text, "sha256 over the more important half of the corpus's noun phrases"),
+    required("phrases", sa.Integer, "distinct noun phrases of the abstracts"),
+    required("papers", sa.Integer, "papers that they were counted in"),
+    comment="The noun phrases of a corpus that its variants T_ADelTopNNPH were made with.",
+)
+
 review_scores = sa.Table(
     "review_scores",
     metadata,

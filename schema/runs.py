@@ -26,6 +26,8 @@ runs = sa.Table(
         server_default="corrected",
         comment="corrected, or published: as the published code has it, with its faults",
     ),
+    optional("corpus", sa.Text, "the corpus or selection that was asked, of a benchmark that reads any"),
+    optional("variants", sa.Text, "producers of the variants that were asked with, one a line"),
     required("code_version", sa.Text, "version of Pinakes"),
     required("dataset_digest", sa.Text, "digest over the rows of the benchmark's three views"),
     required("view_digest", sa.Text, "benchmarks.definition_digest at the time"),
@@ -118,6 +120,79 @@ clusterings = sa.Table(
     optional("dev_f1", sa.Double, "B3_F1 of the dev blocks at that distance; null where they have no pair"),
     info=BULK,
     comment="How a run's signatures were clustered, and what was not as it should be.",
+)
+
+self_ranks = sa.Table(
+    "self_ranks",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("scheme", "I, II: titles as queries; NN: neighbours as queries", sa.Text),
+    key_column("vectors", "raw, l2 or standardised; raw where there are no vectors", sa.Text),
+    key_column("code", "code of the neighbour; T in the schemes I and II", sa.Text),
+    key_column("query_id", "the source's id of the paper", sa.Text),
+    optional(
+        "rank",
+        sa.Integer,
+        "rank of the paper's own title and abstract among the candidates, from 1; null: the system "
+        "represents one of the two by nothing",
+    ),
+    optional("ties", sa.Integer, "other candidates with the same score as its own"),
+    optional(
+        "changed", sa.Double, "share of the characters changed: edit distance over the longer; null: a title"
+    ),
+    info=BULK,
+    comment="At which rank an altered text finds the title and abstract that it is of.",
+)
+
+neighbour_overlaps = sa.Table(
+    "neighbour_overlaps",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("code", "code of the neighbour", sa.Text),
+    key_column("query_id", "the source's id of the paper", sa.Text),
+    key_column(
+        "reading",
+        "all: every candidate; without_own: without the query itself; without_pair: nor the other of the two",
+        sa.Text,
+    ),
+    optional(
+        "shared_10",
+        sa.Integer,
+        "how many of the 10 nearest of the neighbour are among the original's; null: the system "
+        "represents one of the two by nothing",
+    ),
+    optional("shared_20", sa.Integer, "how many of the 20 nearest"),
+    optional("same", sa.Boolean, "whether neighbour and original are the same to the system"),
+    info=BULK,
+    comment="How many nearest candidates a neighbour shares with the original.",
+)
+
+similarity_statistics = sa.Table(
+    "similarity_statistics",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("code", "code of the neighbour; T_A: the originals", sa.Text),
+    required("papers", sa.Integer, "papers compared, each with each"),
+    required("pairs", sa.BigInteger, "pairs of papers"),
+    required("lowest", sa.Double, "the lowest cosine of a pair"),
+    required("highest", sa.Double, "the highest"),
+    required("mean", sa.Double, "the mean"),
+    required("deviation", sa.Double, "the standard deviation, of all pairs"),
+    required("above_mean", sa.BigInteger, "pairs whose cosine is above the mean"),
+    info=BULK,
+    comment="How alike a system takes the neighbours of one code to be, over all pairs of papers.",
+)
+
+vector_maps = sa.Table(
+    "vector_maps",
+    metadata,
+    reference("run_id", "runs.run_id"),
+    key_column("code", "T_A: title and abstract; T: the title", sa.Text),
+    key_column("query_id", "the source's id of the paper", sa.Text),
+    required("x", sa.Double, "first coordinate of t-SNE"),
+    required("y", sa.Double, "second coordinate"),
+    info=BULK,
+    comment="A plane map of a sample of a run's vectors.",
 )
 
 score_intervals = sa.Table(

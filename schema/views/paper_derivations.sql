@@ -8,6 +8,17 @@ WITH derived AS (
     WHERE text_digest IS NOT NULL
     GROUP BY producer, paper_id, text_digest
     UNION ALL
+    SELECT
+        'absent_variants' AS table_name, producer, paper_id, 0 AS section_number, text_digest,
+        COUNT(*) AS row_count
+    FROM absent_variants
+    WHERE text_digest IS NOT NULL
+    GROUP BY producer, paper_id, text_digest
+    UNION ALL
+    SELECT 'text_analyses' AS table_name, producer, paper_id, 0 AS section_number, text_digest, 1 AS row_count
+    FROM text_analyses
+    WHERE text_digest IS NOT NULL
+    UNION ALL
     SELECT 'sentences' AS table_name, producer, paper_id, section_number, text_digest, COUNT(*) AS row_count
     FROM sentences
     WHERE text_digest IS NOT NULL

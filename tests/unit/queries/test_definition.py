@@ -11,6 +11,8 @@ from pinakes.queries.tasks import resolve_task
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
+OF_ANY = ["self_retrieval"]
+"""those that are asked of whatever corpus a run names"""
 OF_ANOTHER = {"csfcube_sentences": "csfcube", "scirepeval_s2and": "s2and"}
 """benchmark -> the corpus of another name that it is of"""
 SCIREPEVAL = [
@@ -21,7 +23,7 @@ SCIREPEVAL = [
     *("scidocs_read", "scidocs_view", "search", "trec_covid", "tweet_mentions"),
 ]
 OWN = ["cranfield", "csfcube", "mdcr", "scifact", "synthetic"]
-BUNDLED = sorted([*OWN, *SAMPLED, *OF_ANOTHER, *(f"scirepeval_{task}" for task in SCIREPEVAL)])
+BUNDLED = sorted([*OWN, *SAMPLED, *OF_ANY, *OF_ANOTHER, *(f"scirepeval_{task}" for task in SCIREPEVAL)])
 
 
 def test_the_bundled_benchmarks_are_read() -> None:
@@ -33,7 +35,7 @@ def test_the_bundled_benchmarks_are_read() -> None:
             assert benchmark.corpus.startswith("scirepeval-") or benchmark.corpus == OF_ANOTHER[name]
             assert benchmark.format is not None
         else:
-            assert benchmark.corpus == ("" if name in SAMPLED else OF_ANOTHER.get(name, name))
+            assert benchmark.corpus == ("" if name in (*SAMPLED, *OF_ANY) else OF_ANOTHER.get(name, name))
         assert (benchmark.sampling is not None) == (name in SAMPLED)
         assert benchmark.headline_measure in benchmark.measures
         assert set(benchmark.sql) == set(resolve_task(benchmark.task).views)
