@@ -86,8 +86,11 @@ ASSESSMENTS: Final[Mapping[str, sa.Table]] = {
     "judgments": schema.judgments,
     "labels": schema.labels,
     "pool_sources": schema.pool_sources,
+    "variants": schema.paper_variants,
 }
-"""staged rows that name papers which other records describe -> their table"""
+"""staged rows that name papers which other records describe -> their table
+
+Variants do where their file describes no papers with them (`Loader.describes`); else they are child rows."""
 PAPER_KEYS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("papers", "mentioned_papers", *ASSESSMENTS), "source_id"),
     "queries": "paper_source_id",

@@ -63,11 +63,16 @@ _ROLE: Final = re.compile(r"papers\((.*)\)")
 
 
 def _describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
-    """What the mapping says of the corpus; by default its name is that of the file or folder."""
+    """What the mapping says of the corpus; by default its name is that of the file or folder.
+
+    Rows of another table than papers are of a corpus that is there.
+    """
     mapping = read_mapping(Path(options["mapping"])) if "mapping" in options else None
     given = CorpusDescription("") if mapping is None or mapping.corpus is None else mapping.corpus
-    name = given.name or ("" if source is None else _name_source(source))
-    return CorpusDescription(name, given.title or name, given.version, given.licence, given.source)
+    name = given.name
+    if not name and source is not None and options.get("table", "papers") == "papers":
+        name = _name_source(source)
+    return CorpusDescription(name, given.title, given.version, given.licence, given.source)
 
 
 def _name_source(source: Path) -> str:

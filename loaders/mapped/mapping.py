@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from pinakes.database.sql_blocks import list_blocks
 from pinakes.errors import InputError
-from pinakes.loaders.base import PAPER_CHILDREN, CorpusDescription
+from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, CorpusDescription
 from pinakes.loaders.mapped.sandbox import StatementError, explain_error, open_sandbox, parse_select
 from pinakes.loaders.staging import STAGED
 
@@ -159,8 +159,9 @@ def _read_blocks(
         raise named.complain("it maps nothing", f"expected a block such as\n{_EXAMPLE}")
     # Papers first: their child rows take their ids.
     blocks.sort(key=lambda block: (block.table not in PAPERS, list(STAGED).index(block.table)))
+    apart = {"citations", *(() if blocks[0].table in PAPERS else ASSESSMENTS)}
     for block in blocks:
-        if blocks[0].table != "papers" and block.table in PAPER_CHILDREN and block.table != "citations":
+        if blocks[0].table != "papers" and block.table in PAPER_CHILDREN.keys() - apart:
             raise named.complain(block.place, "its rows belong to the record's paper; add a block papers")
     csv = _take_csv(named, settings["csv"]) if "csv" in settings else {}
     corpus = _take_corpus(named, settings["corpus"]) if "corpus" in settings else None

@@ -1,4 +1,4 @@
-"""Queries, judgments, pools, labels and selected sentences: existing ones compared, new ones appended."""
+"""Queries, judgments, pools, labels, variants, selected sentences: old ones compared, new ones appended."""
 
 from typing import Any
 
@@ -27,11 +27,11 @@ from pinakes.loaders.staging import Reason
 
 
 def merge_assessments(session: Session, tables: Tables, papers: Keys, context: MergeContext) -> None:
-    """Merge a chunk's queries, judgments, pools and labels; all papers that they name are there."""
+    """Merge a chunk's queries, judgments, pools, labels and variants; all papers that they name are there."""
     if context.creates_unknown and "judgments" in tables:
         _create_queries(session, tables, context)
     for name, table in ASSESSMENTS.items():
-        if name in tables:
+        if name in tables and name not in context.describes:
             ids = papers.find(tables[name][PAPER_KEYS[name]])
             rows = tables[name].append_column("paper_id", pa.array(ids, mask=ids == UNKNOWN))
             _merge(session, name, keep_first(rows, list_key(table)), context)

@@ -84,7 +84,8 @@ def _number_labels(session: Session, chunk: Chunk, labels: pa.Table, context: Me
 
 
 def _refuse_strays(tables: Tables, context: MergeContext) -> None:
-    children = tables.keys() & (PAPER_CHILDREN.keys() - {"citations"})
+    apart = {"citations", *(ASSESSMENTS.keys() - context.describes)}
+    children = tables.keys() & (PAPER_CHILDREN.keys() - apart)
     if children and not tables.keys() & {"papers", "mentioned_papers"}:
         raise LoadError(f"{DEFECT}: a record stages {min(children)} of a paper that it does not stage.")
     for name in children - context.describes - set(ADDED):

@@ -63,6 +63,7 @@ def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> t
             raise UnknownNameError("corpus", name, known, "Load its papers first.")
         corpus_id = next_id(session, corpora.c.corpus_id)
         values = said | {key: value for key, value in given.items() if value}
+        values["title"] = values["title"] or described.name or name
         session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=name, **values))
         return corpus_id, name
     # A loader that adds to a corpus of another loader's does not know better what the corpus is.
