@@ -1,0 +1,41 @@
+"""The commands that make rows of papers' texts: `derive neighbours`."""
+
+from typing import Annotated
+
+import typer
+
+from pinakes.cli.option_sets import CommandGroup
+from pinakes.cli.options import CommonOptions
+
+app = CommandGroup()
+derive_app = CommandGroup(no_args_is_help=True)
+app.add_typer(
+    derive_app, name="derive", help="Make what is derived of papers' texts, or bring it up to date."
+)
+
+
+@derive_app.command("neighbours")
+def derive_neighbours(
+    corpus: Annotated[str, typer.Option(help="The corpus whose papers are altered.")],
+    codes: Annotated[
+        str | None, typer.Option(help="Which of the 32, as T_ARot,TDelNN. Default: all of them.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 1,
+    analyser: Annotated[
+        str, typer.Option(help="What finds sentences, words and their tags: textblob, nltk or spacy.")
+    ] = "textblob",
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="As the published code makes them, with its faults.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(help="Processes that analyse texts and make neighbours.")] = 1,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Make the textual neighbours of a corpus's papers that are missing, or of an older text."""
+    from pinakes.report.present.derive import print_neighbours
+    from pinakes.texts.corpus_neighbours import NeighbourRequest, derive_neighbours, split_codes
+
+    request = NeighbourRequest(corpus, split_codes(codes), seed, analyser, as_published, jobs)
+    with common.connect() as database:
+        made = derive_neighbours(database, request, progress=common.show_progress())
+    print_neighbours(made, as_json=common.json)

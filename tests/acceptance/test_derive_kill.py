@@ -1,0 +1,160 @@
+"""Derivations that are killed or interrupted, whose next start ends as if nothing had happened."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pinakes.database import connect
+from pinakes.load.load import LoadRequest, load
+from pinakes.queries.install import initialise
+from pinakes.report.status import find_orphans
+from tests.loading import dump_tables
+from tests.long import long
+from tests.postgres import PostgresServer
+from tests.wordnets import build_wordnet
+
+PAPERS = 40
+BATCHES = 7
+"""as many as the program below cuts the papers into"""
+
+# The command line, which sends itself (or its process group, as a terminal does) a signal when it has stored
+# so many batches, and has not yet committed the last.
+PROGRAM = """
+import os, signal, sys
+from pinakes.cli import main
+from pinakes.texts import derive
+
+derive.CHARACTERS_PER_BATCH = 3_500
+url, last, name = sys.argv[1:]
+store, stored = derive.store_derived, []
+
+def store_and_stop(*given):
+    rows = store(*given)
+    stored.append(rows)
+    if len(stored) == int(last):
+        send = os.killpg if name == "SIGINT" else os.kill
+        send(os.getpid(), signal.Signals[name])
+    return rows
+
+derive.store_derived = store_and_stop
+options = "--corpus synthetic --jobs 2 --quiet --wait 100 --db".split()
+sys.argv = ["pinakes", "derive", "neighbours", *options, url]
+main()
+"""
+
+Tables = dict[str, list[tuple[Any, ...]]]
+
+
+@pytest.fixture(scope="module", params=[long("duckdb"), "postgresql"])
+def new_database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[], str]]:
+    """Gives the URL of a new database with the papers each time: DuckDB, then Postgres."""
+    folder, numbers = tmp_path_factory.mktemp("derive"), count(1)
+    if request.param == "duckdb":
+        fill(f"duckdb:///{folder / 'filled.duckdb'}")
+        yield lambda: f"duckdb:///{shutil.copy(folder / 'filled.duckdb', folder / f'{next(numbers)}.duckdb')}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with ExitStack() as made:
+        filled = f"pinakes_derive_{os.getpid()}"
+        fill(made.enter_context(server.create(filled)))
+        yield lambda: made.enter_context(server.create(f"{filled}_{next(numbers)}", filled))
+
+
+def fill(url: str) -> None:
+    with connect(url) as database:
+        initialise(database)
+        load(database, LoadRequest("synthetic", None, {"papers": str(PAPERS), "seed": "3"}))
+
+
+@pytest.fixture(scope="module")
+def wordnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_wordnet(tmp_path_factory.mktemp("wordnet"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(new_database: Callable[[], str], wordnet: Path) -> Tables:
+    """The rows of a derivation that nothing has stopped."""
+    url = new_database()
+    assert derive(url, wordnet) == (0, "")
+    return dump(url)
+
+
+def start(url: str, wordnet: Path, batches: int = 0, name: str = "SIGKILL") -> subprocess.Popen[str]:
+    """Start a derivation that a signal stops after so many batches; 0: nothing does."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PINAKES_WORDNET": str(wordnet)}
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, url, str(batches), name],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def wait(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit code and errors, when it and all that it has started have ended: each holds the pipe of errors."""
+    _, errors = process.communicate(timeout=120)
+    return process.returncode, errors
+
+
+def derive(url: str, wordnet: Path, batches: int = 0, name: str = "SIGKILL") -> tuple[int, str]:
+    return wait(start(url, wordnet, batches, name))
+
+
+def dump(url: str) -> Tables:
+    with connect(url) as database:
+        assert find_orphans(database) == {}
+        return dump_tables(database)
+
+
+def count_rows(tables: Tables) -> int:
+    names = ("text_analyses", "paper_variants", "absent_variants")
+    return sum(len(tables.get(name, [])) for name in names)
+
+
+@pytest.mark.parametrize("batches", [long(1), long(3), long(BATCHES), BATCHES + 2, long(2 * BATCHES)])
+def test_a_killed_derivation_ends_with_the_rows_of_an_undisturbed_one(
+    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path, batches: int
+) -> None:
+    url = new_database()
+    code, errors = derive(url, wordnet, batches)
+    assert (code, "Traceback" in errors) == (-signal.SIGKILL, False)
+    assert count_rows(dump(url)) < count_rows(undisturbed) == PAPERS * 33
+    assert derive(url, wordnet) == (0, "")
+    assert dump(url) == undisturbed
+
+
+def test_an_interrupted_derivation_says_how_to_go_on_and_nothing_else(
+    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+) -> None:
+    url = new_database()
+    code, errors = derive(url, wordnet, BATCHES + 2, "SIGINT")
+    assert (code, errors.strip().splitlines()[-1:]) == (
+        130,
+        ["pinakes: interrupted; start the same command again to go on."],
+    )
+    assert "Traceback" not in errors
+    assert 0 < count_rows(dump(url)) < count_rows(undisturbed)
+    assert derive(url, wordnet) == (0, "")
+    assert dump(url) == undisturbed
+
+
+def test_two_derivations_at_once_end_as_one(
+    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+) -> None:
+    url = new_database()
+    both = [start(url, wordnet) for _ in range(2)]
+    assert [wait(process) for process in both] == [(0, "")] * 2
+    assert dump(url) == undisturbed
