@@ -36,6 +36,7 @@ from pinakes.indexers.lexical import (
     read_documents,
     select_top,
 )
+from pinakes.indexers.self_retrieval.space import SparseRows
 from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
 from pinakes.indexers.term_statistics import TermStatistics
 
@@ -135,6 +136,13 @@ class TfidfIndex:
         pool = np.asarray(paper_ids, dtype=np.int64)
         places = positions_of(pool, self._sorted_ids, "the TF-IDF index")
         return self._scores(query_text)[self._by_id[places]]
+
+    def weigh(self, texts: Sequence[str]) -> SparseRows:
+        """The weighted terms of texts, each of length 1; the product of two rows is a score."""
+        rows = self._vectorizer.transform(map(well_formed, texts))
+        rows.sort_indices()
+        starts, terms = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
+        return SparseRows(starts, terms, rows.data.astype(np.float64))
 
     def _scores(self, text: str) -> Scores:
         query = self._vectorizer.transform([well_formed(text)])

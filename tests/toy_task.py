@@ -115,7 +115,7 @@ def open_scoring(database: Database, benchmark: Benchmark, names: Sequence[str])
 
 TOY = Task(
     name="toy",
-    needs="label",
+    needs=("label",),
     answers=ANSWERS,
     views={"examples": "the papers, with their labels."},
     settings=("paper_template",),

@@ -24,13 +24,15 @@ from pinakes.indexers.lexical import (
     check_k,
     positions_of,
 )
+from pinakes.indexers.self_retrieval.space import SparseRows
 from pinakes.indexers.side_folder import read_parameters
 from pinakes.indexers.sparse_bm25.build import KIND
 from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
 from pinakes.indexers.sparse_bm25.queries import QueryTerms, compile_queries
 from pinakes.indexers.sparse_bm25.restrict import restrict_postings
 from pinakes.indexers.sparse_bm25.search import Tuning, find_best, score_rows
-from pinakes.indexers.sparse_bm25.weights import Collection, collect_postings, read_collection
+from pinakes.indexers.sparse_bm25.weights import Collection, collect_postings, read_collection, weigh_terms
+from pinakes.indexers.term_weights import count_terms, weigh_documents, weigh_query
 
 TermIdArray = NDArray[np.int32]
 
@@ -60,6 +62,7 @@ class SparseBm25Index:
         self._analysis = analysis
         self._analyser = analysis.build()
         ids = np.asarray(postings.paper_ids)
+        self._spelling: Ids | None = None
         self._row_order = None if (np.diff(ids) > 0).all() else np.argsort(ids)
 
     @classmethod
@@ -158,6 +161,21 @@ class SparseBm25Index:
         analysed = [self._analyser.analyze(well_formed(text)) for text in query_texts]
         known = self._vocabulary.find({term for terms in analysed for term in terms})
         return [np.array([known[term] for term in terms], dtype=np.int32) for terms in analysed]
+
+    def weigh(self, texts: Sequence[str], k1: float, b: float) -> tuple[SparseRows, SparseRows]:
+        """The weighted terms of texts, as queries and as documents; their product is a score.
+
+        Terms are numbered by their spelling.
+        """
+        tuning = _check_tuning(k1, b)
+        if self._spelling is None:
+            self._spelling = self._vocabulary.rank(np.arange(len(self._vocabulary), dtype=np.int32))
+        terms = np.arange(len(self._spelling), dtype=np.int32)
+        idf = np.zeros(len(terms))
+        idf[self._spelling] = weigh_terms(terms, self._collection, self._formula)
+        counted = count_terms([np.append(self._spelling, -1)[ids] for ids in self.read_queries(texts)])
+        documents = weigh_documents(counted, idf, self._collection.average_length, tuning.k1, tuning.b)
+        return weigh_query(counted), documents
 
     def _compile(self, queries: Sequence[TermIdArray]) -> QueryTerms:
         return compile_queries(self._postings, self._vocabulary, queries, self._collection, self._formula)

@@ -140,9 +140,10 @@ def _choose_runs(
     chosen = found if run_ids or all_runs else select_newest(found)
     if len(chosen) < 2:
         raise EvaluationError(f"{benchmark_name} has {len(chosen)} run to compare; expected two or more.")
-    if all(len(of_mode) < 2 for of_mode in _group_by_mode(chosen)):
+    if all(len(group) < 2 for group in group_comparable(chosen)):
+        kind = "mode" if len({row["mode"] for row in chosen}) == len(chosen) else "mode or corpus"
         raise EvaluationError(
-            f"each run of {benchmark_name} is of another mode, and figures of two modes are not compared."
+            f"each run of {benchmark_name} is of another {kind}, and figures of two are not compared."
         )
     return chosen
 
@@ -166,19 +167,20 @@ def _compare_resampled(
     return [
         ResampledPair(measure, subset, one.a, one.b, systems[one.a], systems[one.b], one)
         for subset in ("all", *groups)
-        for of_mode in _group_by_mode(chosen)
+        for group in group_comparable(chosen)
         for one in compare_resampled(
-            {row["run_id"]: values[row["run_id"]][subset, measure] for row in of_mode},
-            {row["run_id"]: resampled[row["run_id"]][subset, measure] for row in of_mode},
+            {row["run_id"]: values[row["run_id"]][subset, measure] for row in group},
+            {row["run_id"]: resampled[row["run_id"]][subset, measure] for row in group},
         )
     ]
 
 
-def _group_by_mode(chosen: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    """The runs of each mode: figures of two modes are not compared."""
-    return [
-        [row for row in chosen if row["mode"] == mode] for mode in sorted({row["mode"] for row in chosen})
-    ]
+def group_comparable(chosen: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """The runs of each mode and corpus: figures of two modes, or two corpora, are not compared."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in chosen:
+        groups.setdefault((row["mode"], row["corpus"] or ""), []).append(row)
+    return [groups[key] for key in sorted(groups)]
 
 
 def read_subset_values(database: Database, run_id: int, measure: str) -> dict[tuple[str, str], float]:
@@ -216,7 +218,7 @@ def _compare_pairs(
     values: Mapping[int, Mapping[str, float]],
     seed: int,
 ) -> list[PairComparison]:
-    pairs = [pair for of_mode in _group_by_mode(chosen) for pair in combinations(of_mode, 2)]
+    pairs = [pair for group in group_comparable(chosen) for pair in combinations(group, 2)]
     compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
     corrected = [
         holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from pinakes.database import Database
+from pinakes.errors import UnknownNameError
 from pinakes.progress import Progress, Silent
+from pinakes.queries.definition import MODES
 from pinakes.systems.base import IndexSummary, SystemOptions, choose_options
-from pinakes.systems.registry import find_system, require_ability
-from pinakes.tasks.base import find_task
+from pinakes.systems.registry import find_system, require_ability, require_one
+from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.readers import SEARCH
 from pinakes.workload.scope import open_corpus
@@ -21,20 +23,29 @@ def index(
     options: SystemOptions | None = None,
     query_template: str | None = None,
     paper_template: str | None = None,
+    corpus: str | None = None,
+    producer: str | None = None,
+    mode: str = MODES[0],
     progress: Progress | None = None,
 ) -> IndexSummary:
     """Make what a system needs to answer a benchmark's questions; what exists already is not made again.
 
+    `corpus`, `producer` and `mode` are those of `RunRequest`.
+
     Raises:
-        UnknownNameError: no such benchmark, system or template.
+        UnknownNameError: no such benchmark, system, template, mode or corpus.
         BenchmarkError: the benchmark's corpus is not loaded.
-        InputError: the system cannot do what the benchmark's task needs.
+        InputError: the system cannot do what the benchmark's task needs, or a corpus is named, or not, where
+            it must not.
         IndexingError: a model or a text cannot be used.
     """
-    benchmark = open_benchmark(database, benchmark_name)
+    if mode not in MODES:
+        raise UnknownNameError("mode", mode, list(MODES))
+    benchmark = replace(open_benchmark(database, benchmark_name), mode=mode)
+    benchmark = choose_corpus(database, benchmark, corpus, producer)
     options = choose_options(benchmark, options or SystemOptions(find_index_folder(database)))
     task, system = find_task(benchmark), find_system(system_name, options)
-    require_ability(system, task.needs, f", which the task {task.name} needs")
+    require_one(system, task.needs, f", which the task {task.name} needs")
     templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
     return system.index(database, questions, progress or Silent())

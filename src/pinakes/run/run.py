@@ -21,8 +21,8 @@ from pinakes.queries.definition import MODES
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
 from pinakes.systems.base import SystemDescription, SystemOptions, choose_options
-from pinakes.systems.registry import find_system, require_ability
-from pinakes.tasks.base import Answers, Questions, Task, find_task
+from pinakes.systems.registry import find_system, require_one
+from pinakes.tasks.base import Answers, Questions, Task, check_distance, choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
 
@@ -34,7 +34,8 @@ BYTES_IN_MEMORY: Final = 64 * 1024 * 1024
 class RunRequest:
     """Which benchmark is asked of which system; `depth`: how many papers to keep for each query.
 
-    `mode` is one of `queries.definition.MODES`.
+    `mode` is one of `queries.definition.MODES`. `corpus` is what is asked, of a benchmark that reads any, and
+    `producer` whose variants of its papers ask; None: there is one alone.
     """
 
     benchmark: str
@@ -45,6 +46,8 @@ class RunRequest:
     paper_template: str | None = None
     again: bool = False
     mode: str = MODES[0]
+    corpus: str | None = None
+    producer: str | None = None
 
 
 def run(
@@ -55,18 +58,21 @@ def run(
     Raises:
         UnknownNameError: no such benchmark, system or template.
         BenchmarkError: the benchmark's corpus is not loaded.
-        InputError: the system cannot do what the task needs, or a depth is asked of what ranks nothing.
+        InputError: the system cannot do what the task needs, a depth is asked of what ranks nothing, or a
+            corpus is named, or not, where it must not.
         RunError: an index is missing or stale; the message has the command that makes it.
     """
     if request.mode not in MODES:
         raise UnknownNameError("mode", request.mode, list(MODES))
     benchmark = replace(open_benchmark(database, request.benchmark), mode=request.mode)
+    benchmark = choose_corpus(database, benchmark, request.corpus, request.producer)
     if request.depth is not None:
         benchmark = replace(benchmark, depth=request.depth)
     task = find_task(benchmark)
     options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
+    check_distance(benchmark, options.distance)
     system = find_system(request.system, options)
-    require_ability(system, task.needs, f", which the task {task.name} needs")
+    require_one(system, task.needs, f", which the task {task.name} needs")
     if request.depth is not None and task.answers is not hits:
         raise InputError(f"a depth is of rankings; {benchmark.name} has the task {task.name}.")
     templates = choose_templates(
@@ -106,7 +112,9 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
         "candidates_without_text": questions.candidates_without_text,
     }
     unlisted = {"device": description.device, "encoder_id": description.encoder_id, "run_digest": digest}
-    return {**row, "mode": mode, **unlisted, **counts}
+    producers = "\n".join(questions.benchmark.producers) or None
+    asked = {"corpus": questions.benchmark.asked_of, "variants": producers}
+    return {**row, "mode": mode, **asked, **unlisted, **counts}
 
 
 def _store(database: Database, task: Task, row: dict[str, Any], answers: Answers, clock: Clock) -> RunSummary:
@@ -131,7 +139,7 @@ class AnswerFile:
     """Answers in an open binary file, in tables of one schema.
 
     Attributes:
-        query_ids: the queries that it has answers of.
+        query_ids: the queries that it has answers of; a row whose rank is null is none.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -144,7 +152,8 @@ class AnswerFile:
         self._writer = self._writer or pa.ipc.new_stream(self._file, rows.schema)
         self._writer.write_table(rows)
         if "query_id" in rows.column_names:
-            self.query_ids.update(pc.unique(rows["query_id"]).to_pylist())
+            answered = rows.filter(pc.is_valid(rows["rank"])) if "rank" in rows.column_names else rows
+            self.query_ids.update(pc.unique(answered["query_id"]).to_pylist())
 
     def read(self) -> Iterator[pa.Table]:
         """The tables that were written, with plain columns in place of dictionaries."""

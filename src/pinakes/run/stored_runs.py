@@ -66,7 +66,7 @@ def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the same system would be run with again; the data that it reads may have changed."""
     parameters = orjson.loads(row["parameters"])
     settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
-    names = ("system", "mode", "precision", "query_template", "paper_template", "depth")
+    names = ("system", "mode", "precision", "query_template", "paper_template", "depth", "corpus", "variants")
     return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
 
 

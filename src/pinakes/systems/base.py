@@ -31,6 +31,7 @@ ABILITIES: Final[Mapping[Ability, str]] = {
     "search_through": "search through an approximate index of vectors",
     "sentences": "compare sentences",
     "embed": "give the vectors of papers",
+    "weigh": "give the weighted terms of papers",
 }
 """what a system can declare, in words; each but `rank`, `sentences` and `search_through` is a method"""
 
@@ -197,6 +198,14 @@ class System(Protocol):
     def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
         """The vector of each paper that has one."""
         raise _not_declared(self, "embed")
+
+    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> Any:
+        """The weighted terms of each paper whose text has one, by the statistics of the corpus of `texts`.
+
+        They are `SparseTexts` of `indexers.self_retrieval.space`; rows are those of `texts.paper_ids`. The
+        numbers of terms are the same in every call.
+        """
+        raise _not_declared(self, "weigh")
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query of a grouped workload, in its pool without its own paper.

@@ -4,15 +4,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
 
-from pinakes.indexers.analysis import english_analysis
+from pinakes.database import Database
+from pinakes.indexers.analysis import Analysis, english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
+from pinakes.indexers.bm25_weights import open_weighing
 from pinakes.indexers.lexical import BuiltIndex
+from pinakes.indexers.term_statistics import TermStatistics, count_terms
 from pinakes.options import NoOptions, read_options
+from pinakes.queries.relations import select_corpus_texts
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.lexical import TEXT_ALONE, IndexSource, LexicalSystem
+from pinakes.systems.lexical import TEXT_ALONE, IndexSource, LexicalSystem, WeighTexts
+from pinakes.workload.paper_texts import PaperTexts
+from pinakes.workload.scope import CorpusScope
 
 WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {"title_abstract": {"text": 1.0, "title": 0.25}}
 """of the fields of a document, by template"""
+
+
+def _count_field(database: Database, scope: CorpusScope, field: str, analysis: Analysis) -> TermStatistics:
+    texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None)
+    with database.read() as session:
+        parts = session.stream(texts)
+        return count_terms((text for part in parts for text in part[field].to_pylist()), analysis)
 
 
 class Bm25System(LexicalSystem):
@@ -26,6 +39,16 @@ class Bm25System(LexicalSystem):
 
     def _weights(self, template: str) -> Mapping[str, float]:
         return WEIGHTS.get(template, TEXT_ALONE)
+
+    def _open_weighing(self, database: Database, texts: PaperTexts) -> WeighTexts:
+        scope = texts.scope
+        return open_weighing(
+            self._analysis,
+            {
+                field: (weight, _count_field(database, scope, field, self._analysis))
+                for field, weight in self._weights(scope.paper_template).items()
+            },
+        )
 
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
         return build_bm25(folder, source.documents, list(source.weights), weights=source.weights)

@@ -237,7 +237,7 @@ class DenseSystem(System):
         return IndexSummary(self.name, added, existing, time.monotonic() - started)
 
     def _require_workload(self, database: Database, asked: Asked) -> Stored:
-        return self._require(database, self._list_texts(asked), asked.benchmark.name)
+        return self._require(database, self._list_texts(asked), asked.scope.requested_as)
 
     def _require(self, database: Database, texts: Texts, requested_as: str) -> Stored:
         """The stored encoders, which have a vector for every text."""

@@ -6,23 +6,36 @@ that N, df and the mean length are counted in.
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+import numpy as np
 import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.indexers.analysis import Analysis
-from pinakes.indexers.lexical import BuiltIndex, Documents, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.lexical import (
+    BuiltIndex,
+    Documents,
+    Ids,
+    Ranked,
+    Scores,
+    TieOrder,
+    positions_of,
+    select_top,
+)
+from pinakes.indexers.self_retrieval.space import SparseRows, SparseTexts
 from pinakes.indexers.term_statistics import TermStatistics, count_terms
+from pinakes.indexers.term_weights import stack_rows, take_rows
 from pinakes.options import option
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.systems.base import (
     Ability,
+    Asked,
     CorpusQuery,
     Ranking,
     SystemDescription,
@@ -33,9 +46,13 @@ from pinakes.systems.base import (
 )
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.vectors.side_index import SideIndex
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
+WeighTexts = Callable[[list[str], list[str]], tuple[SparseRows, SparseRows]]
+"""texts and their titles -> each as a query and as a document"""
+TEXTS_AT_ONCE: Final = 8_192
 TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
 
 
@@ -77,7 +94,7 @@ class LexicalSystem(IndexedSystem):
     where it is not as usual.
     """
 
-    can: ClassVar[frozenset[Ability]] = frozenset({"rank", "index_corpus", "search"})
+    can: ClassVar[frozenset[Ability]] = frozenset({"rank", "weigh", "index_corpus", "search"})
 
     def __init__(
         self,
@@ -91,6 +108,7 @@ class LexicalSystem(IndexedSystem):
         self._analysis = analysis
         self._trained_on = trained_on
         self._settings = settings or {}
+        self._weighing: tuple[str, WeighTexts] | None = None
 
     @abstractmethod
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
@@ -99,6 +117,10 @@ class LexicalSystem(IndexedSystem):
     @abstractmethod
     def _open(self, folder: Path) -> LexicalIndex:
         """The index in a folder."""
+
+    @abstractmethod
+    def _open_weighing(self, database: Database, texts: PaperTexts) -> "WeighTexts":
+        """What weighs the terms of texts, by the statistics that a search has."""
 
     def _weights(self, template: str) -> Mapping[str, float]:
         """The weights of the fields of a document that a template makes."""
@@ -111,7 +133,7 @@ class LexicalSystem(IndexedSystem):
             return index.search(query.text, query.k, tie_order=query.tie_order)
         return select_top(query.pool, index.score_pool(query.text, query.pool), query.k, query.tie_order)
 
-    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+    def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The index's parameters, the digest of what it was built from, and the other corpus, if any."""
         row = self._require_once(database, workload)
         parameters = {**orjson.loads(row["parameters"]), "content_digest": row["content_digest"]}
@@ -128,6 +150,23 @@ class LexicalSystem(IndexedSystem):
         requested = [pair for pair in pairs if pair[1]]
         rankings = (_rank_query(index, workload, *pair, tie_order) for pair in requested)
         return report_rankings(rankings, workload, self.name, len(requested), progress)
+
+    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> SparseTexts:
+        """As a search weighs queries and documents; a text without a term that the corpus has is left out."""
+        if self._weighing is None or self._weighing[0] != texts.digest:
+            self._weighing = (texts.digest, self._open_weighing(database, texts))
+        weigh = self._weighing[1]
+        parts: list[tuple[SparseRows, SparseRows]] = []
+        ids = [np.empty(0, dtype=np.int64)]
+        with database.read() as session:
+            for part in session.stream(texts.select_paper_texts(), rows=TEXTS_AT_ONCE):
+                ids.append(part["paper_id"].to_numpy().astype(np.int64))
+                parts.append(weigh(part["text"].to_pylist(), part["title"].to_pylist()))
+        queries, documents = (stack_rows([part[side] for part in parts]) for side in (0, 1))
+        rows = positions_of(np.concatenate(ids), texts.paper_ids, "the papers as they were read before")
+        kept = np.flatnonzero(np.diff(queries.starts))
+        kept = kept[np.argsort(rows[kept])]
+        return SparseTexts(rows[kept], take_rows(queries, kept), take_rows(documents, kept))
 
     def _other_corpus(self, scope: CorpusScope) -> str:
         """The corpus that terms are counted in, where it is not the scope's own."""

@@ -3,7 +3,7 @@
 A named baseline is one of the first two with fixed options. Nothing is imported before it is used.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Final, cast
@@ -127,11 +127,17 @@ def find_system(name: str, options: SystemOptions) -> System:
 
 def require_ability(system: System, ability: Ability, purpose: str = "") -> None:
     """Raise `InputError` unless the system declares the ability, whose `purpose` the message says."""
-    if ability not in system.can:
-        able = ", ".join(name for name, kind in list_kinds() if ability in kind.can)
+    require_one(system, [ability], purpose)
+
+
+def require_one(system: System, abilities: Sequence[Ability], purpose: str = "") -> None:
+    """Raise `InputError` unless the system declares one of the abilities; the message says the `purpose`."""
+    if system.can.isdisjoint(abilities):
+        able = ", ".join(name for name, kind in list_kinds() if not kind.can.isdisjoint(abilities))
+        missing = " or ".join(ABILITIES.get(one, one) for one in abilities)
         known = "; ".join(ABILITIES.get(one, one) for one in sorted(system.can, key=_order_abilities))
         raise InputError(
-            f"{system.name} cannot {ABILITIES.get(ability, ability)}{purpose}: it can {known or 'nothing'}. "
+            f"{system.name} cannot {missing}{purpose}: it can {known or 'nothing'}. "
             + (f"Systems that can: {able}." if able else "No system can yet.")
         )
 

@@ -24,6 +24,7 @@ from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.systems.base import (
     Ability,
+    Asked,
     Found,
     Ranking,
     SystemDescription,
@@ -34,8 +35,9 @@ from pinakes.systems.base import (
     make_tie_order,
     report_rankings,
 )
-from pinakes.systems.lexical import IndexSource, LexicalSystem, trained_on_option
+from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
 from pinakes.systems.tuned import describe_settings, find_choice
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.workload import Workload
 
 NAME: Final = "sparse_bm25"
@@ -78,12 +80,13 @@ class SparseBm25System(LexicalSystem):
         pair = Pair(K1 if own.k1 is None else own.k1, B if own.b is None else own.b, "given")
         self._given = None if own.k1 is None and own.b is None else pair
 
-    def describe(self, database: Database, workload: Workload) -> SystemDescription:
+    def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The index's parameters, the formula, k1, b and where they are from, and whose statistics."""
         described = super().describe(database, workload)
-        pair = self.choose(database, workload)
+        pair = self.choose(database, workload) if isinstance(workload, Workload) else self._untuned()
         tuning = {"k1": pair.k1, "b": pair.b, "tuning": pair.origin}
-        own = workload.groups is not None and not self._other_corpus(workload.scope)
+        grouped = isinstance(workload, Workload) and workload.groups is not None
+        own = grouped and not self._other_corpus(workload.scope)
         statistics = {"statistics": "pool"} if own else {}
         parameters = {**described.parameters, **describe_formula(self._formula), **tuning, **statistics}
         return SystemDescription(parameters, device="cpu")
@@ -98,6 +101,10 @@ class SparseBm25System(LexicalSystem):
         if found.stale:
             return Pair(K1, B, "default: the benchmark, or its analysis, was tuned as it no longer is")
         return Pair(found.k1, found.b, f"{found.measure} on {found.validation}")
+
+    def _untuned(self) -> Pair:
+        """The pair of texts that are not ranked as a benchmark's queries are: nothing was tuned on them."""
+        return self._given or Pair(K1, B, "default")
 
     def settings(self, workload: Workload) -> str:
         """What a tuned pair depends on, as JSON."""
@@ -134,17 +141,21 @@ class SparseBm25System(LexicalSystem):
 
         return report_rankings(rank(), workload, self.name, requested, progress)
 
-    def open_index(self, database: Database, workload: Workload) -> SparseBm25Index:
+    def open_index(self, database: Database, workload: Asked) -> SparseBm25Index:
         """The index of the workload's corpus; `RunError` with the command that builds it where it is not."""
         path = self._folder / self._require_once(database, workload)["path"]
         return SparseBm25Index.open(path, self._formula)
+
+    def _open_weighing(self, database: Database, texts: PaperTexts) -> WeighTexts:
+        index, pair = self.open_index(database, texts), self._untuned()
+        return lambda given, _titles: index.weigh(given, pair.k1, pair.b)
 
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
         texts = ((paper_id, fields["text"]) for paper_id, fields in source.documents)
         return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=source.statistics)
 
     def _open(self, folder: Path) -> "_FixedIndex":
-        return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._given or Pair(K1, B, "default"))
+        return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._untuned())
 
 
 def rank_texts(

@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from pinakes.database import Database
 from pinakes.indexers.analysis import ANALYSES, named_analysis
 from pinakes.indexers.lexical import BuiltIndex
+from pinakes.indexers.self_retrieval.space import SparseRows
 from pinakes.indexers.tfidf import TfidfIndex, build_tfidf
 from pinakes.options import option, read_options
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.lexical import IndexSource, LexicalSystem, trained_on_option
+from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
+from pinakes.workload.paper_texts import PaperTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,15 @@ class TfidfSystem(LexicalSystem):
             analysis=self._analysis,
             statistics=source.statistics,
         )
+
+    def _open_weighing(self, database: Database, texts: PaperTexts) -> WeighTexts:
+        index = self._open(self._folder / self._require_once(database, texts)["path"])
+
+        def weigh(given: list[str], _titles: list[str]) -> tuple[SparseRows, SparseRows]:
+            rows = index.weigh(given)
+            return rows, rows
+
+        return weigh
 
     def _open(self, folder: Path) -> TfidfIndex:
         return TfidfIndex.open(folder)

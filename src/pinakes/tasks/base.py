@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database
+from pinakes.errors import InputError
 from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
@@ -67,7 +68,7 @@ class Task:
 
     Attributes:
         name: as benchmark.toml says it.
-        needs: what a system must be able to do, as `System.can` says it.
+        needs: what a system must be able to do, as `System.can` says it: one of these.
         answers: the table of the answers: `run_id`, `query_id` and columns of the task's own.
         facts: further tables of what is known of a run: `run_id` and columns of the task's own.
         views: each view that the folder of a benchmark gives as a file of SQL -> what it holds. A view may
@@ -86,10 +87,14 @@ class Task:
         open_resampling: gives what values runs over resamples of the test papers, drawn by
             `pinakes.evaluators.bootstrap.Resampling(benchmark.name, papers)`. None where values are means
             over single queries, whose scores are resampled.
+        choose: gives an installed benchmark, whose mode is set, with the corpus and the producer of variants
+            that a user names, or not, of a task whose benchmarks read any corpus. None: they name their own.
+            Raises `InputError`, `UnknownNameError` or `BenchmarkError` where they cannot be asked.
+        distance: the one that vectors are compared by; None: any.
     """
 
     name: str
-    needs: str
+    needs: tuple[str, ...]
     answers: sa.Table
     views: Mapping[str, str]
     settings: Sequence[str]
@@ -101,12 +106,46 @@ class Task:
     open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
     facts: tuple[sa.Table, ...] = ()
     open_resampling: Callable[[Database, Benchmark, Sequence[str]], ResampleRun] | None = None
+    choose: Callable[[Database, Benchmark, str | None, str | None], Benchmark] | None = None
+    distance: str | None = None
 
 
 def find_task(benchmark: Benchmark) -> Task:
     """The task of a benchmark."""
     task: Task = resolve_task(benchmark.task)
     return task
+
+
+def choose_corpus(
+    database: Database, benchmark: Benchmark, corpus: str | None, producer: str | None = None
+) -> Benchmark:
+    """The benchmark, asked of a corpus and with a producer's variants, where its task lets a user say so.
+
+    Raises `InputError` where the benchmark names its corpus itself, and as `Task.choose` does.
+    """
+    task = find_task(benchmark)
+    if task.choose is not None:
+        return task.choose(database, benchmark, corpus, producer)
+    if producer is not None:
+        raise InputError(f"{benchmark.name} asks with no variants of papers; leave --producer out.")
+    if corpus is not None:
+        own = f"reads the corpus {benchmark.corpus}" if benchmark.corpus else "is sampled from its corpus"
+        other = (
+            f"`pinakes use-corpus {benchmark.name} {corpus}` has it read another"
+            if benchmark.other_corpora
+            else "no other can be named"
+        )
+        raise InputError(f"{benchmark.name} {own}; {other}. Leave --corpus out.")
+    return benchmark
+
+
+def check_distance(benchmark: Benchmark, distance: str | None) -> None:
+    """Raise `InputError` where vectors would be compared by another distance than the task's one."""
+    task = find_task(benchmark)
+    if task.distance is not None and distance not in (None, task.distance):
+        raise InputError(
+            f"{benchmark.name} compares vectors by {task.distance}, not by {distance}; leave --distance out."
+        )
 
 
 def read_mode(database: Database, run_id: int) -> str:

@@ -52,19 +52,20 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
-    names = "init load resolve deduplicate fetch encode index search sample construct export-pools systems"
-    more = (
-        "use-corpus run import-run export-run cross-format reproduce tune evaluate compare agreement errors"
-    )
+    names = "init load resolve deduplicate fetch derive encode index search sample construct export-pools"
+    more = "systems use-corpus run import-run export-run cross-format reproduce tune evaluate compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),
         *more.split(),
+        "agreement",
+        "errors",
         "report",
         "sql",
         "status",
         "demo",
     ]
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
+        "derive neighbours",
         "index benchmark",
         "index faiss",
         "index pgvector",

@@ -51,6 +51,8 @@ def test_a_run_is_described_by_all_that_decides_it() -> None:
         "dataset_digest": "of the data",
         "view_digest": read_benchmark("scifact").digest,
         "mode": "corrected",
+        "corpus": None,
+        "variants": None,
         "device": "cpu",
         "depth": 10,
         "queries_expected": 2,

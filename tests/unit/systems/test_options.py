@@ -98,7 +98,7 @@ def test_a_system_implements_what_it_declares(tmp_path: Path) -> None:
     rows = {row["system"]: row for row in describe_systems()}
     assert rows["tfidf"] == {
         "system": "tfidf",
-        "can": "rank, index_corpus, search",
+        "can": "rank, index_corpus, search, weigh",
         "options": "analysis, sublinear_tf, trained_on",
     }
     assert rows.keys() >= SYSTEMS.keys()

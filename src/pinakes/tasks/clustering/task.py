@@ -95,7 +95,7 @@ def _describe(dataset: str, blocked: Blocked, found: Clustering) -> pa.Table:
 
 CLUSTERING: Final = Task(
     name=NAME,
-    needs="embed",
+    needs=("embed",),
     answers=cluster_assignments,
     facts=(clusterings,),
     views=VIEWS,

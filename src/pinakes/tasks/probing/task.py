@@ -21,7 +21,7 @@ def _make_task(name: str, target: str, view: str, measures: Mapping[str, str]) -
 
     return Task(
         name=name,
-        needs="embed",
+        needs=("embed",),
         answers=predictions,
         facts=(probes,),
         views={"examples": view},

@@ -21,7 +21,7 @@ VIEWS: Final[Mapping[str, str]] = {
 
 RANKING: Final = Task(
     name=NAME,
-    needs="rank",
+    needs=("rank",),
     answers=hits,
     views=VIEWS,
     settings=("pool", "query_template", "paper_template", "grades"),

@@ -64,7 +64,7 @@ def _rank(submissions: Submissions, query: int, scores: np.ndarray) -> pa.Table:
 
 REVIEWERS: Final = Task(
     name=NAME,
-    needs="embed",
+    needs=("embed",),
     answers=hits,
     views=VIEWS,
     settings=("paper_template", "grades"),
