@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
-from pinakes.evaluate.compare import Comparisons, PairComparison, compare_subsets
+from pinakes.evaluate.compare import Comparisons, PairComparison, compare_subsets, group_comparable
 from pinakes.evaluate.query_groups import average_pools, read_requested_queries
 from pinakes.queries.definition import Benchmark, PublishedScore
 from pinakes.report.data import (
@@ -23,6 +23,7 @@ from pinakes.report.data import (
 from pinakes.report.exhibits.gather import gather_exhibits
 from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
+from pinakes.run.stored_runs import find_runs
 from pinakes.schema import published_scores, scores
 from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import open_benchmark
@@ -172,8 +173,9 @@ def _compare(
     measure: str,
     stored: Iterable[SubsetScore],
 ) -> Comparisons:
-    """Every pair of runs over all queries, and in each group where the groups are few."""
-    if len(run_ids) < 2:
+    """Every pair of runs that can be compared: over all queries, and in groups where these are few."""
+    rows = find_runs(database, benchmark.name, run_ids)
+    if all(len(group) < 2 for group in group_comparable(rows)):
         return Comparisons([], {})
     column = _choose_column(benchmark, {one.subset for one in stored})
     return compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)

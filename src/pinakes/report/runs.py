@@ -18,7 +18,15 @@ from pinakes.schema import encoders
 from pinakes.systems.registry import expand_name
 from pinakes.workload.templates import choose_templates
 
-_SETTINGS: Final = ("precision", "paper_template", "query_template", "depth", "encoder_revision")
+_SETTINGS: Final = (
+    "corpus",
+    "precision",
+    "paper_template",
+    "query_template",
+    "depth",
+    "encoder_revision",
+    "variants",
+)
 """what distinguishes runs of one system, in the order in which a label names it"""
 
 
@@ -35,8 +43,15 @@ def choose_runs(
     Raises:
         EvaluationError: there is none, or not one of those that were named, or these are of two modes.
     """
-    found = _choose_mode(benchmark, find_runs(database, benchmark.name, run_ids), mode, bool(run_ids))
+    found = choose_mode(benchmark, find_runs(database, benchmark.name, run_ids), mode, bool(run_ids))
     chosen = found if run_ids or all_runs else select_newest(found)
+    return describe_runs(database, benchmark, chosen), len(found) - len(chosen)
+
+
+def describe_runs(
+    database: Database, benchmark: Benchmark, chosen: Sequence[Mapping[str, Any]]
+) -> list[RunRow]:
+    """Rows of `runs` as a report shows them, each with a label that no other one has."""
     baselines = {row["run_id"]: find_baseline(benchmark, row) for row in chosen}
     labels = _label_runs(chosen, baselines)
     with database.read() as session:
@@ -44,7 +59,7 @@ def choose_runs(
     names = {row["encoder_id"]: row["name"] for row in rows}
     ours = {"label", "encoder", "is_current", "published_as"}
     columns = [field.name for field in fields(RunRow) if field.name not in ours]
-    runs = [
+    return [
         RunRow(
             label=labels[row["run_id"]],
             encoder=names.get(row["encoder_id"]),
@@ -54,10 +69,9 @@ def choose_runs(
         )
         for row in chosen
     ]
-    return runs, len(found) - len(chosen)
 
 
-def _choose_mode(
+def choose_mode(
     benchmark: Benchmark, found: list[dict[str, Any]], mode: str | None, are_named: bool
 ) -> list[dict[str, Any]]:
     """The runs of a mode: of the one that is asked for, or that all have, else of the first of `MODES`."""
@@ -132,6 +146,8 @@ def _say(name: str, value: object) -> str:
         return "whole pool" if value is None else f"depth {value}"
     if value is None:
         return f"no {name.replace('_', ' ')}"
+    if name == "variants":
+        return ", ".join(str(value).splitlines())
     return str(value)[:12] if name == "encoder_revision" else str(value)
 
 

@@ -41,7 +41,9 @@ def _score_table(results: Sequence[RunScores], mode: str) -> Table:
     for subset in subsets:
         for result in results:
             scores = [found.get((result.run_id, subset, measure)) for measure in measures]
-            first = next(score for score in scores if score is not None)
+            first = next((score for score in scores if score is not None), None)
+            if first is None:  # what another run alone was asked
+                continue
             coverage = coverage_cell(first.queries_answered, first.queries_expected)
             cells = [
                 _value_cell(result, subset, measure, score)

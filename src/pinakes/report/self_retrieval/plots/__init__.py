@@ -1,0 +1,1 @@
+"""The pictures of the report on alternative-self retrieval as SVG text."""

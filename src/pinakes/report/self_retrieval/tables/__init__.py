@@ -1,0 +1,1 @@
+"""The tables of the report on alternative-self retrieval."""
