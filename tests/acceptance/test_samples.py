@@ -23,7 +23,11 @@ PLACES = {"csfcube": "csfcube", "scifact": "scifact", "cran.tar.gz": "smart/cran
 
 
 def list_rows(heading: str) -> list[Row]:
-    tables = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading]
+    """The rows of the manual's tables of loads whose first column is headed so."""
+    tables = [
+        table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading and "command" in table[0]
+    ]
+    assert tables, f"the manual has no table of loads headed {heading}"
     return [dict(zip(table[0], row, strict=True)) for table in tables for row in table[1:]]
 
 

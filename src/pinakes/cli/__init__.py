@@ -15,12 +15,34 @@ from typing import Annotated, Final
 import typer
 
 from pinakes import __version__
-from pinakes.cli import demo, evaluating, indexing, loading, reporting, running, sampling, searching, systems
+from pinakes.cli import (
+    demo,
+    deriving,
+    evaluating,
+    indexing,
+    loading,
+    reporting,
+    running,
+    sampling,
+    searching,
+    systems,
+)
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.errors import PinakesError
 
 INTERRUPTED: Final = 130
-_GROUPS: Final = (loading, indexing, searching, sampling, systems, running, evaluating, reporting, demo)
+_GROUPS: Final = (
+    loading,
+    deriving,
+    indexing,
+    searching,
+    sampling,
+    systems,
+    running,
+    evaluating,
+    reporting,
+    demo,
+)
 
 app = typer.Typer(
     name="pinakes",

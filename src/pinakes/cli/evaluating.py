@@ -25,6 +25,7 @@ def evaluate(
     """Score runs of a benchmark or a suite, store the scores and print them."""
     from pinakes.evaluate.evaluate import evaluate
     from pinakes.report.present.evaluate import describe_coverage, print_scores
+    from pinakes.report.self_retrieval.terminal import is_self_retrieval, print_self_scores
     from pinakes.workload.suite import is_suite
 
     if is_suite(benchmark):
@@ -36,6 +37,9 @@ def evaluate(
         return
     with common.connect() as database:
         results = evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
+        if is_self_retrieval(benchmark) and not per_query and not common.json:
+            print_self_scores(database, benchmark, results)
+            return
     print_scores(results, per_query=per_query, as_json=common.json)
     common.say(*describe_coverage(results))
 

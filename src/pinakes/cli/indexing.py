@@ -43,8 +43,14 @@ def index(
         str | None, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")
     ] = None,
     corpus: Annotated[
-        str | None, typer.Option(help="Index this corpus for `search` instead of a benchmark.")
+        str | None,
+        typer.Option(help="Index this corpus for `search`; with a BENCHMARK that reads any, for that."),
     ] = None,
+    producer: Annotated[
+        str | None,
+        typer.Option(help="Whose variants of papers a benchmark asks with, where several made some."),
+    ] = None,
+    mode: Annotated[str, typer.Option(help="The mode in which the benchmark will run.")] = "corrected",
     *,
     choices: Annotated[SystemChoices, Omit("distance")],
     templates: Templates,
@@ -53,19 +59,24 @@ def index(
     """Make what systems need to rank a benchmark, or to search a corpus: side indexes, vectors."""
     from pinakes.index.index import index, index_corpus
 
-    if (benchmark is None) == (corpus is None):
-        raise InputError("expected either a BENCHMARK or --corpus NAME.")
+    if benchmark is None and corpus is None:
+        raise InputError(
+            "expected a BENCHMARK, or --corpus NAME, or both for a benchmark that reads any corpus."
+        )
+    if benchmark is None and (producer is not None or mode != "corrected"):
+        raise InputError("--producer and --mode are of a benchmark; leave them out for a corpus.")
     with common.connect() as database:
         given: dict[str, Any] = {
             "options": choices.for_database(database),
             "progress": common.show_progress(),
             **asdict(templates),
         }
-        if corpus is not None:
+        if benchmark is None:
             del given["query_template"]
-            summaries = [index_corpus(database, corpus, name, **given) for name in system]
+            summaries = [index_corpus(database, corpus or "", name, **given) for name in system]
         else:
-            summaries = [index(database, benchmark or "", name, **given) for name in system]
+            given |= {"corpus": corpus, "producer": producer, "mode": mode}
+            summaries = [index(database, benchmark, name, **given) for name in system]
     common.print_records([asdict(summary) for summary in summaries])
 
 

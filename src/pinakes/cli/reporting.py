@@ -34,6 +34,7 @@ def report(
     """Print the results of a benchmark or a suite and write them as HTML and Markdown."""
     from pinakes.report.gather import gather_report
     from pinakes.report.present.report import print_report, write_report
+    from pinakes.report.self_retrieval.terminal import is_self_retrieval
     from pinakes.workload.suite import is_suite
 
     if is_suite(benchmark):
@@ -42,6 +43,11 @@ def report(
                 "--run, --measure, --all-runs and --mode are of one benchmark; a suite has a table a mode."
             )
         _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
+        return
+    if is_self_retrieval(benchmark):
+        if measure:
+            raise InputError(f"a report on {benchmark} shows all its measures; leave --measure out.")
+        _report_self_retrieval(benchmark, run or [], all_runs, mode, folder, common)
         return
     with common.connect() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
@@ -58,6 +64,27 @@ def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
         found = gather_suite(database, name, progress=common.show_progress())
     paths = write_suite(found, folder)
     print_suite(found)
+    common.say(*(f"written: {path}" for path in paths))
+
+
+def _report_self_retrieval(
+    name: str,
+    run_ids: list[int],
+    all_runs: bool,
+    mode: str | None,
+    folder: Path | None,
+    common: CommonOptions,
+) -> None:
+    from pinakes.report.self_retrieval.gather import gather_self_retrieval
+    from pinakes.report.self_retrieval.page import write_self_retrieval
+    from pinakes.report.self_retrieval.terminal import print_self_retrieval
+    from pinakes.workload.benchmark import open_benchmark
+
+    with common.connect() as database:
+        benchmark = open_benchmark(database, name)
+        found = gather_self_retrieval(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
+    paths = write_self_retrieval(found, folder or Path(f"{name}-report"))
+    print_self_retrieval(found)
     common.say(*(f"written: {path}" for path in paths))
 
 

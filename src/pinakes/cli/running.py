@@ -51,6 +51,19 @@ Mode = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
+class AskedOptions:
+    """What a benchmark that reads any corpus is asked of."""
+
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="Of a benchmark that reads any: a loaded corpus, or a dataset of its own."),
+    ] = None
+    producer: Annotated[
+        str | None, typer.Option(help="Whose variants of papers ask, where several made some.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
 class RankingOptions:
     """What is ranked, and how much of it is kept."""
 
@@ -67,6 +80,7 @@ def run(
     system: Systems,
     choices: SystemChoices,
     ranking: RankingOptions,
+    asked: AskedOptions,
     common: CommonOptions,
 ) -> None:
     """Have systems answer a benchmark's questions and store the answers; or those of a whole suite."""
@@ -76,12 +90,14 @@ def run(
     with common.connect() as database:
         options = choices.for_database(database)
         if is_suite(benchmark):
+            if asked.corpus or asked.producer:
+                raise InputError("--corpus and --producer are of one benchmark; leave them out for a suite.")
             _run_suite(database, RunRequest(benchmark, "", options, **asdict(ranking)), system, common)
             return
         summaries = [
             run(
                 database,
-                RunRequest(benchmark, name, options, **asdict(ranking)),
+                RunRequest(benchmark, name, options, **asdict(ranking), **asdict(asked)),
                 progress=common.show_progress(),
             )
             for name in system
