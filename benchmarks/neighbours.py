@@ -1,11 +1,12 @@
 """How fast the 32 textual neighbours of papers are made: against tagging anew for every code, in one run.
 
-    python benchmarks/neighbours.py [--quick] [--json FILE] [--threads N] [--papers FILE]
+    python benchmarks/neighbours.py [--quick] [--json FILE] [--threads N] [--papers FILE ...]
 
 Four ways over the same papers: `pinakes derive neighbours` with one process and with N, a loop that analyses
 a paper once and makes all 32 (one process, no database), and the loop that research code has: for each code
 the paper is split, tagged and searched for noun phrases again. All have to make the same neighbours.
-Papers are JSON Lines with title and abstract.
+Papers are JSON Lines with title and abstract. "core-s" is the processor time of all processes of a way. The
+process that reads and stores needs a part of it, so that N jobs on N cores stay below N times one's rate.
 Leaves out: other taggers than TextBlob's own.
 """
 
@@ -13,9 +14,10 @@ import argparse
 import gzip
 import itertools
 import json
+import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from pinakes.texts.neighbours.codes import CODES
 from pinakes.texts.neighbours.generate import Settings, make_variants
 from pinakes.texts.neighbours.phrases import choose_top_phrases, count_phrases
 
-PAPERS = SHARED_DATA / "paperlists" / "acl.jsonl.gz"
+PAPERS = [SHARED_DATA / "paperlists" / f"{venue}.jsonl.gz" for venue in ("acl", "emnlp", "naacl", "coling")]
 CORPUS = "papers"
 Paper = tuple[str, str, str]
 Row = dict[str, Any]
@@ -40,10 +42,12 @@ Row = dict[str, Any]
 
 def main() -> None:
     parser = make_parser("32 textual neighbours: one analysis against one for every code.")
-    parser.add_argument("--papers", type=Path, default=PAPERS, help="JSON Lines with title and abstract")
+    parser.add_argument(
+        "--papers", type=Path, nargs="+", default=PAPERS, help="files of JSON Lines with title and abstract"
+    )
     options = parser.parse_args()
     options.threads = max(2, options.threads)
-    papers = read_papers(options.papers, 300 if options.quick else 4_000)
+    papers = read_papers(options.papers, 300 if options.quick else 8_000)
     few = papers[: 40 if options.quick else 200]  # of what takes so long
     settings = prepare(papers)
     anew, made_anew = measure(
@@ -68,21 +72,20 @@ def main() -> None:
     report(title, rows, figures, options.json)
 
 
-def read_papers(file: Path, count: int) -> list[Paper]:
+def read_papers(files: Sequence[Path], count: int) -> list[Paper]:
     """source id, title, abstract."""
+    records = itertools.chain.from_iterable(map(read_records, files))
+    whole = ((row["title"], row["abstract"]) for row in records if row.get("title") and row.get("abstract"))
+    numbered = enumerate(itertools.islice(whole, count))
+    return [(f"p{number}", title, abstract) for number, (title, abstract) in numbered]
+
+
+def read_records(file: Path) -> Iterator[Row]:
     if not file.is_file():
-        raise SystemExit(f"there is no {file}; name a file of JSON Lines with title and abstract by --papers")
-    with (
-        gzip.open(file, "rt", encoding="utf-8")
-        if file.suffix == ".gz"
-        else file.open(encoding="utf-8") as lines
-    ):
-        records = (json.loads(line) for line in lines)
-        whole = (
-            (row["title"], row["abstract"]) for row in records if row.get("title") and row.get("abstract")
-        )
-        numbered = enumerate(itertools.islice(whole, count))
-        return [(f"p{number}", title, abstract) for number, (title, abstract) in numbered]
+        raise SystemExit(f"there is no {file}; name files of JSON Lines with title and abstract by --papers")
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def count_words(papers: Sequence[Paper]) -> int:
@@ -112,10 +115,17 @@ def tag_anew(paper: Paper, settings: Settings) -> list[Any]:
 
 
 def measure(way: str, papers: Sequence[Paper], job: Callable[[], Any]) -> tuple[Row, Any]:
-    started = time.perf_counter()
+    started, used_s = time.perf_counter(), count_core_seconds()
     made = job()
     elapsed_s = time.perf_counter() - started
-    return {"way": way, "papers": len(papers), "s": elapsed_s, "papers/s": len(papers) / elapsed_s}, made
+    row = {"way": way, "papers": len(papers), "s": elapsed_s, "core-s": count_core_seconds() - used_s}
+    return row | {"papers/s": len(papers) / elapsed_s}, made
+
+
+def count_core_seconds() -> float:
+    """Processor time of this process and of those that it has started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def measure_commands(papers: Sequence[Paper], options: argparse.Namespace) -> list[Row]:

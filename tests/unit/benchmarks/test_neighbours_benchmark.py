@@ -34,7 +34,7 @@ def test_tagging_anew_for_every_code_makes_the_same_neighbours(benchmark: Module
         {"title": "Citation graphs", "abstract": "Graphs are common."},
     ]
     file.write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    papers = benchmark.read_papers(file, 10)
+    papers = benchmark.read_papers([file], 10)
     assert [title for _, title, _ in papers] == ["Deep graph models", "Citation graphs"]
     settings = benchmark.prepare(papers)
     for paper in papers:
