@@ -67,6 +67,14 @@ from pinakes.schema.sampling import sampled_citations as sampled_citations
 from pinakes.schema.sampling import sampled_queries as sampled_queries
 from pinakes.schema.sampling import sampling_exclusions as sampling_exclusions
 from pinakes.schema.sampling import samplings as samplings
+from pinakes.schema.summaries import EXAMPLE_KEY as EXAMPLE_KEY
+from pinakes.schema.summaries import absent_examples as absent_examples
+from pinakes.schema.summaries import sentence_scores as sentence_scores
+from pinakes.schema.summaries import summary_augmentations as summary_augmentations
+from pinakes.schema.summaries import summary_examples as summary_examples
+from pinakes.schema.summaries import summary_labels as summary_labels
+from pinakes.schema.summaries import summary_splits as summary_splits
+from pinakes.schema.summaries import trained_models as trained_models
 from pinakes.schema.vectors import encoders as encoders
 from pinakes.schema.vectors import sentence_vectors_table as sentence_vectors_table
 from pinakes.schema.vectors import side_indexes as side_indexes
