@@ -80,8 +80,9 @@ def augment(
     tokens scores 0, so that an empty document, or a query without words, has no picks.
 
     >>> settings = GreedySettings("rouge2", "f", "rouge", "zero")
-    >>> augment("a new model ranks papers", ["a new model.", "thanks to all.", "it ranks papers."], None, settings)
-    Augmentation(picks=[0, 2], scores=[...
+    >>> sentences = ["A model.", "We thank everyone.", "the model ranks papers."]
+    >>> augment("the new model ranks papers", sentences, None, settings).picks
+    [2]
 
     Raises:
         InputError: the document was read in another semantics.
@@ -93,7 +94,7 @@ def augment(
     if cited is not None:
         own = score_rouge(settings.metric, settings.stat, settings.semantics, cited, query)
     start = own if settings.start == "citing" else 0.0
-    state = State(START if document.semantics.distinct else OPEN, -1, np.ones(len(document.pieces), bool))
+    state = State(START if document.semantics.distinct else OPEN, -1, np.ones(len(document.texts), bool))
     tallies = [tally for tally in (overlap_of, size_of) if tally is not None]
     if seed is not None:
         _take(seed, tallies, state)
@@ -113,7 +114,7 @@ def augment(
         picks.append(best)
         scores.append(current)
         state.remaining[best] = False
-        _take(document.pieces[best], tallies, state)
+        _take(document.find_piece(best), tallies, state)
     return Augmentation(picks, scores, start, scores[-1] if scores else own, published)
 
 

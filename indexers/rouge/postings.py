@@ -19,7 +19,7 @@ class Postings:
         owners, ranks: (entries,) the candidate and r.
     """
 
-    def __init__(self, keys: Longs, owners: Longs, candidates: int) -> None:
+    def __init__(self, keys: Longs, owners: NDArray[np.int32], candidates: int) -> None:
         ordered, order = sort_stably(keys)
         self.candidates = candidates
         self.owners = owners[order]
@@ -37,9 +37,9 @@ class Postings:
         An n-gram that no candidate holds adds nothing.
         """
         at = np.searchsorted(self.keys, keys)
-        held = np.flatnonzero(self.keys[np.minimum(at, len(self.keys) - 1)] == keys) if len(self.keys) else []
-        if not len(held):
+        if not len(self.keys):
             return np.zeros(self.candidates, np.int64)
+        held = np.flatnonzero(self.keys[np.minimum(at, len(self.keys) - 1)] == keys)
         firsts, stops = self.starts[at[held]], self.starts[at[held] + 1]
         lengths = stops - firsts
         shifts = firsts - np.cumsum(lengths) + lengths

@@ -7,6 +7,7 @@ summary's last token and the candidate's first, is added for each step: the last
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -79,6 +80,8 @@ class SharedGrams:
             for key in self._wanted:
                 self._followers.setdefault(key // self._base, []).append(key)
         self._room = np.zeros(self._base + 1, np.int64)
+        self._tokens = np.zeros(self._base, bool)
+        self._tokens[list(query)] = True
 
     def extend(self, state: State) -> Longs:
         """The total with each candidate's own n-grams and that of the joint."""
@@ -109,7 +112,7 @@ class SharedGrams:
 
     def _view(self, table: Table) -> tuple[Postings, Longs]:
         if table not in self._views:
-            keys, owners = table.list_keys(self._order, self._base)
+            keys, owners = table.list_keys(self._order, self._base, self._tokens[table.tokens])
             known = np.sort(np.array(list(self._wanted), np.int64))
             held = np.flatnonzero(_are_in(keys, known))
             postings = Postings(keys[held], owners[held], len(table.lengths))
@@ -170,7 +173,7 @@ def make_keys(last: int, tokens: Sequence[int], order: int, base: int) -> list[i
     if order == 1:
         return list(tokens)
     joined = [last, *tokens] if last >= 0 else tokens
-    return [left * base + right for left, right in zip(joined, joined[1:], strict=False)]
+    return [left * base + right for left, right in pairwise(joined)]
 
 
 def _count_first(postings: Postings, keys: list[int]) -> Longs:
