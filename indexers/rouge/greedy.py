@@ -1,11 +1,11 @@
 """A summary that grows by the sentence which raises its ROUGE against a query most, as long as one does.
 
-The sentences are those that a loop over whole summaries picks (the first of the best; a score must be strictly
-better); the work is a fraction. Whole tokens are read once. For n-grams each occurrence in a candidate is looked at once
-in the whole run, when it stops counting, and a step costs a few array operations over the candidates. For
-rougeL of `rouge_score` a step costs a few operations a candidate's token that the query has, whatever the
-summary's length. For rougeL of `rouge` a step costs the words of the covered sets, and, where the summary's
-last segment is open, that segment's row and the candidates' heads. Memory is linear in the tokens.
+The picks and scores are those of a loop that scores whole summaries: the first of the best sentences, and only
+if it is strictly better. Only changes are computed. N-grams: each occurrence in a candidate is looked at once
+in a whole run, when it stops counting, and a step costs a few array operations over the candidates. rougeL of
+`rouge_score`: a step costs a few operations for each token of a candidate that the query has, whatever the
+summary's length. rougeL of `rouge`: a step costs the words of the covered sets, and, where the summary's last
+segment is open, the heads of the candidates, which continue it. Memory is linear in the tokens.
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,9 @@ class Augmentation:
         picks: numbers of sentences, in the order of their steps.
         scores: the summary's score after each step.
         start_score: what the first step had to exceed.
-        score: that of the returned summary: the seed's own where nothing was picked, 0 where there is no seed.
+        score: that of the returned summary; the seed's own where nothing was picked, 0 without a seed.
         published_score: that of the last step which was computed, accepted or not: what the published code
-            returns, mostly the score of a rejected sentence. None where no sentence was left to score.
+            returns, mostly the score of a rejected sentence. None where there is no sentence.
     """
 
     picks: list[int]

@@ -1,7 +1,7 @@
 """Which candidate holds which n-gram: what every candidate loses when n-grams are used up.
 
-An entry is the r-th occurrence of an n-gram in a candidate. It counts as long as at least r of that n-gram are
-wanted; so each entry is looked at once in a whole run, when it stops counting.
+An entry is the r-th occurrence of an n-gram in a candidate. It counts as long as at least r of that n-gram
+are wanted; so each entry is looked at once in a whole run, when it stops counting.
 """
 
 import numpy as np

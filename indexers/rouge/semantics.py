@@ -1,9 +1,9 @@
 """What the tokens of a text are, in each of three semantics.
 
-`rouge_score` is the default of the package rouge-score 0.1.2: lower case, runs of `[a-z0-9]`, Porter's stems of
-words above three characters, n-grams counted. `rouge_score_plain` is the same without stems. `rouge` is the
-package rouge 1.0.1: segments between full stops, their words between white space, case and punctuation kept,
-each different n-gram counted once; a segment of white space alone is one empty token.
+`rouge_score` is the default of the package rouge-score 0.1.2: lower case, runs of `[a-z0-9]`, Porter's stems
+of words above three characters, n-grams counted. `rouge_score_plain` is the same without stems. `rouge` is
+the package rouge 1.0.1: segments between full stops, their words between white space, case and punctuation
+kept, each different n-gram counted once; a segment of white space alone is one empty token.
 """
 
 import functools
