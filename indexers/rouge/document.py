@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.rouge.semantics import Semantics, find_semantics, split_part
+from pinakes.indexers.rouge.semantics import Semantics, find_semantics, split_part, split_words
 
 Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
@@ -29,6 +29,7 @@ Bools = NDArray[np.bool_]
 OPEN: Final = 0
 CLOSED: Final = 1
 START: Final = 2
+_MARK: Final = "\x01"  # ends a sentence where all are split at once
 EMPTY: Final = 0  # the empty token's number
 _BLANK: Final = re.compile(r"\.\s+\.")  # a segment of white space between two full stops
 
@@ -59,11 +60,11 @@ class Numbering(dict[str, int]):
     def number_all(self, words: Sequence[str]) -> Ints:
         """The same of many words, as an array."""
         new = [word for word in dict.fromkeys(words) if word not in self]
-        if self._normalise is None:
-            self.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
-        else:
-            for word in new:
-                self[word] = self._tokens.setdefault(self._normalise(word), len(self._tokens))
+        tokens = new if self._normalise is None else list(map(self._normalise, new))
+        known = self._tokens
+        unknown = [token for token in dict.fromkeys(tokens) if token not in known]
+        known.update(zip(unknown, range(len(known), len(known) + len(unknown)), strict=True))
+        self.update(zip(new, map(known.__getitem__, tokens), strict=True))
         return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
 
 
@@ -136,8 +137,7 @@ class Document:
         self.texts, self.semantics = texts, semantics
         self.numbering = Numbering(semantics.normalise)
         self._odd: dict[int, Piece] = {}
-        words, lengths = self._split()
-        self._tables = {OPEN: Table(self.numbering.number_all(words), np.array(lengths, np.int32))}
+        self._tables = {OPEN: self._read()}
 
     def read_piece(self, text: str) -> Piece:
         """A text in this document's numbers, which grow by its new words."""
@@ -164,23 +164,34 @@ class Document:
             self._tables[end] = table
         return self._tables[end]
 
-    def _split(self) -> tuple[list[str], list[int]]:
-        """The words of all sentences behind an open end, and how many each has."""
+    def _read(self) -> Table:
+        """The tokens of all sentences behind an open end: split at once, where no sentence is odd."""
+        if self.semantics.distinct:
+            blanks = _BLANK.search("\n".join(self.texts)) is not None
+            for number, text in enumerate(self.texts):
+                if _is_odd(text) or (blanks and _BLANK.search(text)):
+                    self._odd[number] = self.read_piece(text)
+        marked = f" {_MARK} ".join([*self.texts, ""])
+        if self._odd or marked.count(_MARK) > len(self.texts):
+            return self._read_singly()
+        words = marked.replace(".", " ").split() if self.semantics.distinct else split_words(marked, _MARK)
+        numbers = self.numbering.number_all(words)
+        stops = np.flatnonzero(numbers == self.numbering[_MARK])
+        lengths = np.diff(stops, prepend=-1) - 1
+        return Table(np.delete(numbers, stops), lengths.astype(np.int32))
+
+    def _read_singly(self) -> Table:
         words: list[str] = []
         lengths = []
-        has_blanks = self.semantics.distinct and _BLANK.search("\n".join(self.texts)) is not None
         for number, text in enumerate(self.texts):
-            if not self.semantics.distinct:
-                split = self.semantics.split(text)
-            elif _is_odd(text) or (has_blanks and _BLANK.search(text)):
-                self._odd[number] = self.read_piece(text)
+            if number in self._odd:
                 part = split_part(text)
                 split = [word for segment in part.segments for word in segment] + [""] * part.blank_tail
             else:
-                split = text.replace(".", " ").split()
+                split = text.replace(".", " ").split() if self.semantics.distinct else split_words(text)
             words += split
             lengths.append(len(split))
-        return words, lengths
+        return Table(self.numbering.number_all(words), np.array(lengths, np.int32))
 
 
 def read_document(sentences: Sequence[str], semantics: str) -> Document:

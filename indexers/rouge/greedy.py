@@ -1,11 +1,12 @@
 """A summary that grows by the sentence which raises its ROUGE against a query most, as long as one does.
 
-The picks and scores are those of a loop that scores whole summaries: the first of the best sentences, and only
-if it is strictly better. Only changes are computed. N-grams: each occurrence in a candidate is looked at once
-in a whole run, when it stops counting, and a step costs a few array operations over the candidates. rougeL of
-`rouge_score`: a step costs a few operations for each token of a candidate that the query has, whatever the
-summary's length. rougeL of `rouge`: a step costs the words of the covered sets, and, where the summary's last
-segment is open, the heads of the candidates, which continue it. Memory is linear in the tokens.
+The picks and scores are those of a loop that scores whole summaries: the first of the best sentences, and
+only if it is strictly better. Only changes are computed. N-grams: each occurrence in a candidate is looked at
+once in a whole run, when it stops counting, and a step costs a few array operations over the candidates.
+rougeL of `rouge_score`: a step costs a few operations for each token of a candidate that the query has,
+whatever the summary's length. rougeL of `rouge`: a step costs the words of the covered sets, and, where the
+summary's last segment is open, the heads of the candidates, which continue it. Memory is linear in the
+tokens.
 """
 
 from collections.abc import Sequence

@@ -127,7 +127,7 @@ class Segments(Generic[Token]):
 
 
 class Prefix(Generic[Token]):
-    """An open segment that candidates continue: kept tokens, their rows, what each place covers going back."""
+    """An open segment that candidates continue: kept tokens, their rows, what each place covers."""
 
     def __init__(self, tokens: Sequence[Token] = (), rows: Sequence[int] = ()) -> None:
         self.tokens = tokens
