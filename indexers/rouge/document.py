@@ -20,16 +20,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pinakes.indexers.rouge.postings import Postings
 from pinakes.indexers.rouge.semantics import Semantics, find_semantics, split_part, split_words
 
 Longs = NDArray[np.int64]
 Ints = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 
 OPEN: Final = 0
 CLOSED: Final = 1
 START: Final = 2
 _MARK: Final = "\x01"  # ends a sentence where all are split at once
+KEY_BASE: Final = 1 << 31  # a bigram's key is left * KEY_BASE + right
 EMPTY: Final = 0  # the empty token's number
 _BLANK: Final = re.compile(r"\.\s+\.")  # a segment of white space between two full stops
 
@@ -108,6 +109,7 @@ class Table:
         self.owners = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
         self.first = np.full(len(lengths), -1, np.int32)
         self.first[lengths > 0] = tokens[(np.cumsum(lengths) - lengths)[lengths > 0]]
+        self._postings: dict[int, Postings] = {}
         self._inside = self.owners[1:] == self.owners[:-1]  # bigrams within one candidate
 
     def count_own(self, last: int) -> Longs:
@@ -118,16 +120,20 @@ class Table:
         same = self.tokens[at + 1] == self.first[owners]
         return np.bincount(owners[same], minlength=len(self.lengths))
 
-    def list_keys(self, order: int, base: int, held: Bools | None = None) -> tuple[Longs, Ints]:
-        """Keys of all n-grams, a token or left * base + right, and whose they are.
-
-        With `held` (tokens,) only those of tokens that are held.
-        """
-        if order == 1:
-            at = np.arange(len(self.tokens)) if held is None else np.flatnonzero(held)
-            return self.tokens[at].astype(np.int64), self.owners[at]
-        at = np.flatnonzero(self._inside if held is None else self._inside & held[1:] & held[:-1])
-        return self.tokens[at].astype(np.int64) * base + self.tokens[at + 1], self.owners[at]
+    def find_postings(self, order: int) -> Postings:
+        """All n-grams of `order` tokens, by their keys; built once."""
+        if order not in self._postings:
+            if order == 1:
+                postings = Postings(self.tokens.astype(np.int64), self.owners, len(self.lengths))
+            else:
+                at = np.flatnonzero(self._inside)
+                base = int(self.tokens.max(initial=0)) + 1  # small keys are sorted faster
+                keys = self.tokens[at].astype(np.int64) * base + self.tokens[at + 1]
+                postings = Postings(keys, self.owners[at], len(self.lengths))
+                left, right = np.divmod(postings.keys, base)
+                postings.keys = left * KEY_BASE + right
+            self._postings[order] = postings
+        return self._postings[order]
 
 
 class Document:

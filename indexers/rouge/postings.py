@@ -17,6 +17,7 @@ class Postings:
         keys: (n-grams,) different ones, ascending.
         starts: (n-grams + 1,) where the entries of each begin.
         owners, ranks: (entries,) the candidate and r.
+        distinct: (candidates,) how many different n-grams each holds.
     """
 
     def __init__(self, keys: Longs, owners: NDArray[np.int32], candidates: int) -> None:
@@ -30,6 +31,7 @@ class Postings:
         is_new[1:] |= self.owners[1:] != self.owners[:-1]
         places = np.arange(len(keys))
         self.ranks = places - np.maximum.accumulate(np.where(is_new, places, 0)) + 1
+        self.distinct = np.bincount(self.owners[is_new], minlength=candidates)
 
     def count(self, keys: Longs, before: Longs, after: Longs) -> Longs:
         """(candidates,) how many entries of the n-grams `keys` have before >= r > after.
