@@ -67,10 +67,10 @@ class SharedGrams:
     `wanted` is what is left of the query's n-grams. A candidate gains the occurrences that are still wanted.
     """
 
-    def __init__(self, document: Document, query: Sequence[int], order: int, *, distinct: bool) -> None:
+    def __init__(self, document: Document, keys: Sequence[int], order: int, *, distinct: bool) -> None:
         self._document = document
         self._order = order
-        counts = Counter(make_keys(-1, query, order))
+        counts = Counter(keys)
         self._wanted = dict.fromkeys(counts, 1) if distinct else dict(counts)
         self._total = 0
         self._views: dict[Table, tuple[Postings, Longs]] = {}
