@@ -42,8 +42,9 @@ def kill_after(function):
 sections.store_sentences = kill_after(sections.store_sentences)
 label_store.store_labels = kill_after(label_store.store_labels)
 examples._count_mentions = kill_after(examples._count_mentions)
-options = "--corpus toy --jobs 2 --min-positives 1 --as-published --quiet --wait 100 --db".split()
-sys.argv = ["pinakes", "derive", "summaries", *options, url]
+options = "--corpus toy --min-positives 1 --quiet --wait 100 --db".split()
+labellers = ["--labeller", "citing exact", "--labeller", "citing aligned 0.6"]
+sys.argv = ["pinakes", "derive", "summaries", *options, url, *labellers]
 main()
 """
 SPLIT, MADE, LABELLED, BATCHES = 3, 4, 7, 10
