@@ -30,12 +30,11 @@ def work(key: str, dois: str = "", **columns: Any) -> Rows:
 
 def full_text(source_id: str, *sections: str, title: str | None = None, **columns: Any) -> Rows:
     """A paper with sections."""
-    paper = toy_paper(source_id, title=title or f"Title of {source_id}", **columns)
-    paper["sections"] = [
+    texts = [
         {"source_id": source_id, "section_number": number, "title": None, "text": text}
         for number, text in enumerate(sections, start=1)
     ]
-    return paper
+    return {**toy_paper(source_id, title=title or f"Title of {source_id}", **columns), "sections": texts}
 
 
 def make_papers() -> dict[str, Rows]:
