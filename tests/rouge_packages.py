@@ -1,4 +1,4 @@
-"""ROUGE by the packages themselves, and the loop that scores whole summaries with them: references for tests."""
+"""ROUGE by the packages themselves, and the loop that scores whole summaries with them: references."""
 
 import functools
 from collections.abc import Callable, Sequence

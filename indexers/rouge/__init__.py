@@ -1,1 +1,1 @@
-"""ROUGE as two packages define it, and summaries that are augmented by it sentence for sentence. No database."""
+"""ROUGE as two packages define it, and summaries that grow by it sentence for sentence. No database."""

@@ -1,16 +1,17 @@
 """A summary that grows by the sentence which raises its ROUGE against a query most, as long as one does.
 
-The sentences are those that a loop over whole summaries picks (the first of the best; a score must be strictly
-better); the work is a fraction. Whole tokens are read once. For n-grams each occurrence in a candidate is looked at once
-in the whole run, when it stops counting, and a step costs a few array operations over the candidates. For
-rougeL of `rouge_score` a step costs a few operations a candidate's token that the query has, whatever the
-summary's length. For rougeL of `rouge` a step costs the words of the covered sets, and, where the summary's
-last segment is open, that segment's row and the candidates' heads. Memory is linear in the tokens.
+The picks and scores are those of a loop that scores whole summaries: the first of the best sentences, and
+only if it is strictly better. Only changes are computed. N-grams: each occurrence in a candidate is looked at
+once in a whole run, when it stops counting, and a step costs a few array operations over the candidates.
+rougeL of `rouge_score`: a step costs a few operations for each token of a candidate that the query has,
+whatever the summary's length. rougeL of `rouge`: a step costs the words of the covered sets, and, where the
+summary's last segment is open, the heads of the candidates, which continue it. Memory is linear in the
+tokens.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -20,10 +21,17 @@ from pinakes.indexers.rouge.formulas import ORDERS, Metric, Stat, check_measure,
 from pinakes.indexers.rouge.longest import Subsequence, UnionSubsequence
 from pinakes.indexers.rouge.scores import score_rouge
 from pinakes.indexers.rouge.semantics import SemanticsName, find_semantics, split_segments
-from pinakes.indexers.rouge.tallies import DistinctGrams, SharedGrams, State, Tally, TokenCount
+from pinakes.indexers.rouge.tallies import (
+    DistinctGrams,
+    SharedGrams,
+    State,
+    Tally,
+    TokenCount,
+    make_keys,
+)
 
 Start = Literal["zero", "citing"]
-STARTS: tuple[str, ...] = ("zero", "citing")
+STARTS: Final[tuple[str, ...]] = ("zero", "citing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,9 @@ class Augmentation:
         picks: numbers of sentences, in the order of their steps.
         scores: the summary's score after each step.
         start_score: what the first step had to exceed.
-        score: that of the returned summary: the seed's own where nothing was picked, 0 where there is no seed.
+        score: that of the returned summary; the seed's own where nothing was picked, 0 without a seed.
         published_score: that of the last step which was computed, accepted or not: what the published code
-            returns, mostly the score of a rejected sentence. None where no sentence was left to score.
+            returns, mostly the score of a rejected sentence. None where there is no sentence.
     """
 
     picks: list[int]
@@ -80,40 +88,32 @@ def augment(
     tokens scores 0, so that an empty document, or a query without words, has no picks.
 
     >>> settings = GreedySettings("rouge2", "f", "rouge", "zero")
-    >>> augment("a new model ranks papers", ["a new model.", "thanks to all.", "it ranks papers."], None, settings)
-    Augmentation(picks=[0, 2], scores=[...
+    >>> sentences = ["A model.", "We thank everyone.", "the model ranks papers."]
+    >>> augment("the new model ranks papers", sentences, None, settings).picks
+    [2]
 
     Raises:
         InputError: the document was read in another semantics.
     """
     document = _find_document(sentences, settings.semantics)
     seed = None if cited is None else document.read_piece(cited)
-    size, overlap_of, size_of = _make_tallies(document, query, settings)
+    run = _Run(document, query, settings)
     own = 0.0
-    if cited is not None:
+    if cited is not None and seed is not None:
         own = score_rouge(settings.metric, settings.stat, settings.semantics, cited, query)
+        run.take(seed)
     start = own if settings.start == "citing" else 0.0
-    state = State(START if document.semantics.distinct else OPEN, -1, np.ones(len(document.pieces), bool))
-    tallies = [tally for tally in (overlap_of, size_of) if tally is not None]
-    if seed is not None:
-        _take(seed, tallies, state)
     picks: list[int] = []
     scores: list[float] = []
-    current, published = start, None
-    while state.remaining.any():
-        sizes = 0 if size_of is None else size_of.extend(state)
-        rated = compute_scores(
-            overlap_of.extend(state), sizes, size, settings.stat, distinct=document.semantics.distinct
-        )
-        best = int(np.argmax(np.where(state.remaining, rated, -1.0)))
-        published = float(rated[best])
-        if not published > current:
+    published = None
+    while run.state.remaining.any():
+        best, published = run.find_best()
+        if not published > (scores[-1] if scores else start):
             break
-        current = published
         picks.append(best)
-        scores.append(current)
-        state.remaining[best] = False
-        _take(document.pieces[best], tallies, state)
+        scores.append(published)
+        run.state.remaining[best] = False
+        run.take(document.find_piece(best))
     return Augmentation(picks, scores, start, scores[-1] if scores else own, published)
 
 
@@ -128,35 +128,43 @@ def _find_document(sentences: Sequence[str] | Document, semantics: str) -> Docum
     return sentences
 
 
-def _take(piece: Piece, tallies: Sequence[Tally], state: State) -> None:
-    for tally in tallies:
-        tally.take(piece, state)
-    kept = piece.list_kept(state.end)
-    state.last = kept[-1] if kept else state.last
-    state.end = piece.end_after(state.end)
+class _Run:
+    """One query's counts over a document."""
 
+    def __init__(self, document: Document, query: str, settings: GreedySettings) -> None:
+        self._stat, self._distinct = settings.stat, document.semantics.distinct
+        end = START if self._distinct else OPEN
+        self.state = State(end, -1, np.ones(len(document.texts), bool))
+        order = ORDERS[settings.metric]
+        words = split_segments(query) if self._distinct else [document.semantics.split(query)]
+        segments = list(map(document.numbering.number, words))
+        tokens = [token for segment in segments for token in segment]
+        keys = make_keys(-1, tokens, order)
+        self._query_size = len(set(keys)) if self._distinct else len(keys)
+        self._shared: Tally
+        if settings.metric != "rougeL":
+            self._shared = SharedGrams(document, keys, order, distinct=self._distinct)
+        elif self._distinct:
+            self._shared = UnionSubsequence(document, segments)
+        else:
+            self._shared = Subsequence(document, tokens)
+        self._size: Tally | None = None  # recall does without
+        if settings.stat == "f":
+            self._size = (DistinctGrams if self._distinct else TokenCount)(document, order)
 
-def _make_tallies(
-    document: Document, query: str, settings: GreedySettings
-) -> tuple[int, Tally, Tally | None]:
-    """The size of the query, what a summary shares with it, and a summary's size where the score needs it."""
-    order, distinct = ORDERS[settings.metric], document.semantics.distinct
-    numbering = document.numbering
-    segments = [numbering.number(words) for words in _split(query, document)]
-    tokens = [token for segment in segments for token in segment]
-    overlap: Tally
-    if settings.metric != "rougeL":
-        overlap = SharedGrams(document, tokens, order, distinct=distinct)
-    elif distinct:
-        overlap = UnionSubsequence(document, segments)
-    else:
-        overlap = Subsequence(document, tokens)
-    grams = list(zip(*(tokens[first:] for first in range(order)), strict=False))
-    size = len(set(grams)) if distinct else len(grams)
-    if settings.stat == "recall":
-        return size, overlap, None
-    return size, overlap, DistinctGrams(document, order) if distinct else TokenCount(document, order)
+    def find_best(self) -> tuple[int, float]:
+        """The first of the best remaining candidates, and the score of the summary with it."""
+        sizes = 0 if self._size is None else self._size.extend(self.state)
+        shared = self._shared.extend(self.state)
+        rated = compute_scores(shared, sizes, self._query_size, self._stat, distinct=self._distinct)
+        best = int(np.argmax(np.where(self.state.remaining, rated, -1.0)))
+        return best, float(rated[best])
 
-
-def _split(query: str, document: Document) -> list[list[str]]:
-    return split_segments(query) if document.semantics.distinct else [document.semantics.split(query)]
+    def take(self, piece: Piece) -> None:
+        """Join a candidate or the seed to the summary."""
+        self._shared.take(piece, self.state)
+        if self._size is not None:
+            self._size.take(piece, self.state)
+        kept = piece.list_kept(self.state.end)
+        self.state.last = kept[-1] if kept else self.state.last
+        self.state.end = piece.end_after(self.state.end)

@@ -1,12 +1,13 @@
 """Tallies of rougeL: the longest common subsequence with the query, and the union that rouge 1.0.1 takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.rouge.document import EMPTY, OPEN, Document, Piece
+from pinakes.indexers.rouge.document import EMPTY, OPEN, Document, Piece, Table
 from pinakes.indexers.rouge.subsequences import (
     Prefix,
     Segments,
@@ -30,7 +31,7 @@ class Subsequence:
         self._masks = mask_tokens(query)
         self._length = len(query)
         self._row = (1 << self._length) - 1
-        self._candidates = [mask_all(piece.segments[0], self._masks) for piece in document.pieces]
+        self._candidates = _mask_candidates(document.find_table(OPEN), self._masks)
 
     def extend(self, state: State) -> Longs:
         """The length with each candidate."""
@@ -55,9 +56,9 @@ class UnionSubsequence:
     def __init__(self, document: Document, query: Sequence[Sequence[int]]) -> None:
         self._reference = Segments(query)
         self._words = max(1, -(-len(self._reference.tokens) // (8 * _WORD)))
-        self._heads = [self._reference.keep(piece.segments[0]) for piece in document.pieces]
-        self._pieces = document.pieces
-        self._rests = self._pack([self._cover_rest(piece) for piece in document.pieces])
+        self._pieces = [document.find_piece(number) for number in range(len(document.texts))]
+        self._heads = [self._reference.keep(piece.segments[0]) for piece in self._pieces]
+        self._rests = self._pack([self._cover_rest(piece) for piece in self._pieces])
         self._alone = self._pack([self._reference.cover(head) for head in self._heads])
         self._empty = self._reference.cover(self._reference.keep([EMPTY]))
         self._closed = 0
@@ -67,7 +68,8 @@ class UnionSubsequence:
         """The number with each candidate."""
         heads = self._continue(state) if self._prefix.tokens else self._lead(state.end)
         covered = heads | self._rests | self._pack([self._closed])
-        return np.bitwise_count(covered).sum(axis=1, dtype=np.int64)
+        counts: Longs = np.bitwise_count(covered).sum(axis=1, dtype=np.int64)
+        return counts
 
     def take(self, piece: Piece, state: State) -> None:
         """Close the segments that end, and open the one that does not."""
@@ -111,3 +113,12 @@ class UnionSubsequence:
         width = self._words * _WORD
         packed = b"".join(bits.to_bytes(width, "little") for bits in covered)
         return np.frombuffer(packed, "<u8").reshape(len(covered), self._words)
+
+
+def _mask_candidates(table: Table, masks: Mapping[int, int]) -> list[list[int]]:
+    """The masks of those tokens of each candidate that the query has."""
+    known = np.fromiter(masks, np.int32, len(masks))
+    held = np.flatnonzero(np.isin(table.tokens, known))
+    found = list(map(masks.__getitem__, table.tokens[held].tolist()))
+    stops = np.cumsum(np.bincount(table.owners[held], minlength=len(table.lengths))).tolist()
+    return [found[first:stop] for first, stop in pairwise([0, *stops])]

@@ -1,7 +1,7 @@
 """Which candidate holds which n-gram: what every candidate loses when n-grams are used up.
 
-An entry is the r-th occurrence of an n-gram in a candidate. It counts as long as at least r of that n-gram are
-wanted; so each entry is looked at once in a whole run, when it stops counting.
+An entry is the r-th occurrence of an n-gram in a candidate. It counts as long as at least r of that n-gram
+are wanted; so each entry is looked at once in a whole run, when it stops counting.
 """
 
 import numpy as np
@@ -17,9 +17,10 @@ class Postings:
         keys: (n-grams,) different ones, ascending.
         starts: (n-grams + 1,) where the entries of each begin.
         owners, ranks: (entries,) the candidate and r.
+        distinct: (candidates,) how many different n-grams each holds.
     """
 
-    def __init__(self, keys: Longs, owners: Longs, candidates: int) -> None:
+    def __init__(self, keys: Longs, owners: NDArray[np.int32], candidates: int) -> None:
         ordered, order = sort_stably(keys)
         self.candidates = candidates
         self.owners = owners[order]
@@ -30,6 +31,7 @@ class Postings:
         is_new[1:] |= self.owners[1:] != self.owners[:-1]
         places = np.arange(len(keys))
         self.ranks = places - np.maximum.accumulate(np.where(is_new, places, 0)) + 1
+        self.distinct = np.bincount(self.owners[is_new], minlength=candidates)
 
     def count(self, keys: Longs, before: Longs, after: Longs) -> Longs:
         """(candidates,) how many entries of the n-grams `keys` have before >= r > after.
@@ -37,9 +39,9 @@ class Postings:
         An n-gram that no candidate holds adds nothing.
         """
         at = np.searchsorted(self.keys, keys)
-        held = np.flatnonzero(self.keys[np.minimum(at, len(self.keys) - 1)] == keys) if len(self.keys) else []
-        if not len(held):
+        if not len(self.keys):
             return np.zeros(self.candidates, np.int64)
+        held = np.flatnonzero(self.keys[np.minimum(at, len(self.keys) - 1)] == keys)
         firsts, stops = self.starts[at[held]], self.starts[at[held] + 1]
         lengths = stops - firsts
         shifts = firsts - np.cumsum(lengths) + lengths

@@ -1,12 +1,13 @@
 """What the tokens of a text are, in each of three semantics.
 
-`rouge_score` is the default of the package rouge-score 0.1.2: lower case, runs of `[a-z0-9]`, Porter's stems of
-words above three characters, n-grams counted. `rouge_score_plain` is the same without stems. `rouge` is the
-package rouge 1.0.1: segments between full stops, their words between white space, case and punctuation kept,
-each different n-gram counted once; a segment of white space alone is one empty token.
+`rouge_score` is the default of the package rouge-score 0.1.2: lower case, runs of `[a-z0-9]`, Porter's stems
+of words above three characters, n-grams counted. `rouge_score_plain` is the same without stems. `rouge` is
+the package rouge 1.0.1: segments between full stops, their words between white space, case and punctuation
+kept, each different n-gram counted once; a segment of white space alone is one empty token.
 """
 
 import functools
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -15,18 +16,23 @@ from pinakes.errors import UnknownNameError
 
 SemanticsName = Literal["rouge_score", "rouge_score_plain", "rouge"]
 
-_ALPHANUMERIC: Final = b"abcdefghijklmnopqrstuvwxyz0123456789"
-_TO_SPACES: Final = bytes(byte if byte in _ALPHANUMERIC else 32 for byte in range(256))
 _UNSTEMMED: Final = 3  # characters of the longest word that rouge-score does not stem
 
 
-def split_words(text: str) -> list[str]:
-    """The runs of `[a-z0-9]` in the lower-cased text: rouge-score's tokens before stemming.
+def split_words(text: str, mark: str = "") -> list[str]:
+    """The runs of `[a-z0-9]` in the lower-cased text, and of `mark`: rouge-score's tokens before stemming.
 
     >>> split_words("The F1-score of GPT-4 is 0.93.")
     ['the', 'f1', 'score', 'of', 'gpt', '4', 'is', '0', '93']
     """
-    return text.lower().encode("ascii", "replace").translate(_TO_SPACES).decode("ascii").split()
+    to_spaces = _map_to_spaces(mark)
+    return text.lower().encode("ascii", "replace").translate(to_spaces).decode("ascii").split()
+
+
+@functools.cache
+def _map_to_spaces(mark: str) -> bytes:
+    kept = (string.ascii_lowercase + string.digits + mark).encode("ascii")
+    return bytes(byte if byte in kept else ord(" ") for byte in range(256))
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def mask_tokens(tokens: Iterable[Token]) -> dict[Token, int]:
 
 
 def extend_row(row: int, masks: Iterable[int]) -> int:
-    """The row after more tokens, given as the masks of their places; bits above the reference mean nothing."""
+    """The row after more tokens, given as the masks of their places; bits above it mean nothing."""
     for mask in masks:
         both = row & mask
         row = (row + both) | (row ^ both)
@@ -43,10 +43,11 @@ def measure_row(row: int, length: int) -> int:
 class Segments(Generic[Token]):
     """A reference in segments: which tokens the union of longest common subsequences with a segment covers.
 
-    rouge 1.0.1 takes one longest common subsequence for each pair of segments, the one that it finds going back
-    from the end: equal tokens are taken; else it drops the reference's token where that alone keeps the
-    length, and the other's where not. All segments share one row; a bit between two stops the carry. A column
-    is one token of the hypothesis; going back costs a few operations a column and segment, and no table.
+    rouge 1.0.1 takes one longest common subsequence for each pair of segments, the one that it finds going
+    back from the end: equal tokens are taken; else it drops the reference's token where only that keeps the
+    length, and the other's where not. So a token of the hypothesis takes the last place before the present
+    one where it stands, if that is the present one or if the token makes the subsequence longer. All segments
+    share one row; a bit between two stops the carry.
 
     Attributes:
         tokens: the different tokens; a covered set is a whole number with a bit for each.
@@ -103,7 +104,7 @@ class Segments(Generic[Token]):
     def _go_back(
         self, first: int, place: int, tokens: Sequence[Token], rows: Sequence[int]
     ) -> tuple[int, int]:
-        """What is taken going back from `place` of a segment over all tokens, and at which place that ends."""
+        """What is taken going back from `place` of a segment over all tokens, and where that ends."""
         taken = 0
         below = (1 << place) - (1 << first)
         for number in range(len(tokens) - 1, -1, -1):
@@ -126,7 +127,7 @@ class Segments(Generic[Token]):
 
 
 class Prefix(Generic[Token]):
-    """An open segment that candidates continue: its kept tokens, their rows, and what is covered from each place."""
+    """An open segment that candidates continue: kept tokens, their rows, what each place covers."""
 
     def __init__(self, tokens: Sequence[Token] = (), rows: Sequence[int] = ()) -> None:
         self.tokens = tokens
