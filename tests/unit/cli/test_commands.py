@@ -52,11 +52,13 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
-    names = "init load resolve deduplicate fetch derive encode index search sample construct export-pools"
-    more = "systems use-corpus run import-run export-run cross-format reproduce tune evaluate compare"
+    names = "init load resolve deduplicate fetch derive export encode index search sample"
+    more = "construct export-pools systems use-corpus run import-run export-run cross-format reproduce"
+    last = "tune evaluate compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),
         *more.split(),
+        *last.split(),
         "agreement",
         "errors",
         "report",
@@ -66,6 +68,8 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
     ]
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
         "derive neighbours",
+        "derive summaries",
+        "export summaries",
         "index benchmark",
         "index faiss",
         "index pgvector",
