@@ -91,8 +91,8 @@ def add_world(
         for key, one in cites.items():
             _add_example(rows, {"paper_id": paper_id, "reference_id": number[key]}, producer, one, places)
     with database.begin() as session:
-        made = {"corpus_id": corpus_id, "name": corpus}
-        session.execute(sa.insert(corpora).values(**made))
+        told = dict.fromkeys(("title", "version", "licence", "source"), "toy")
+        session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=corpus, **told))
         for table, found in rows.items():
             if found:
                 names = list(dict.fromkeys(name for row in found for name in row))
