@@ -22,7 +22,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         *("corpus", "producer", "query_id", "paper_id", "source_id", "reference_id", "reference_key"),
         *("query", "cited", "splitter", "sentences"),
     ),
-    "sentences": (
+    "document_sentences": (
         *("corpus", "splitter", "paper_id", "source_id", "section_number", "position", "place", "text"),
     ),
     "labels": (
@@ -172,7 +172,7 @@ class SummaryQuestions:
 
     def select_paper_texts(self, parts: Collection[str] = PARTS) -> sa.Select[Any]:
         """paper_id, place (from 1) and text of every sentence that is read of the parts, in no order."""
-        view, examples = relate(self.benchmark, "sentences"), relate(self.benchmark, "examples")
+        view, examples = relate(self.benchmark, "document_sentences"), relate(self.benchmark, "examples")
         asked = sa.select(examples.c.paper_id, examples.c.splitter).where(self._choose(examples, parts))
         documents = asked.distinct().subquery("documents")
         same = sa.and_(documents.c.paper_id == view.c.paper_id, documents.c.splitter == view.c.splitter)

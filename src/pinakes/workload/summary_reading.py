@@ -94,7 +94,7 @@ def _read_parts(session: Session, benchmark: Benchmark, mode: AskedMode) -> dict
 
 def _read_documents(session: Session, benchmark: Benchmark) -> dict[Key, Document]:
     """The whole documents of the examples."""
-    view, examples = relate(benchmark, "sentences"), relate(benchmark, "examples")
+    view, examples = relate(benchmark, "document_sentences"), relate(benchmark, "examples")
     asked = sa.select(examples.c.paper_id, examples.c.splitter).where(choose_rows(benchmark, examples))
     chosen = asked.distinct().subquery("documents")
     same = sa.and_(chosen.c.paper_id == view.c.paper_id, chosen.c.splitter == view.c.splitter)
