@@ -1,1 +1,1 @@
-"""Scores of a document's sentences for a query: TF-IDF, BM25, features and logistic regression; no database."""
+"""Scores of a document's sentences for a query: by terms, by vectors, by logistic regression; no database."""

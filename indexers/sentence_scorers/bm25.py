@@ -1,8 +1,7 @@
 """BM25 of a document's sentences for a query, with Lucene's formula, over the document or a training set.
 
-The score is the sum over the query's terms (a repeated term counts each time) of
-ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)), as `indexers.bm25`,
-with exact lengths; N, df and avgdl are of the sentences that it is fitted on.
+The score is that of `indexers.bm25`, with exact lengths: the sum over the query's terms (a repeated term counts
+each time) of ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)). N, df and avgdl are of the sentences that it is fitted on.
 """
 
 from collections import Counter
@@ -30,7 +29,7 @@ class Statistics:
 
 
 class Bm25Sentences:
-    """Scores sentences by BM25; `training`: the sentences whose statistics hold, None: those of a document."""
+    """Scores sentences by BM25; `training`: the sentences that are counted, None: those of a document."""
 
     def __init__(
         self, analysis: str, k1: float = K1, b: float = B, training: Iterable[str] | None = None

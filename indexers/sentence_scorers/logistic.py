@@ -1,7 +1,7 @@
 """A logistic regression over features of sentences, whose C is chosen on folds of whole papers.
 
-The loss is scikit-learn's: |w|^2 / 2 + C * sum of the log losses, with an intercept that is not penalised, over
-features of mean 0 and deviation 1; solved by Newton's method to convergence. Sums are taken without BLAS, so
+The loss is scikit-learn's: |w|^2 / 2 + C * sum of the log losses, with an intercept that is not penalised,
+over features of mean 0 and deviation 1; solved by Newton's method to convergence. Sums are taken without BLAS, so
 that no number of threads changes a bit.
 """
 
@@ -99,7 +99,7 @@ def _cross_fit(examples: Examples, c: float, folds: NDArray[np.intp]) -> Matrix:
 
 
 def fit(features: Matrix, labels: NDArray[np.bool_], c: float) -> tuple[LogisticModel, int]:
-    """The regression at its optimum, and Newton's steps. Raises `IndexingError` where it does not converge."""
+    """The regression at its optimum, and the steps. Raises `IndexingError` where it does not converge."""
     means, deviations = features.mean(axis=0), features.std(axis=0)
     deviations = np.where(deviations > 0, deviations, 1.0)
     scaled = np.column_stack([(features - means) / deviations, np.ones(len(features))])

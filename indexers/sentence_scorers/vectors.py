@@ -23,8 +23,10 @@ def compare_vectors(
     nothing below 0.
 
     >>> axes = np.eye(2, dtype=np.float32)
-    >>> compare_vectors(axes[0], axes, "cosine").tolist(), compare_vectors(axes[0], axes * 3, "l2").round(2).tolist()
-    ([1.0, 0.0], [-2.0, -3.16])
+    >>> compare_vectors(axes[0], axes, "cosine").tolist()
+    [1.0, 0.0]
+    >>> compare_vectors(axes[0], axes * 3, "l2").round(2).tolist()
+    [-2.0, -3.16]
     """
     wide, asked = sentences.astype(np.float64), query.astype(np.float64)
     if distance == "l2":

@@ -150,6 +150,10 @@ def _check(
             f"{len(without)} examples of {benchmark.asked_of} are on no side of the split {mode.scheme}, as "
             f"{without[0]}; {again}"
         )
+    if len({row["paper_id"] for row in listed}) < len({(row["paper_id"], row["splitter"]) for row in listed}):
+        raise BenchmarkError(
+            f"{benchmark.asked_of} has examples of one paper by two splitters; expected one a producer."
+        )
     for row in listed:
         document = documents.get((row["paper_id"], row["splitter"]))
         count = 0 if document is None else len(document.sentences)
