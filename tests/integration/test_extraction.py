@@ -228,8 +228,8 @@ HOSTILE = {
 }
 
 
-# p1 shares no term with its query, p2 has none; "one" of p4 is no trigram of the training sentences and a stop
-# word of English; a regression also reads where a sentence stands
+# p1 shares no term with its query, p2 has none; "one" of p4 is no trigram of the training sentences and a
+# stop word of English; a regression also reads where a sentence stands
 FLAT = {
     ("sentence_tfidf", "words"): 2.0,
     ("sentence_tfidf", "chars"): 3.0,
