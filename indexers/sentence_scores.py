@@ -131,4 +131,5 @@ def score_vectors(query: NDArray[np.floating[Any]], sentences: NDArray[np.floati
     # not by BLAS, whose sums depend on the number of threads
     lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows) * np.einsum("d,d->", asked, asked))
     products: Scores = np.einsum("nd,d->n", rows, asked)
-    return np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    cosines: Scores = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    return cosines
