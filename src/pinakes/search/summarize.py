@@ -16,18 +16,10 @@ from pinakes.errors import InputError
 from pinakes.indexers.analysis import well_formed
 from pinakes.indexers.lexical import check_k
 from pinakes.schema import cited_references, corpora
-from pinakes.search.documents import (
-    SPLITTERS,
-    Document,
-    ScoredSentence,
-    Splitter,
-    Summary,
-    clean_id,
-    find_paper,
-    read_file,
-    read_paper,
-)
+from pinakes.search.documents import SPLITTERS, Document, ScoredSentence, Splitter, Summary
+from pinakes.search.papers import clean_id, find_paper, read_paper
 from pinakes.search.sentence_scorers import ScorerOptions, find_scorer
+from pinakes.search.text_files import read_file
 from pinakes.workload.scope import open_corpus
 
 _WORD: Final = re.compile(r"[^\W_]+")
