@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 
 from pinakes.errors import InputError, UnknownNameError
-from pinakes.indexers.punkt import split_sentences
 from pinakes.texts.neighbours.analysers import ANALYSERS, find_analyser, nltk, spacy
 from pinakes.texts.neighbours.analysers.base import Analyser
 from pinakes.texts.neighbours.analysers.noun_phrases import LONGEST, find_noun_phrases
+from pinakes.texts.neighbours.analysers.sentences import split_sentences
 from pinakes.texts.neighbours.analysers.textblob import analyse_text
 from pinakes.texts.neighbours.analysers.words import split_words
 from tests.unit.texts.table_7 import ABSTRACT, PAPER, TITLE

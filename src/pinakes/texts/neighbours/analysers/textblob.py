@@ -6,10 +6,10 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
-from pinakes.indexers.punkt import split_sentences
 from pinakes.texts.neighbours.analysers.base import Analyser, Sentence, join_sentences
 from pinakes.texts.neighbours.analysers.noun_phrases import find_noun_phrases
 from pinakes.texts.neighbours.analysers.penn import write_letters
+from pinakes.texts.neighbours.analysers.sentences import split_sentences
 from pinakes.texts.neighbours.analysers.words import split_words
 from pinakes.texts.neighbours.analysis import AnalysedText
 
