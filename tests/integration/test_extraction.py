@@ -1,6 +1,5 @@
 """Extraction of sentences from the tables to scores, on both databases."""
 
-
 from pinakes.database import Database
 from pinakes.tasks.base import choose_corpus
 from pinakes.workload.benchmark import open_benchmark
