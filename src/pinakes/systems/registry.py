@@ -17,6 +17,9 @@ from pinakes.systems.base import ABILITIES, Ability, System, SystemOptions
 SYSTEMS: Final = {
     "bm25": "pinakes.systems.bm25:Bm25System",
     "lsa": "pinakes.systems.lsa:LsaSystem",
+    "sentence_bm25": "pinakes.systems.extractors.lexical:SentenceBm25",
+    "sentence_logistic": "pinakes.systems.extractors.logistic:SentenceLogistic",
+    "sentence_tfidf": "pinakes.systems.extractors.lexical:SentenceTfidf",
     "sparse_bm25": "pinakes.systems.sparse:SparseBm25System",
     "tfidf": "pinakes.systems.tfidf:TfidfSystem",
     "word2vec": "pinakes.systems.word2vec:Word2VecSystem",
@@ -25,6 +28,7 @@ COMBINED: Final = {
     "formats": "pinakes.systems.dense:FormatSystem",
     "mean": "pinakes.systems.dense:EnsembleSystem",
     "rrf": "pinakes.systems.fusion:RankFusion",
+    "sentence_similarity": "pinakes.systems.extractors.similarity:SentenceSimilarity",
     "sentences": "pinakes.systems.sentences.system:SentenceSystem",
     "sum": "pinakes.systems.fusion:SumFusion",
     "transport": "pinakes.systems.sentences.system:TransportSystem",
@@ -35,6 +39,8 @@ OF_VECTORS: Final = (DENSE, COMBINED["mean"], COMBINED["formats"])
 """what has an embedding of a text, and may have one for each format"""
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
+OF_ONE: Final = (SENTENCES, TRANSPORT, "sentence_similarity")
+"""kinds that are of one encoder"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def list_systems() -> list[str]:
 def _spell_combined(kind: str) -> str:
     if kind == "formats":
         return "formats:CODE=SYSTEM,CODE=SYSTEM"
-    return f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM"
+    return f"{kind}:SYSTEM" if kind in OF_ONE else f"{kind}:SYSTEM,SYSTEM"
 
 
 def expand_name(name: str) -> str:
