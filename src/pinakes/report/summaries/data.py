@@ -57,7 +57,7 @@ class Positives:
 
     Attributes:
         examples, without: with a sentence; of these, how many have no relevant one.
-        shares: name -> of relevant sentences among those of an example; the standard deviation is of a sample.
+        shares: name -> of relevant sentences among those of an example; the deviation is that of a sample.
         spans: length -> how many runs of consecutive relevant sentences.
         mean_positives: relevant sentences of an example.
     """

@@ -1,4 +1,4 @@
-"""One example to be read side by side: the sentences that are relevant, and those that each run ranks first."""
+"""One example to be read side by side: the sentences that are relevant, and those each run ranks first."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final

@@ -77,7 +77,7 @@ def _make_row(example: ShownExample, line: ShownSentence | Gap) -> Row:
 def describe_marks() -> str:
     """How to read the columns."""
     return (
-        f"“cites”: one of the citing sentences; “step”: added by the augmentation in that step. Numbers: the first {TOP} "
-        "sentences of each run, by rank; bold where the sentence is relevant. Of a long document the marked "
-        "sentences are shown, with their neighbours."
+        "“cites”: one of the citing sentences; “step”: added by the augmentation in that step. Numbers: the "
+        f"first {TOP} sentences of each run, by rank; bold where the sentence is relevant. Of a long document "
+        "the marked sentences are shown, with their neighbours."
     )

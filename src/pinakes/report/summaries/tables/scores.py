@@ -166,8 +166,9 @@ def rouge_table(report: SummaryReport) -> Table | None:
         for k, text in groups
     ]
     note = (
-        "F1 of the best sentences, in the paper's order, in parentheses the 95 % bootstrap interval over papers, "
-        "where it was computed. The mode corrected counts as rouge-score does, the mode published as pip rouge 1.0.1."
+        "F1 of the best sentences, in the paper's order, in parentheses the 95 % bootstrap interval over "
+        "papers, where it was computed. The mode corrected counts as rouge-score does, the mode published as "
+        "pip rouge 1.0.1."
     )
     return Table("ROUGE of the extracted summaries", columns, rows, note, (Heading("", 2), *headings))
 
