@@ -1,7 +1,8 @@
 """BM25 of a document's sentences for a query, with Lucene's formula, over the document or a training set.
 
-The score is that of `indexers.bm25`, with exact lengths: the sum over the query's terms (a repeated term counts
-each time) of ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)). N, df and avgdl are of the sentences that it is fitted on.
+The score is that of `indexers.bm25`, with exact lengths: the sum over the query's terms (a repeated term
+counts each time) of ln(1 + (N - df + 0.5) / (df + 0.5)) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl /
+avgdl)), where N, df and avgdl are of the sentences that it is fitted on.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
 """A logistic regression over features of sentences, whose C is chosen on folds of whole papers.
 
 The loss is scikit-learn's: |w|^2 / 2 + C * sum of the log losses, with an intercept that is not penalised,
-over features of mean 0 and deviation 1; solved by Newton's method to convergence. Sums are taken without BLAS, so
-that no number of threads changes a bit.
+over features of mean 0 and deviation 1; solved by Newton's method. Sums are taken without BLAS,
+so that no number of threads changes a bit.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,16 +1,24 @@
 """Sentences added to the citing ones, each the one that makes the summary most like the query: by ROUGE."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from pinakes.texts.summaries.labellers import Labeller
 
 if TYPE_CHECKING:
+    from pinakes.indexers.rouge.document import Document
     from pinakes.indexers.rouge.greedy import Augmentation
 
 
+def read_sentences(sentences: Sequence[str], semantics: str) -> "Document":
+    """A paper's sentences as augmentation reads them, for all examples of the paper."""
+    from pinakes.indexers.rouge.document import read_document
+
+    return read_document(sentences, semantics)
+
+
 def augment_example(
-    labeller: Labeller, query: str, sentences: Sequence[str], contexts: Sequence[str]
+    labeller: Labeller, query: str, document: "Document", contexts: Sequence[str]
 ) -> "Augmentation":
     """What the greedy labeller adds to the citing contexts.
 
@@ -19,5 +27,5 @@ def augment_example(
     from pinakes.indexers.rouge.greedy import GreedySettings, augment
 
     cited = ("" if labeller.is_published else " ").join(contexts)
-    settings = GreedySettings(labeller.metric, labeller.stat, labeller.semantics, labeller.start)
-    return augment(query, sentences, cited or None, settings)
+    names = cast(Any, (labeller.metric, labeller.stat, labeller.semantics, labeller.start))
+    return augment(query, document, cited or None, GreedySettings(*names))

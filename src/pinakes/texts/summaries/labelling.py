@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from pinakes.texts.summaries.alignment import SentenceIndex
-from pinakes.texts.summaries.augmenting import augment_example
+from pinakes.texts.summaries.augmenting import augment_example, read_sentences
 from pinakes.texts.summaries.labellers import THRESHOLD, Labeller
 from pinakes.texts.summaries.splitters import Splitter
+
+if TYPE_CHECKING:
+    from pinakes.indexers.rouge.document import Document as ReadDocument
 
 _KEY: Final = [("paper_id", pa.int64()), ("reference_id", pa.int64()), ("labeller", pa.string())]
 LABELS: Final = pa.schema(
@@ -66,6 +69,16 @@ class Document:
         """The sentences by text and token."""
         return SentenceIndex(self.sentences)
 
+    @cached_property
+    def _readings(self) -> "dict[str, ReadDocument]":
+        return {}
+
+    def read(self, semantics: str) -> "ReadDocument":
+        """The sentences as augmentation reads them."""
+        if semantics not in self._readings:
+            self._readings[semantics] = read_sentences(self.sentences, semantics)
+        return self._readings[semantics]
+
 
 Found = dict[int, tuple[int | None, float | None]]
 """which sentence, from 0 -> step and score"""
@@ -110,7 +123,7 @@ def label_example(
     if labeller.kind == "aligned":
         aligned = index.align(citing, labeller.threshold)
         return {place: (None, score) for place, score in aligned.items()}, None
-    made = augment_example(labeller, query, document.sentences, contexts)
+    made = augment_example(labeller, query, document.read(labeller.semantics), contexts)
     seeds: dict[int, float | None]
     if labeller.is_published:
         seeds = dict.fromkeys(index.find_same(citing))
