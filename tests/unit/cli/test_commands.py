@@ -52,7 +52,7 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
-    names = "init load resolve deduplicate fetch derive encode index search sample construct export-pools"
+    names = "init load resolve deduplicate fetch derive encode index search summarize sample construct export-pools"
     more = "systems use-corpus run import-run export-run cross-format reproduce tune evaluate compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),

@@ -56,17 +56,25 @@ class Positives:
     """Relevant sentences of the examples of one part, in one mode: Table 4.
 
     Attributes:
-        examples, without: with a sentence; of these, how many have no relevant one.
-        shares: name -> of relevant sentences among those of an example; the deviation is that of a sample.
-        spans: length -> how many runs of consecutive relevant sentences.
+        without: examples without a relevant sentence.
         mean_positives: relevant sentences of an example.
+        shares: column of the view `positives` -> share of relevant sentences among those of an example.
+        spans: length -> how many runs of consecutive relevant sentences, and their share of all.
     """
 
     examples: int
     without: int
     mean_positives: float
     shares: Mapping[str, float]
-    spans: Mapping[int, int]
+    spans: Mapping[int, tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedPositives:
+    """What the paper prints in Table 4: shares by column, and spans by length."""
+
+    shares: Mapping[str, str] = field(default_factory=dict)
+    spans: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +182,7 @@ class SummaryReport:
     published: Sequence[PublishedScore] = ()
     datasets: Mapping[Asked, Dataset] = field(default_factory=dict)
     positives: Mapping[Asked, Positives] = field(default_factory=dict)
+    printed: PrintedPositives = field(default_factory=PrintedPositives)
     curves: Mapping[Asked, Mapping[str, Sequence[StepScores]]] = field(default_factory=dict)
     examples: Sequence[ShownExample] = ()
     trained: Mapping[int, Sequence[Trained]] = field(default_factory=dict)

@@ -125,11 +125,15 @@ def _read_example(
 
 def _find_example(session: Session, benchmark: Benchmark, asked: Asked, query_id: str) -> dict[str, Any]:
     view = relate(benchmark, "examples")
-    joined = view.join(papers, view.c.paper_id == papers.c.paper_id).join(
-        cited_references, view.c.reference_id == cited_references.c.reference_id
+    held = papers.alias("held")
+    joined = (
+        view.join(papers, view.c.paper_id == papers.c.paper_id)
+        .join(cited_references, view.c.reference_id == cited_references.c.reference_id)
+        .outerjoin(held, cited_references.c.paper_id == held.c.paper_id)
     )
     columns = ("paper_id", "splitter", "source_id", "reference_key", "query", "cited")
-    said = (papers.c.title, cited_references.c.title.label("reference"))
+    cited = sa.func.coalesce(cited_references.c.title, held.c.title)
+    said = (papers.c.title, cited.label("reference"))
     query = sa.select(*(view.c[name] for name in columns), *said).select_from(joined)
     chosen = (view.c.corpus == asked[0], view.c.producer == asked[1], view.c.query_id == query_id)
     (row,) = session.rows(query.where(*chosen))

@@ -14,7 +14,7 @@ from pinakes.report.stored_values import Value, read_values
 from pinakes.report.summaries.data import Asked, SummaryReport, Trained, list_asked
 from pinakes.report.summaries.datasets import read_datasets
 from pinakes.report.summaries.example import read_example
-from pinakes.report.summaries.labels import read_curves, read_positives
+from pinakes.report.summaries.labels import read_curves, read_positives, read_printed
 from pinakes.report.summaries.names import Variation, find_variation, is_as_published
 from pinakes.schema import trained_models
 from pinakes.workload.summaries import AskedMode
@@ -61,6 +61,7 @@ def gather_summaries(
         published=benchmark.published,
         datasets=read_datasets(database, benchmark, asked),
         positives=read_positives(database, benchmark, used, asked),
+        printed=read_printed(database, benchmark),
         curves=read_curves(database, benchmark, used, asked),
         examples=[
             example

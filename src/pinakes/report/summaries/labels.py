@@ -1,19 +1,20 @@
 """The labels of examples summed up: how many sentences are relevant, in which spans, and by which steps."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
-from pinakes.report.summaries.data import Asked, Positives, StepScores
+from pinakes.report.summaries.data import Asked, Positives, PrintedPositives, StepScores
 
-PUBLISHED_SEMANTICS = "rouge"
+PUBLISHED_SEMANTICS: Final = "rouge"
 """the third setting of a greedy labeller that counts as the published code does"""
+SHARES: Final = ("mean", "deviation", "lowest", "first_quartile", "median", "third_quartile", "highest")
+"""columns of the view `positives`, as Table 4 has them"""
 
 
 def read_positives(
@@ -27,54 +28,48 @@ def read_positives(
 def _read_positives(
     database: Database, benchmark: Benchmark, mode: str, asked: Asked, part: str
 ) -> Positives | None:
-    counted = _read(database, benchmark, "relevant_shares", ("sentences", "positives"), mode, asked, part)
-    spans = _read(database, benchmark, "relevant_spans", ("length", "spans"), mode, asked, part)
-    sentences, positives = (counted[name].to_numpy() for name in ("sentences", "positives"))
-    held = sentences > 0
-    if not held.any():
+    keys = {"mode": mode, "corpus": asked[0], "producer": asked[1], "part": part}
+    counts = ("examples", "without_positive")
+    rows = _read_rows(database, benchmark, "positives", (*counts, *SHARES), keys)
+    if not rows or rows[0]["mean"] is None:
         return None
-    pairs = zip(spans["length"].to_pylist(), spans["spans"].to_pylist(), strict=True)
+    positives = [
+        row["positives"] for row in _read_rows(database, benchmark, "example_positives", ("positives",), keys)
+    ]
+    spans = _read_rows(database, benchmark, "spans", ("length", "spans", "frequency"), keys)
     return Positives(
-        examples=int(held.sum()),
-        without=int((positives[held] == 0).sum()),
-        mean_positives=float(positives[held].mean()),
-        shares=summarise(positives[held] / sentences[held]),
-        spans={int(length): int(count) for length, count in sorted(pairs)},
+        examples=int(rows[0]["examples"]),
+        without=int(rows[0]["without_positive"]),
+        mean_positives=sum(positives) / len(positives),
+        shares={name: float(rows[0][name] or 0) for name in SHARES},
+        spans={
+            int(row["length"]): (int(row["spans"]), float(row["frequency"]))
+            for row in sorted(spans, key=lambda row: int(row["length"]))
+        },
     )
 
 
-def summarise(values: NDArray[np.float64]) -> dict[str, float]:
-    """Values as Table 4 sums them up: as pandas describes them, the deviation that of a sample.
-
-    >>> list(summarise(np.array([0.0, 0.5, 1.0])).values())
-    [0.5, 0.5, 0.0, 0.25, 0.5, 0.75, 1.0]
-    """
-    first, median, third = np.quantile(values, (0.25, 0.5, 0.75))
-    return {
-        "mean": float(values.mean()),
-        "standard deviation": float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-        "minimum": float(values.min()),
-        "first quartile": float(first),
-        "median": float(median),
-        "third quartile": float(third),
-        "maximum": float(values.max()),
-    }
+def read_printed(database: Database, benchmark: Benchmark) -> PrintedPositives:
+    """What the paper prints in its Table 4."""
+    rows = _read_rows(database, benchmark, "published_positives", ("statistic", "length", "printed"), {})
+    return PrintedPositives(
+        {row["statistic"]: f"{row['printed']} %" for row in rows if row["length"] is None},
+        {int(row["length"]): f"{row['printed']} %" for row in rows if row["length"] is not None},
+    )
 
 
-def _read(
+def _read_rows(
     database: Database,
     benchmark: Benchmark,
     name: str,
     columns: Sequence[str],
-    mode: str,
-    asked: Asked,
-    part: str,
-) -> pa.Table:
-    keys = {"mode": mode, "corpus": asked[0], "producer": asked[1], "part": part}
+    keys: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Columns of a view's rows of these keys, in no order."""
     view = sa.table(name, *map(sa.column, (*keys, *columns)), schema=benchmark.name)
     chosen = (view.c[key] == value for key, value in keys.items())
     with database.read() as session:
-        return session.fetch_arrow(sa.select(*(view.c[column] for column in columns)).where(*chosen))
+        return session.rows(sa.select(*(view.c[column] for column in columns)).where(*chosen))
 
 
 def read_curves(

@@ -20,7 +20,7 @@ CLASSIFIERS: Final = (
     "Transformer",
 )
 EMBEDDINGS: Final = ("TFIDF-Words", "TFIDF-Chars", "Sentence-BERT", "SPECTER")
-NO_EMBEDDING: Final = "terms"
+NO_EMBEDDING: Final = "none"
 
 _TRAINED: Final = {
     "logistic": "Logistic Regression",
@@ -42,6 +42,8 @@ class Variation(NamedTuple):
     @property
     def published(self) -> str:
         """What the published figures call it."""
+        if self.embeddings == NO_EMBEDDING:
+            return self.classifier
         return f"{self.classifier}, {self.embeddings}"
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TextIO
 
 from pinakes.report.asked_runs import AskedRun
-from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
 from pinakes.report.pages import make_environment, write_files
 from pinakes.report.parts_page import describe_part, render_section
@@ -18,7 +17,7 @@ from pinakes.report.summaries.tables.example import (
     say_gap,
     say_relevant,
 )
-from pinakes.report.summaries.tables.scores import rouge_table, score_table
+from pinakes.report.summaries.tables.scores import rouge_tables, score_table
 from pinakes.report.tables.runs import describe_run
 from pinakes.report.terminal import print_tables, print_warning
 
@@ -34,10 +33,9 @@ def write_summaries(report: SummaryReport, folder: Path) -> list[Path]:
 
 def print_summaries(report: SummaryReport, *, stream: TextIO | None = None) -> None:
     """Print the tables of scores, labels and examples, and the warnings."""
-    found: list[Table | None] = [score_table(report), rouge_table(report)]
-    tables = [table for table in found if table is not None]
+    scores = [score_table(report), *rouge_tables(report)]
     print_tables(
-        [*tables, *positive_tables(report), dataset_table(report), split_table(report)], stream=stream
+        [*scores, *positive_tables(report), dataset_table(report), split_table(report)], stream=stream
     )
     for warning in report.warnings:
         print_warning(warning, stream=stream)

@@ -13,6 +13,8 @@ from pinakes.report.summaries.data import StepScores
 
 FEWEST: Final = 5
 """examples that a step has at least where it is drawn; the table below has all steps"""
+FEWEST_SHARE: Final = 0.05
+"""of those that the first step has"""
 MOST_TICKS: Final = 12
 
 
@@ -48,7 +50,8 @@ def keep_frequent(steps: Sequence[StepScores]) -> list[StepScores]:
     >>> keep_frequent([StepScores(0, 9, 0, 0, 0), StepScores(1, 2, 0, 0, 0)])[-1].step
     0
     """
-    return [one for one in steps if one.examples >= FEWEST] or list(steps)
+    least = max(FEWEST, FEWEST_SHARE * max((one.examples for one in steps), default=0))
+    return [one for one in steps if one.examples >= least] or list(steps)
 
 
 def _draw(above: Axes, below: Axes, steps: Sequence[StepScores], colour: str, marker: str) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from pinakes.report.layout import Table
 from pinakes.report.parts import Part, Picture, Section, Words, fold
 from pinakes.report.summaries.data import Asked, SummaryReport
-from pinakes.report.summaries.plots import FEWEST, plot_curves
+from pinakes.report.summaries.plots import FEWEST, FEWEST_SHARE, plot_curves
 from pinakes.report.summaries.tables.dataset import (
     absent_table,
     dataset_table,
@@ -14,12 +14,12 @@ from pinakes.report.summaries.tables.dataset import (
     step_table,
 )
 from pinakes.report.summaries.tables.methods import trained_tables, variation_table
-from pinakes.report.summaries.tables.scores import order_table, rouge_table, score_table
+from pinakes.report.summaries.tables.scores import order_table, rouge_tables, score_table
 
 _CURVE = (
     "Median over examples, the band from the first to the third quartile, of the steps that at least "
-    f"{FEWEST} examples have. The loop ends where no sentence raises the score: a later step is of fewer "
-    "examples, and of others."
+    f"{FEWEST} examples and {100 * FEWEST_SHARE:.0f} % of them have. The loop ends where no sentence "
+    "raises the score: a later step is of fewer examples, and of others."
 )
 
 
@@ -36,9 +36,8 @@ def list_sections(report: SummaryReport) -> list[Section]:
 
 
 def _show_scores(report: SummaryReport) -> list[Part]:
-    made = [score_table(report), rouge_table(report)]
     orders = [order_table(report, corpus) for corpus in report.list_corpora()]
-    return [*_keep(made), *_keep(orders)]
+    return [score_table(report), *_keep(orders), *rouge_tables(report)]
 
 
 def _show_methods(report: SummaryReport) -> list[Part]:

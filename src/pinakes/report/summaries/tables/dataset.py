@@ -1,15 +1,26 @@
 """Tables of the examples: how many, why the other pairs are none, their splits, and Table 4."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
 from pinakes.report.summaries import published
 from pinakes.report.summaries.data import Asked, PartCount, Positives, StepScores, SummaryReport
 from pinakes.report.summaries.datasets import PARTS
+from pinakes.report.summaries.labels import SHARES
 from pinakes.report.summaries.names import PUBLISHED_CORPUS, write_share
 
-_PUBLISHED = f"{PUBLISHED_CORPUS}, published"
-_SCHEMES = {"by_example": "by example", "by_paper": "by paper"}
+_PUBLISHED: Final = f"{PUBLISHED_CORPUS}, published"
+_SHARES: Final = {
+    "mean": "mean",
+    "deviation": "standard deviation",
+    "lowest": "minimum",
+    "first_quartile": "first quartile",
+    "median": "median",
+    "third_quartile": "third quartile",
+    "highest": "maximum",
+}
+_SCHEMES: Final = {"by_example": "by example", "by_paper": "by paper"}
 
 
 def dataset_table(report: SummaryReport) -> Table:
@@ -108,8 +119,12 @@ def positive_tables(report: SummaryReport) -> list[Table]:
     found = list(report.positives.values())
     read = _say_labels(report)
     shares = [
-        make_row(name, *(write_share(one.shares[name]) for one in found), printed)
-        for name, printed in published.SHARES.items()
+        make_row(
+            _SHARES[name],
+            *(write_share(one.shares[name]) for one in found),
+            report.printed.shares.get(name, absent_cell()),
+        )
+        for name in SHARES
     ]
     counts = [
         make_row("training examples", *(f"{one.examples:,}" for one in found), published.PARTS["train"][0]),
@@ -122,7 +137,7 @@ def positive_tables(report: SummaryReport) -> list[Table]:
         Table(
             "Table 4: length of spans of relevant sentences",
             make_columns(["length"], [*names, _PUBLISHED]),
-            _list_spans(found),
+            _list_spans(report, found),
             "Of all spans of consecutive relevant sentences of the training examples.",
         ),
     ]
@@ -135,21 +150,20 @@ def _say_labels(report: SummaryReport) -> str:
     return f"Training examples of the split {scheme}; relevant is what “{mode.labeller}” says{first}."
 
 
-def _list_spans(found: Sequence[Positives]) -> list[Row]:
-    lengths = sorted({length for one in found for length in one.spans} | set(published.SPANS))
-    totals = [sum(one.spans.values()) for one in found]
+def _list_spans(report: SummaryReport, found: Sequence[Positives]) -> list[Row]:
+    lengths = sorted({length for one in found for length in one.spans} | set(report.printed.spans))
     return [
         make_row(
             str(length),
-            *(_span_cell(one.spans.get(length, 0), total) for one, total in zip(found, totals, strict=True)),
-            published.SPANS.get(length, absent_cell()),
+            *(_span_cell(one.spans.get(length)) for one in found),
+            report.printed.spans.get(length, absent_cell()),
         )
         for length in lengths
     ]
 
 
-def _span_cell(count: int, total: int) -> Cell:
-    return Cell(write_share(count / total, 3), note=f"{count:,}") if count else absent_cell()
+def _span_cell(span: tuple[int, float] | None) -> Cell:
+    return absent_cell() if span is None else Cell(write_share(span[1], 3), note=f"{span[0]:,}")
 
 
 def step_table(report: SummaryReport, asked: Asked, labeller: str, steps: Sequence[StepScores]) -> Table:

@@ -78,6 +78,6 @@ def describe_marks() -> str:
     """How to read the columns."""
     return (
         "“cites”: one of the citing sentences; “step”: added by the augmentation in that step. Numbers: the "
-        f"first {TOP} sentences of each run, by rank; bold where the sentence is relevant. Of a long document "
-        "the marked sentences are shown, with their neighbours."
+        f"first {TOP} sentences of each run, by rank; bold where the sentence is relevant. Of a long "
+        "document the marked sentences are shown, with their neighbours."
     )

@@ -30,15 +30,14 @@ _SAYS: Final = {"query": "against the query", "cited": "against the citing conte
 def score_table(report: SummaryReport) -> Table:
     """Table 3: our runs, corpus by corpus, and below them what the paper printed of its own."""
     rows = [row for corpus in report.list_corpora() for row in _list_ours(report, corpus)]
-    columns = make_columns(
-        ["corpus", "method"],
-        ["AP", "ROC AUC", "AP", "ROC AUC", "answered", "no AP", "no AUC"],
-    )
+    titles = ["AP", "ROC AUC", "AP", "ROC AUC", "answered", "no AP", "no AUC"]
+    columns = make_columns(["method"], titles, ["corpus"])
     headings = (
-        Heading("", 2),
+        Heading("", 1),
         Heading("mean of examples", 2),
         Heading("all sentences at once", 2),
         Heading("examples", 3),
+        Heading("", 1),
     )
     note = (
         "Mean ± two standard errors of the mean over the test examples; the best of each corpus is bold. "
@@ -60,20 +59,20 @@ def _list_ours(report: SummaryReport, corpus: str) -> list[Row]:
     ]
     return [
         make_row(
-            corpus,
-            _name(report, run),
+            name_method(report, run),
             *(cells[place] for cells in (*means, *wholes)),
             coverage_cell(run.row.queries_answered, run.row.queries_expected),
             *(_undefined_cell(report, run, measure) for measure in _MEANS),
+            corpus,
         )
         for place, run in enumerate(runs)
     ]
 
 
-def _name(report: SummaryReport, run: AskedRun) -> Cell:
-    """The run's label, with what the paper calls it."""
+def name_method(report: SummaryReport, run: AskedRun) -> Cell:
+    """What the paper calls a run, with its label; the label alone where the paper has no such method."""
     variation = report.variations.get(run.run_id)
-    return Cell(run.label, note=variation.published if variation else "")
+    return Cell(variation.published, note=run.label) if variation else Cell(run.label)
 
 
 def _mean_cells(report: SummaryReport, runs: Sequence[AskedRun], measure: str) -> list[Cell]:
@@ -119,11 +118,11 @@ def _list_published(report: SummaryReport) -> list[Row]:
     order = sorted(systems, key=lambda system: -float(figures.get((system, "AUC"), "0")))
     return [
         make_row(
-            f"{PUBLISHED_CORPUS}, published",
             system,
             *(_printed_mean(figures, system, measure) for measure in _MEANS),
             *(_printed(figures, system, f"{measure}[global]") for measure in _MEANS),
             *(absent_cell() for _column in range(3)),
+            f"{PUBLISHED_CORPUS}, published",
             is_ours=False,
         )
         for system in order
@@ -142,39 +141,37 @@ def _printed_mean(figures: Mapping[tuple[str, str], str], system: str, measure: 
     return Cell(f"{mean} ± {error}" if error else mean)
 
 
-def rouge_table(report: SummaryReport) -> Table | None:
-    """ROUGE of the sentences that runs extract, with intervals; None where none was computed."""
-    known = {measure for _run, _subset, measure in report.values}
-    found = sorted((match for name in known if (match := _ROUGE.fullmatch(name))), key=_place_rouge)
-    if not found:
-        return None
-    runs = [run for run in report.runs if any(report.find_value(run.run_id, one[0]) for one in found)]
-    columns = make_columns(["corpus", "method"], [f"ROUGE-{one[1]}" for one in found])
+def rouge_tables(report: SummaryReport) -> list[Table]:
+    """ROUGE of the sentences that runs extract, with intervals: a table a text to compare with."""
+    known = sorted({measure for _run, _subset, measure in report.values})
+    found = [match for name in known if (match := _ROUGE.fullmatch(name))]
+    groups = dict.fromkeys((match[3], int(match[2])) for match in reversed(found))
+    return [
+        _rouge_table(report, k, text, [one for one in found if (one[3], int(one[2])) == (text, k)])
+        for text, k in sorted(groups, key=lambda group: (group[0] == "cited", group[1]))
+    ]
+
+
+def _rouge_table(report: SummaryReport, k: int, text: str, measures: Sequence[re.Match[str]]) -> Table:
     rows = []
     for corpus in report.list_corpora():
-        of_corpus = [run for run in runs if run.corpus == corpus]
-        cells = [
-            _interval_cells([report.find_value(run.run_id, one[0]) for run in of_corpus]) for one in found
+        runs = [
+            run
+            for run in report.runs
+            if run.corpus == corpus and any(report.find_value(run.run_id, one[0]) for one in measures)
         ]
+        cells = [_interval_cells([report.find_value(run.run_id, one[0]) for run in runs]) for one in measures]
         rows += [
-            make_row(corpus, run.label, *(column[place] for column in cells))
-            for place, run in enumerate(of_corpus)
+            make_row(name_method(report, run), *(column[place] for column in cells), corpus)
+            for place, run in enumerate(runs)
         ]
-    groups = list(dict.fromkeys((one[2], one[3]) for one in found))
-    headings = [
-        Heading(f"{k} best {_SAYS[text]}", sum((one[2], one[3]) == (k, text) for one in found))
-        for k, text in groups
-    ]
+    columns = make_columns(["method"], [f"ROUGE-{one[1]}" for one in measures], ["corpus"])
     note = (
-        "F1 of the best sentences, in the paper's order, in parentheses the 95 % bootstrap interval over "
-        "papers, where it was computed. The mode corrected counts as rouge-score does, the mode published as "
-        "pip rouge 1.0.1."
+        "F1, the sentences in the paper's order; in parentheses the 95 % bootstrap interval over papers, "
+        "where it was computed. The mode corrected counts as rouge-score does, the mode published as pip "
+        "rouge 1.0.1."
     )
-    return Table("ROUGE of the extracted summaries", columns, rows, note, (Heading("", 2), *headings))
-
-
-def _place_rouge(match: re.Match[str]) -> tuple[bool, int, str]:
-    return match[3] == "cited", int(match[2]), match[1]
+    return Table(f"ROUGE of the {k} best sentences {_SAYS[text]}", columns, rows, note)
 
 
 def _interval_cells(values: Sequence[Value | None]) -> list[Cell]:
@@ -188,7 +185,7 @@ def _interval_cells(values: Sequence[Value | None]) -> list[Cell]:
 
 
 def order_table(report: SummaryReport, corpus: str) -> Table | None:
-    """The methods of the paper that were run on a corpus, in the paper's order by AP; None of less than two."""
+    """The methods of the paper that were run on a corpus, in its order by AP; None of less than two."""
     figures = index_published(report)
     ours = _find_counterparts(report, corpus)
     systems = [system for system in ours if (system, "AP") in figures]
