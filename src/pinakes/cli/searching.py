@@ -110,7 +110,7 @@ class SummaryOptions:
 @app.command()
 def summarize(
     file: Annotated[
-        Path | None, typer.Argument(help="A text file, which is in no corpus.", metavar="[FILE]")
+        Path | None, typer.Argument(help="A text file, which is in no corpus.", metavar="FILE")
     ] = None,
     *,
     given: SummaryOptions,
@@ -145,8 +145,9 @@ def summarize(
 
 def _read_summary(request: "SummaryRequest", common: CommonOptions) -> "Summary":
     """The summary; no database is opened for a file and a query in words."""
-    from pinakes.search.summarize import summarize
+    from pinakes.search.summarize import check_request, summarize
 
+    check_request(request)
     if not request.needs_database:
         return summarize(None, request)
     with common.connect_read_only() as database:

@@ -4,12 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pinakes.errors import InputError
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.names import Distance
-from pinakes.indexers.sentence_scores import Scores, score_bm25, score_tfidf, score_vectors
+from pinakes.indexers.sentence_scorers.bm25 import Bm25Sentences
+from pinakes.indexers.sentence_scorers.tfidf import ANALYSES, TfidfSentences
+from pinakes.indexers.sentence_scorers.vectors import compare_vectors
 from pinakes.options import NoOptions, option, read_options
 from pinakes.workload.readers import SEARCH, FormatChoice, Reader, find_readers
+
+Scores = NDArray[np.float64]
 
 OF_SENTENCES: Final = "sentence_"
 """what begins the names that the scorers have as systems of a benchmark"""
@@ -36,7 +43,7 @@ class TfidfOptions:
     """The options of TF-IDF over sentences."""
 
     analysis: Literal["words", "chars"] = option(
-        "words", "What is counted: words, or trigrams of characters.", choices=("words", "chars")
+        "words", "What is counted: words, or trigrams of characters.", choices=ANALYSES
     )
 
 
@@ -67,10 +74,10 @@ def find_scorer(system: str, options: ScorerOptions) -> Scorer:
     name = system.removeprefix(OF_SENTENCES)
     if name == "tfidf":
         terms = read_options(TfidfOptions, system, options.parameters).analysis
-        return Scorer(f"tfidf of {terms}", lambda query, texts: score_tfidf(query, texts, terms), True)
+        return Scorer(f"tfidf of {terms}", _score_by(TfidfSentences(terms)), True)
     read_options(NoOptions, system, options.parameters)
     if name == "bm25":
-        return Scorer("bm25", score_bm25, True)
+        return Scorer("bm25", _score_by(Bm25Sentences("english")), True)
     encoder = name.removeprefix(SIMILARITY)
     if system.startswith(OF_SENTENCES) and encoder == name:
         raise InputError(
@@ -78,6 +85,14 @@ def find_scorer(system: str, options: ScorerOptions) -> Scorer:
             " encoder."
         )
     return _find_encoders(encoder, options)
+
+
+def _score_by(terms: TfidfSentences | Bm25Sentences) -> Callable[[str, Sequence[str]], Scores]:
+    def score(query: str, texts: Sequence[str]) -> Scores:
+        (scores,) = terms.score(texts, [query])
+        return np.asarray(scores)
+
+    return score
 
 
 def _find_encoders(name: str, options: ScorerOptions) -> Scorer:
@@ -101,7 +116,7 @@ def _find_encoders(name: str, options: ScorerOptions) -> Scorer:
         )
 
     def score(query: str, texts: Sequence[str]) -> Scores:
-        return score_vectors(embed(readers.queries, [query])[0], embed(readers.papers, texts), distance)
+        return compare_vectors(embed(readers.queries, [query])[0], embed(readers.papers, texts), distance)
 
     spelt = readers.spell({one: session.source.name for one, session in sessions.items()})
     return Scorer(f"{distance} of {spelt}", score, False)

@@ -65,11 +65,11 @@ def summarize(database: Database | None, request: SummaryRequest) -> Summary:
         UnknownNameError: there is no such encoder.
     """
     check_k(request.k)
-    _check_request(request)
+    check_request(request)
     scorer = find_scorer(request.system, request.options)
     query = _read_query(database, request)
     document = _read_document(database, request)
-    scores = scorer.score(well_formed(query), [one.text for one in document.sentences])
+    scores = scorer.score(well_formed(query), [well_formed(one.text) for one in document.sentences])
     held = np.flatnonzero(scores > 0) if scorer.by_terms else np.arange(len(scores))
     best = held[np.argsort(-scores[held], kind="stable")[: request.k]]
     chosen = tuple(ScoredSentence(document.sentences[row], float(scores[row])) for row in np.sort(best))
@@ -82,10 +82,13 @@ def _say_fewer(asked: int, found: int, held: int) -> str:
         return ""
     if found == held:
         return f"The document has {held} sentences; {asked} were asked for."
-    return f"{found or 'No'} of {held} sentences share a term with the query; {asked} were asked for."
+    if not found:
+        return f"None of {held} sentences shares a term with the query."
+    return f"{found} of {held} sentences share a term with the query; {asked} were asked for."
 
 
-def _check_request(request: SummaryRequest) -> None:
+def check_request(request: SummaryRequest) -> None:
+    """Raise `InputError` where it is not said, once, what to read and what to look for."""
     if (request.file is None) == (request.paper is None):
         raise InputError("expected either a text file or --paper with --corpus, and not both.")
     if request.needs_database and request.corpus is None:
