@@ -192,7 +192,7 @@ def test_terms_stand_out_on_a_terminal_and_hostile_text_does_not_steer_it(
 def test_the_command_prints_text_markdown_and_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = make_call(capsys)
     plain = call("summarize", file, "--query", "ranking", "-k", "1")
-    # ranking, papers, is, hard are in 1, 3, 2, 1 of 4 sentences: 1.9163 / sqrt(2 * 1.9163^2 + 1.2231^2 + 1.5108^2)
+    # its words are in 1, 3, 2, 1 of 4 sentences: 1.9163 / sqrt(2 * 1.9163^2 + 1.2231^2 + 1.5108^2)
     assert plain.out == (
         "# text.txt\n\nQuery: ranking\n\n1 of 4 sentences, by tfidf of words, split by punkt\n\n"
         "- 1 (0.5746): Ranking papers is hard.\n"
