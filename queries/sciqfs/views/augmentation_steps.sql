@@ -21,4 +21,4 @@ SELECT
     step,
     score
 FROM sciqfs.labels
-WHERE step IS NOT NULL
+WHERE step IS NOT NULL AND score IS NOT NULL

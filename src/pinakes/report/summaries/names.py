@@ -20,7 +20,7 @@ CLASSIFIERS: Final = (
     "Transformer",
 )
 EMBEDDINGS: Final = ("TFIDF-Words", "TFIDF-Chars", "Sentence-BERT", "SPECTER")
-NO_EMBEDDING: Final = "none"
+NO_EMBEDDING: Final = "no embedding"
 
 _TRAINED: Final = {
     "logistic": "Logistic Regression",
@@ -100,9 +100,9 @@ def write_with_error(value: Value | None, error: Value | None) -> str:
 
 
 def write_share(share: float, decimals: int = 2) -> str:
-    """A share per cent.
+    r"""A share per cent.
 
     >>> write_share(0.039), write_share(0.94953, 3)
-    ('3.90 %', '94.953 %')
+    ('3.90\xa0%', '94.953\xa0%')
     """
     return f"{100 * share:.{decimals}f}\u00a0%"
