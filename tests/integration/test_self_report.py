@@ -10,10 +10,11 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.report.self_retrieval.data import Coverage, LossBin, SelfReport, Value
+from pinakes.report.self_retrieval.data import Coverage, LossBin, SelfReport
 from pinakes.report.self_retrieval.gather import gather_scores, gather_self_retrieval
 from pinakes.report.self_retrieval.page import render_page, render_text
 from pinakes.report.self_retrieval.terminal import is_self_retrieval
+from pinakes.report.stored_values import Value
 from pinakes.run import run as run_module
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import absent_variants

@@ -1,8 +1,9 @@
 """The commands that show what is in the database: `report`, `sql`, `status`."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +11,19 @@ from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
 from pinakes.errors import InputError, PinakesError
 
+if TYPE_CHECKING:  # a command's help does not wait for it
+    from pinakes.report.own_reports import OwnReport
+
 app = CommandGroup()
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """Which runs a report is about."""
+
+    run_ids: list[int]
+    all_runs: bool
+    mode: str | None
 
 
 @app.command()
@@ -33,8 +46,8 @@ def report(
 ) -> None:
     """Print the results of a benchmark or a suite and write them as HTML and Markdown."""
     from pinakes.report.gather import gather_report
+    from pinakes.report.own_reports import find_own_report
     from pinakes.report.present.report import print_report, write_report
-    from pinakes.report.self_retrieval.terminal import is_self_retrieval
     from pinakes.workload.suite import is_suite
 
     if is_suite(benchmark):
@@ -44,10 +57,11 @@ def report(
             )
         _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
         return
-    if is_self_retrieval(benchmark):
+    own = find_own_report(benchmark)
+    if own is not None:
         if measure:
             raise InputError(f"a report on {benchmark} shows all its measures; leave --measure out.")
-        _report_self_retrieval(benchmark, run or [], all_runs, mode, folder, common)
+        _report_own(own, benchmark, RunChoice(run or [], all_runs, mode), folder, common)
         return
     with common.connect() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
@@ -67,24 +81,20 @@ def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
     common.say(*(f"written: {path}" for path in paths))
 
 
-def _report_self_retrieval(
+def _report_own(
+    own: "OwnReport",
     name: str,
-    run_ids: list[int],
-    all_runs: bool,
-    mode: str | None,
+    chosen: "RunChoice",
     folder: Path | None,
     common: CommonOptions,
 ) -> None:
-    from pinakes.report.self_retrieval.gather import gather_self_retrieval
-    from pinakes.report.self_retrieval.page import write_self_retrieval
-    from pinakes.report.self_retrieval.terminal import print_self_retrieval
     from pinakes.workload.benchmark import open_benchmark
 
     with common.connect() as database:
         benchmark = open_benchmark(database, name)
-        found = gather_self_retrieval(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
-    paths = write_self_retrieval(found, folder or Path(f"{name}-report"))
-    print_self_retrieval(found)
+        found = own.gather(database, benchmark, chosen.run_ids, all_runs=chosen.all_runs, mode=chosen.mode)
+    paths = own.write(found, folder or Path(f"{name}-report"))
+    own.print(found)
     common.say(*(f"written: {path}" for path in paths))
 
 

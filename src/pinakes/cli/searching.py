@@ -1,13 +1,18 @@
-"""The command that searches a corpus: `search`."""
+"""The commands that search: `search` in a corpus, `summarize` in one document."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices
+from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices, parse_options
 from pinakes.errors import InputError
+
+if TYPE_CHECKING:  # a command's help does not wait for it
+    from pinakes.search.documents import Summary
+    from pinakes.search.summarize import SummaryRequest
 
 app = CommandGroup()
 
@@ -77,3 +82,73 @@ def parse_positions(text: str) -> tuple[int, ...]:
         if not part.isdecimal() or not 0 < int(part) < 1 << 31:
             raise InputError(f"--sentences {text!r}: expected numbers from 1 with commas between, as 2,3.")
     return tuple(map(int, parts))
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryOptions:
+    """Which document is read, and what for."""
+
+    query: Annotated[str, typer.Option(help="What to look for; no character of it is syntax.")] = ""
+    corpus: Annotated[str | None, typer.Option(help="The corpus of the paper.")] = None
+    paper: Annotated[str | None, typer.Option(help="The paper to read, by its source's id.")] = None
+    about: Annotated[
+        str | None,
+        typer.Option(help="In place of --query: the abstract of this paper, or cited work, of the corpus."),
+    ] = None
+    k: Annotated[int, typer.Option("-k", min=1, help="How many sentences.")] = 5
+    system: Annotated[
+        str, typer.Option("--system", "-s", help="tfidf, bm25, or an encoder: minilm, a folder, a hub id.")
+    ] = "tfidf"
+    splitter: Annotated[
+        str,
+        typer.Option(help="What ends a sentence: punkt, or source (its own sentences; a file's lines)."),
+    ] = "punkt"
+    encoding: Annotated[str, typer.Option(help="Of the text file.")] = "utf-8"
+    markdown: Annotated[bool, typer.Option("--markdown", help="Markdown, the query's terms bold.")] = False
+
+
+@app.command()
+def summarize(
+    file: Annotated[
+        Path | None, typer.Argument(help="A text file, which is in no corpus.", metavar="FILE")
+    ] = None,
+    *,
+    given: SummaryOptions,
+    choices: Annotated[SystemChoices, Omit("format")],
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """Print the sentences of a paper, or of a text file, that answer a query best, in its own order."""
+    from pinakes.report.present.summary import print_summary
+    from pinakes.search.sentence_scorers import ScorerOptions
+    from pinakes.search.summarize import SummaryRequest
+
+    options = ScorerOptions(
+        choices.precision, choices.device, choices.distance, parse_options(choices.option)
+    )
+    request = SummaryRequest(
+        file,
+        given.corpus,
+        given.paper,
+        given.query,
+        given.about,
+        given.k,
+        given.system,
+        cast(Literal["punkt", "source"], given.splitter),
+        given.encoding,
+        options,
+    )
+    summary = _read_summary(request, common)
+    print_summary(summary, as_json=common.json, as_markdown=given.markdown)
+    if not common.json:
+        common.say(*summary.notes)
+
+
+def _read_summary(request: "SummaryRequest", common: CommonOptions) -> "Summary":
+    """The summary; no database is opened for a file and a query in words."""
+    from pinakes.search.summarize import check_request, summarize
+
+    check_request(request)
+    if not request.needs_database:
+        return summarize(None, request)
+    with common.connect_read_only() as database:
+        return summarize(database, request)

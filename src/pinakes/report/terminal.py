@@ -42,13 +42,13 @@ def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> No
     """Print tables one under another, an empty line between them."""
     for number, table in enumerate(tables):
         if number:
-            _make_console(stream).print()
+            make_console(stream).print()
         print_table(table, stream=stream)
 
 
 def print_table(table: Table, *, stream: TextIO | None = None) -> None:
     """Print one table with its title above and its note below."""
-    console = _make_console(stream)
+    console = make_console(stream)
     console.print(Text(table.title, style="bold"))
     console.print(_draw(table))
     if table.note:
@@ -93,7 +93,7 @@ def print_object(content: object, *, stream: TextIO | None = None) -> None:
 
 def print_warning(text: str, *, stream: TextIO | None = None) -> None:
     """Print what a reader must know, marked as such."""
-    _make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
+    make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
 
 
 def escape_controls(text: str) -> str:
@@ -105,9 +105,15 @@ def escape_controls(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
-def _make_console(stream: TextIO | None) -> Console:
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Whether the output is read on a screen, not from a pipe or a file."""
+    return (stream or sys.stdout).isatty()
+
+
+def make_console(stream: TextIO | None = None) -> Console:
+    """What draws on the output; unfolded where that is no terminal."""
     target = stream or sys.stdout
-    width = None if target.isatty() else UNFOLDED_WIDTH
+    width = None if is_terminal(stream) else UNFOLDED_WIDTH
     return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
 
 
@@ -141,7 +147,7 @@ def _write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], strea
     cells = [
         Row(tuple(null if value is None else Cell(_write_value(value)) for value in row)) for row in listed
     ]
-    _make_console(stream).print(_draw(Table("", headings, cells)))
+    make_console(stream).print(_draw(Table("", headings, cells)))
 
 
 def _is_number_column(values: Sequence[object]) -> bool:

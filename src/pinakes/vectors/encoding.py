@@ -4,10 +4,11 @@ An encoder at another precision is another encoder, with a table of its own, so 
 """
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
@@ -115,6 +116,13 @@ class EncoderSession:
         """The vector (1, d) of a text that need not be in the database."""
         encoder = self._load(self.precision)
         return encoder.embed(encoder.tokenize([text]))
+
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """The vectors (n, d) of texts that need not be in the database, in their order."""
+        batches = list(encode_texts(self._load(self.precision), enumerate(texts)))
+        keys = np.concatenate([np.asarray(batch.keys, dtype=np.intp) for batch in batches])
+        vectors: Vectors = np.concatenate([batch.vectors for batch in batches])[np.argsort(keys)]
+        return vectors
 
     def find(self, database: Database, command: str) -> StoredEncoder:
         """The stored encoder; a RunError with the command, completed by its name, where it has no vector."""

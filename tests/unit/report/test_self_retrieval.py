@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from pinakes.queries.definition import PublishedScore
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.layout import Table
+from pinakes.report.parts import Fold, Picture
 from pinakes.report.self_retrieval.data import (
-    AskedRun,
     Capability,
     Code,
     Coverage,
     LossBin,
     SelfReport,
     Similarity,
-    Value,
     ViewRows,
 )
 from pinakes.report.self_retrieval.findings import describe_loss
 from pinakes.report.self_retrieval.page import render_page, render_text
-from pinakes.report.self_retrieval.parts import Fold, Picture
 from pinakes.report.self_retrieval.sections import list_sections
 from pinakes.report.self_retrieval.tables import codes, paper
 from pinakes.report.self_retrieval.tables.side_by_side import Wanted, compare_table, published_table
 from pinakes.report.self_retrieval.terminal import list_lead_tables
+from pinakes.report.stored_values import Value
 from tests.html_pages import Page
 from tests.unit.report.conftest import make_run
 

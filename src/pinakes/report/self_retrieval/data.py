@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.queries.definition import PublishedScore
-from pinakes.report.data import RunRow
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.self_retrieval.names import CATEGORIES, OWN, split_published
+from pinakes.report.stored_values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,41 +18,6 @@ class Code:
 
     code: str
     category: str
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRun:
-    """A run with the corpus that it asked, and the producers of the neighbours that it asked with."""
-
-    row: RunRow
-    corpus: str
-    producers: tuple[str, ...]
-
-    @property
-    def run_id(self) -> int:
-        """Its id."""
-        return self.row.run_id
-
-    @property
-    def label(self) -> str:
-        """The system, and what tells it from its namesakes on the same corpus."""
-        return self.row.label
-
-    @property
-    def name(self) -> str:
-        """A name that no other run of the report has."""
-        return f"{self.label} on {self.corpus}"
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A score over a subset, with its interval where there is one."""
-
-    value: float
-    expected: int
-    answered: int
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

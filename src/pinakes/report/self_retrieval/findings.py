@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.self_retrieval.aggregate import add_losses, name_bin
-from pinakes.report.self_retrieval.data import AskedRun, LossBin, SelfReport
+from pinakes.report.self_retrieval.data import LossBin, SelfReport
 
 FEWEST_PAIRS: Final = 30
 """below these a bin is not drawn and nothing is said of it"""

@@ -4,27 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-import sqlalchemy as sa
-
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
+from pinakes.report.asked_runs import AskedRun, choose_asked
 from pinakes.report.self_retrieval.aggregate import (
     count_overlaps,
     read_maps,
     read_similarities,
     sum_losses,
 )
-from pinakes.report.self_retrieval.data import (
-    AskedRun,
-    Code,
-    SelfReport,
-    Value,
-)
+from pinakes.report.self_retrieval.data import Code, SelfReport
 from pinakes.report.self_retrieval.names import CATEGORIES, OWN, ROBUSTNESS, join_words
-from pinakes.report.self_retrieval.runs import choose_asked
 from pinakes.report.self_retrieval.views import read_capability, read_coverage, read_own, read_view
-from pinakes.schema import score_intervals, scores
+from pinakes.report.stored_values import Value, read_values
 
 SHOWN_VIEWS: Final = ("table_2", "datasets")
 """views of the benchmark that the report shows as they are"""
@@ -76,7 +69,7 @@ def gather_scores(
     """What `gather_self_retrieval` gives, with scores alone: all that a terminal shows."""
     asked, left_out, chosen = choose_asked(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
     numbers = [run.run_id for run in asked]
-    values = _read_values(database, numbers)
+    values = read_values(database, numbers)
     if not values:
         raise EvaluationError(
             f"no run of {benchmark.name} has scores; make them with `pinakes evaluate {benchmark.name}`."
@@ -95,25 +88,6 @@ def gather_scores(
         notes=tuple(benchmark.notes),
         warnings=_list_warnings(asked, values, left_out),
     )
-
-
-def _read_values(database: Database, run_ids: Sequence[int]) -> dict[tuple[int, str, str], Value]:
-    """(run, subset, measure) -> score of the subset, with its interval."""
-    keys = ("run_id", "subset", "measure")
-    joined = scores.outerjoin(
-        score_intervals, sa.and_(*(scores.c[key] == score_intervals.c[key] for key in keys))
-    )
-    counts = (scores.c.queries_expected, scores.c.queries_answered)
-    ends = (score_intervals.c.low, score_intervals.c.high)
-    query = sa.select(*(scores.c[key] for key in keys), scores.c.value, *counts, *ends).select_from(joined)
-    with database.read() as session:
-        rows = session.rows(query.where(scores.c.run_id.in_(run_ids), scores.c.query_id.is_(None)))
-    return {
-        (row["run_id"], row["subset"], row["measure"]): Value(
-            row["value"], row["queries_expected"], row["queries_answered"], row["low"], row["high"]
-        )
-        for row in rows
-    }
 
 
 def _list_codes(

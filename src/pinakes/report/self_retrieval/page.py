@@ -1,15 +1,12 @@
 """The report on alternative-self retrieval as one HTML page and as Markdown."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
-from markupsafe import Markup
-
-from pinakes.report.layout import Table
-from pinakes.report.markdown import escape_markdown, render_table
+from pinakes.report.asked_runs import AskedRun
+from pinakes.report.markdown import escape_markdown
 from pinakes.report.pages import make_environment, write_files
-from pinakes.report.self_retrieval.data import AskedRun, SelfReport
-from pinakes.report.self_retrieval.parts import Fold, Part, Picture, Section, Words
+from pinakes.report.parts_page import describe_part, render_section
+from pinakes.report.self_retrieval.data import SelfReport
 from pinakes.report.self_retrieval.sections import list_sections
 from pinakes.report.tables.runs import describe_run
 
@@ -25,22 +22,11 @@ def write_self_retrieval(report: SelfReport, folder: Path) -> list[Path]:
 
 def render_page(report: SelfReport) -> str:
     """The report as one page that needs nothing else: the same bytes for the same data."""
-    sections = [(one.heading, [_describe(part) for part in one.parts]) for one in list_sections(report)]
+    sections = [(one.heading, [describe_part(part) for part in one.parts]) for one in list_sections(report)]
     page = make_environment().get_template("self_retrieval.html")
     return page.render(
         report=report, sections=sections, corpora=report.list_corpora(), describe_run=list_facts
     )
-
-
-def _describe(part: Part) -> dict[str, object]:
-    """A part as the template draws it."""
-    if isinstance(part, Words):
-        return {"kind": "words", "lines": part.lines}
-    if isinstance(part, Table):
-        return {"kind": "table", "table": part}
-    if isinstance(part, Picture):
-        return {"kind": "picture", "svg": Markup(part.draw()), "caption": part.caption}  # noqa: S704 - matplotlib escapes the text
-    return {"kind": "fold", "title": part.title, "parts": [_describe(one) for one in part.parts]}
 
 
 def list_facts(run: AskedRun) -> list[tuple[str, str]]:
@@ -54,24 +40,9 @@ def render_text(report: SelfReport) -> str:
     lines += [f"- Licence: {escape_markdown(report.licence)}", f"- Mode: {report.mode}"]
     lines += [f"- {escape_markdown(note)}" for note in report.notes]
     lines += [f"- ⚠ **{escape_markdown(warning)}**" for warning in report.warnings]
-    parts = ["\n".join(lines), *(text for one in list_sections(report) for text in _render_section(one))]
+    parts = ["\n".join(lines), *(text for one in list_sections(report) for text in render_section(one))]
     parts += ["## How the runs were made", *map(_render_run, report.runs)]
     return "\n\n".join(parts) + "\n"
-
-
-def _render_section(section: Section) -> list[str]:
-    said = [text for part in section.parts for text in _render_part(part)]
-    return [f"## {escape_markdown(section.heading)}", *said] if said else []
-
-
-def _render_part(part: Part) -> Iterable[str]:
-    if isinstance(part, Words):
-        yield "\n".join(f"- {escape_markdown(line)}" for line in part.lines)
-    elif isinstance(part, Table):
-        yield render_table(part, level=3)
-    elif isinstance(part, Fold):
-        for one in part.parts:
-            yield from _render_part(one)
 
 
 def _render_run(run: AskedRun) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from pinakes.report.self_retrieval.data import AskedRun, SelfReport
+from pinakes.report.asked_runs import AskedRun
+from pinakes.report.parts import Part, Picture, Section, Words, fold
+from pinakes.report.self_retrieval.data import SelfReport
 from pinakes.report.self_retrieval.findings import FEWEST_PAIRS, describe_loss
 from pinakes.report.self_retrieval.names import ROBUSTNESS
-from pinakes.report.self_retrieval.parts import Part, Picture, Section, Words, fold
 from pinakes.report.self_retrieval.plots import found, space
 from pinakes.report.self_retrieval.plots.panels import PANELS_BESIDE, split_runs
 from pinakes.report.self_retrieval.tables import codes, paper

@@ -7,7 +7,8 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
-from pinakes.report.self_retrieval.data import AskedRun, Capability, Coverage, ViewRows
+from pinakes.report.asked_runs import AskedRun
+from pinakes.report.self_retrieval.data import Capability, Coverage, ViewRows
 from pinakes.report.self_retrieval.names import READING
 
 

@@ -7,10 +7,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.plots.drawing import INK, MARKERS, SERIES, label_rows, make_axes, plot_settings, write_svg
 from pinakes.report.plots.scores import add_legend
 from pinakes.report.self_retrieval.aggregate import add_losses, sum_bins
-from pinakes.report.self_retrieval.data import AskedRun, LossBin, SelfReport
+from pinakes.report.self_retrieval.data import LossBin, SelfReport
 from pinakes.report.self_retrieval.findings import keep_large
 from pinakes.report.self_retrieval.names import CATEGORIES, CATEGORY_WORDS, ROBUSTNESS, format_quantity
 from pinakes.report.self_retrieval.plots.panels import (

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.plots.drawing import MUTED, SERIES, WIDTH_INCHES, write_svg
 from pinakes.report.plots.scores import add_legend
-from pinakes.report.self_retrieval.data import AskedRun, SelfReport
+from pinakes.report.self_retrieval.data import SelfReport
 from pinakes.report.self_retrieval.names import CATEGORIES, CATEGORY_WORDS
 
 PANELS_BESIDE: Final = 3

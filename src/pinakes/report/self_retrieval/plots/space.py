@@ -13,9 +13,10 @@ from matplotlib.patches import Patch, PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.plots.drawing import INK, SERIES, WIDTH_INCHES, plot_settings
 from pinakes.report.plots.scores import add_legend
-from pinakes.report.self_retrieval.data import AskedRun, SelfReport, Similarity
+from pinakes.report.self_retrieval.data import SelfReport, Similarity
 from pinakes.report.self_retrieval.names import ORIGINAL, READING, TITLE
 from pinakes.report.self_retrieval.plots.panels import (
     PANELS_BESIDE,

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.layout import Cell, Heading, Row, Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.self_retrieval.aggregate import EDGES, add_losses, name_bin, sum_bins
-from pinakes.report.self_retrieval.data import AskedRun, Coverage, LossBin, SelfReport, ViewRows
+from pinakes.report.self_retrieval.data import Coverage, LossBin, SelfReport, ViewRows
 from pinakes.report.self_retrieval.names import ORIGINAL, name_overlap
 from pinakes.report.self_retrieval.tables.side_by_side import quantity_cell
 

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from pinakes.report.asked_runs import AskedRun
 from pinakes.report.layout import Cell, Heading, Row, Table, absent_cell, make_columns, make_row
-from pinakes.report.self_retrieval.data import AskedRun, SelfReport, Value
+from pinakes.report.self_retrieval.data import SelfReport
 from pinakes.report.self_retrieval.names import format_quantity
+from pinakes.report.stored_values import Value
 
 
 @dataclass(frozen=True, slots=True)

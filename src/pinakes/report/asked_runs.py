@@ -1,15 +1,40 @@
-"""Which runs the report is about: of one mode, the newest of each system on each corpus."""
+"""Runs of a benchmark that asks any corpus: of one mode, the newest of each system on each corpus."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
+from pinakes.report.data import RunRow
 from pinakes.report.runs import choose_mode, describe_runs
-from pinakes.report.self_retrieval.data import AskedRun
 from pinakes.run.stored_runs import find_runs, select_newest
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRun:
+    """A run with the corpus that it asked, and the producers of the rows that it asked with."""
+
+    row: RunRow
+    corpus: str
+    producers: tuple[str, ...]
+
+    @property
+    def run_id(self) -> int:
+        """Its id."""
+        return self.row.run_id
+
+    @property
+    def label(self) -> str:
+        """The system, and what tells it from its namesakes on the same corpus."""
+        return self.row.label
+
+    @property
+    def name(self) -> str:
+        """A name that no other run of the report has."""
+        return f"{self.label} on {self.corpus}"
 
 
 def choose_asked(
