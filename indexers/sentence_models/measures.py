@@ -9,7 +9,7 @@ from pinakes.indexers.sentence_models.settings import Floats, Labels
 
 
 def average_precision(labels: Labels, scores: NDArray[np.floating]) -> float:
-    """The sum over distinct scores, highest first, of precision times the gain of recall; 0 if none is relevant.
+    """The sum over distinct scores, highest first, of precision times gain of recall; 0 if none is relevant.
 
     scikit-learn's `average_precision_score`: sentences with equal scores count as found together.
 

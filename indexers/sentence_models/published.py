@@ -7,8 +7,8 @@ What is different from `networks`:
 - Vectors are read as the encoder gives them, not normalised.
 - MLP: an input layer and `layers` further layers, none with a non-linearity: in all one affine map.
 - LSTM: not batch first, so it recurs along the batch: sentence i of a document sees sentence i of the
-  documents before and behind it in its batch, and no other sentence of its own. Its scores depend on the batch:
-  8 documents in training, 16 in prediction, in the order given.
+  documents before and behind it in its batch, and no other sentence of its own. Its scores depend on its
+  batch: 8 documents in training, 16 in prediction, in the order given.
 - Transformer: a learnt position for each of 512; its width is that of the input; dropout is 0.1.
 - The networks are never put into evaluation mode: the Transformer predicts with dropout. Ours does so from a
   seed, so that its scores can be had again.
