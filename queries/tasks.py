@@ -16,6 +16,7 @@ TASKS: Final[dict[str, str]] = {
     "regression": "pinakes.tasks.probing.task:REGRESSION",
     "reviewer_matching": "pinakes.tasks.reviewers.task:REVIEWERS",
     "self_retrieval": "pinakes.tasks.self_retrieval.task:SELF_RETRIEVAL",
+    "sentence_extraction": "pinakes.tasks.extraction.task:SENTENCE_EXTRACTION",
 }
 """name, as benchmark.toml says it -> "module:object" of a `pinakes.tasks.base.Task`"""
 

@@ -18,6 +18,7 @@ from pinakes.queries.definition import Benchmark
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import FormatChoice
 from pinakes.workload.scope import CorpusScope
+from pinakes.workload.summaries import SummaryQuestions
 from pinakes.workload.workload import Ids, Workload
 
 Ability = str
@@ -32,8 +33,10 @@ ABILITIES: Final[Mapping[Ability, str]] = {
     "sentences": "compare sentences",
     "embed": "give the vectors of papers",
     "weigh": "give the weighted terms of papers",
+    "extract": "score the sentences of papers for a query",
 }
-"""what a system can declare, in words; each but `rank`, `sentences` and `search_through` is a method"""
+"""what a system can declare, in words; the method of `extract` is `score_sentences`; `sentences` and
+`search_through` have none of their own"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,33 @@ class Embedded:
     vectors: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceScores:
+    """How relevant each sentence of an example's document is to its query (sentences,): finite numbers."""
+
+    query_id: str
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A model that a system trained to choose from.
+
+    Attributes:
+        settings: the architecture and how it was trained; fit for JSON.
+        epochs: passes over the training examples until the best one on dev.
+        dev_score: what the choice was made by, at that epoch.
+        chosen: whether it gives the answers.
+    """
+
+    settings: Mapping[str, Any]
+    epochs: int
+    dev_score: float
+    chosen: bool
+
+
 class Asked(Protocol):
-    """What every system reads of what it is asked: a `Workload`, or `PaperTexts`."""
+    """What every system reads of what it is asked: a `Workload`, `PaperTexts` or `SummaryQuestions`."""
 
     @property
     def benchmark(self) -> Benchmark:
@@ -206,6 +234,16 @@ class System(Protocol):
         numbers of terms are the same in every call.
         """
         raise _not_declared(self, "weigh")
+
+    def score_sentences(
+        self, database: Database, questions: SummaryQuestions, progress: Progress
+    ) -> Iterator[SentenceScores]:
+        """The scores of the sentences of each test example; `can` says `extract`."""
+        raise _not_declared(self, "extract")
+
+    def list_trials(self, database: Database, questions: SummaryQuestions) -> Sequence[Trial]:
+        """The models that were trained to score sentences with, in the order of the search; none of most."""
+        return ()
 
     def rank_groups(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """The ranking of each query of a grouped workload, in its pool without its own paper.
