@@ -25,6 +25,9 @@ COMBINED: Final = {
     "formats": "pinakes.systems.dense:FormatSystem",
     "mean": "pinakes.systems.dense:EnsembleSystem",
     "rrf": "pinakes.systems.fusion:RankFusion",
+    "sentence_lstm": "pinakes.systems.trained_sentences.system:SentenceLstm",
+    "sentence_mlp": "pinakes.systems.trained_sentences.system:SentenceMlp",
+    "sentence_transformer": "pinakes.systems.trained_sentences.system:SentenceTransformer",
     "sentences": "pinakes.systems.sentences.system:SentenceSystem",
     "sum": "pinakes.systems.fusion:SumFusion",
     "transport": "pinakes.systems.sentences.system:TransportSystem",
@@ -35,6 +38,8 @@ OF_VECTORS: Final = (DENSE, COMBINED["mean"], COMBINED["formats"])
 """what has an embedding of a text, and may have one for each format"""
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
+OF_ONE: Final = (SENTENCES, TRANSPORT, "sentence_lstm", "sentence_mlp", "sentence_transformer")
+"""the combinations of one encoder"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def list_systems() -> list[str]:
 def _spell_combined(kind: str) -> str:
     if kind == "formats":
         return "formats:CODE=SYSTEM,CODE=SYSTEM"
-    return f"{kind}:SYSTEM" if kind in (SENTENCES, TRANSPORT) else f"{kind}:SYSTEM,SYSTEM"
+    return f"{kind}:SYSTEM" if kind in OF_ONE else f"{kind}:SYSTEM,SYSTEM"
 
 
 def expand_name(name: str) -> str:
