@@ -1,6 +1,6 @@
 """Trained scorers of sentences, by names such as `sentence_lstm:minilm` or `sentence_mlp:tfidf`.
 
-`index` makes the vectors, draws settings and trains a model of each; the best on dev lies in a side index, and
+`index` makes the vectors, draws settings and trains a model of each; the best on dev lies in a side index and
 answers. A training that was killed goes on where its last checkpoint is: checkpoints lie in a hidden folder
 beside the index, named by the digest of all that decides the models, until the search has ended.
 """
