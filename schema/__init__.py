@@ -72,6 +72,7 @@ from pinakes.schema.summaries import absent_examples as absent_examples
 from pinakes.schema.summaries import sentence_scores as sentence_scores
 from pinakes.schema.summaries import summary_augmentations as summary_augmentations
 from pinakes.schema.summaries import summary_examples as summary_examples
+from pinakes.schema.summaries import summary_labellings as summary_labellings
 from pinakes.schema.summaries import summary_labels as summary_labels
 from pinakes.schema.summaries import summary_splits as summary_splits
 from pinakes.schema.summaries import trained_models as trained_models

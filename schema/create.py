@@ -38,6 +38,7 @@ _VIEWS: Final = {
     "suite_scores": "Each figure of a suite by each system: its value, interval and coverage.",
     "leaderboard": "The averages of a suite by system, mode, group and format, and over how many figures.",
     "types_above_cited": "How many candidates of each type a run ranks above the papers that a query cites.",
+    "summary_leaks": "How much of a split's test examples is of papers that have training examples.",
     "text_digests": "The digest of the text that rows are derived from: of each paper and each section.",
     "paper_derivations": "The derived rows of each paper, and whether they are of its text as it is now.",
     "derivation_states": "The derived rows of each producer in a corpus, and how many are of an older text.",

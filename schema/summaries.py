@@ -49,8 +49,21 @@ absent_examples = sa.Table(
     metadata,
     *_example_columns(),
     required("reason", sa.Text, "why the pair is no example: no abstract of the cited work, no context, …"),
+    optional(
+        "text_digest", sa.Uuid, "of an example that had too few relevant sentences: as summary_examples"
+    ),
     info=BULK,
     comment="Pairs of a paper and a work that it cites which are no example, with the reason.",
+)
+
+summary_labellings = sa.Table(
+    "summary_labellings",
+    metadata,
+    *_example_columns(),
+    key_column("labeller", "as in summary_labels", sa.Text),
+    required("positives", sa.Integer, "sentences that it takes to be relevant; may be 0"),
+    info=BULK,
+    comment="Which examples a labeller has labelled, and how many sentences it took to be relevant.",
 )
 
 summary_labels = sa.Table(

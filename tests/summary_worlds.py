@@ -86,13 +86,15 @@ def add_world(
         )
     for place, (source_id, (texts, cites)) in enumerate(world.items()):
         paper_id = first_id + place
-        rows[papers].append({"paper_id": paper_id, "corpus_id": corpus_id, "source_id": source_id})
+        rows[papers].append(
+            {"paper_id": paper_id, "corpus_id": corpus_id, "source_id": source_id, "batch_id": 1}
+        )
         places = _add_document(rows, paper_id, texts)
         for key, one in cites.items():
             _add_example(rows, {"paper_id": paper_id, "reference_id": number[key]}, producer, one, places)
     with database.begin() as session:
-        made = {"corpus_id": corpus_id, "name": corpus}
-        session.execute(sa.insert(corpora).values(**made))
+        told = dict.fromkeys(("title", "version", "licence", "source"), "toy")
+        session.execute(sa.insert(corpora).values(corpus_id=corpus_id, name=corpus, **told))
         for table, found in rows.items():
             if found:
                 names = list(dict.fromkeys(name for row in found for name in row))

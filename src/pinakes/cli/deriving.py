@@ -1,4 +1,4 @@
-"""The commands that make rows of papers' texts: `derive neighbours`."""
+"""The commands that make rows of papers' texts: `derive neighbours`, `derive summaries`."""
 
 from typing import Annotated
 
@@ -39,3 +39,41 @@ def derive_neighbours(
     with common.connect() as database:
         made = derive_neighbours(database, request, progress=common.show_progress())
     print_neighbours(made, as_json=common.json)
+
+
+@derive_app.command("summaries")
+def derive_summaries(
+    corpus: Annotated[str, typer.Option(help="The corpus whose papers and cited works make examples.")],
+    splitter: Annotated[
+        str, typer.Option(help="What finds sentences: punkt, nltk, or source (those that the source gave).")
+    ] = "punkt",
+    labeller: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Who says which sentences are relevant, as 'citing exact', 'citing aligned 0.6' or "
+            "'greedy rouge2 f rouge_score citing'; may be repeated. Default: these three."
+        ),
+    ] = None,
+    min_positives: Annotated[
+        int, typer.Option(help="Relevant sentences that an example has at least, by the first labeller.")
+    ] = 0,
+    min_sentences: Annotated[int, typer.Option(help="Sentences that an example's paper has at least.")] = 1,
+    seed: Annotated[int, typer.Option(help="Of both splits.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Processes that split and label.")] = 1,
+    as_published: Annotated[
+        bool, typer.Option("--as-published", help="Also the labels of the published dataset.")
+    ] = False,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Make examples of query-focused summarisation: what papers say of the works that they cite."""
+    from pinakes.report.present.derive import print_summaries
+    from pinakes.texts.summaries.derive import derive_summaries
+    from pinakes.texts.summaries.labellers import choose_labellers
+    from pinakes.texts.summaries.request import SummaryRequest
+
+    labellers = choose_labellers(labeller or (), as_published=as_published)
+    request = SummaryRequest(corpus, splitter, labellers, min_positives, min_sentences, jobs, seed)
+    with common.connect() as database:
+        made = derive_summaries(database, request, progress=common.show_progress())
+    print_summaries(made, as_json=common.json)

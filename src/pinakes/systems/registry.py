@@ -17,6 +17,9 @@ from pinakes.systems.base import ABILITIES, Ability, System, SystemOptions
 SYSTEMS: Final = {
     "bm25": "pinakes.systems.bm25:Bm25System",
     "lsa": "pinakes.systems.lsa:LsaSystem",
+    "sentence_bm25": "pinakes.systems.extractors.lexical:SentenceBm25",
+    "sentence_logistic": "pinakes.systems.extractors.logistic:SentenceLogistic",
+    "sentence_tfidf": "pinakes.systems.extractors.lexical:SentenceTfidf",
     "sparse_bm25": "pinakes.systems.sparse:SparseBm25System",
     "tfidf": "pinakes.systems.tfidf:TfidfSystem",
     "word2vec": "pinakes.systems.word2vec:Word2VecSystem",
@@ -27,6 +30,7 @@ COMBINED: Final = {
     "rrf": "pinakes.systems.fusion:RankFusion",
     "sentence_lstm": "pinakes.systems.trained_sentences.system:SentenceLstm",
     "sentence_mlp": "pinakes.systems.trained_sentences.system:SentenceMlp",
+    "sentence_similarity": "pinakes.systems.extractors.similarity:SentenceSimilarity",
     "sentence_transformer": "pinakes.systems.trained_sentences.system:SentenceTransformer",
     "sentences": "pinakes.systems.sentences.system:SentenceSystem",
     "sum": "pinakes.systems.fusion:SumFusion",
@@ -38,8 +42,15 @@ OF_VECTORS: Final = (DENSE, COMBINED["mean"], COMBINED["formats"])
 """what has an embedding of a text, and may have one for each format"""
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
-OF_ONE: Final = (SENTENCES, TRANSPORT, "sentence_lstm", "sentence_mlp", "sentence_transformer")
-"""the combinations of one encoder"""
+OF_ONE: Final = (
+    SENTENCES,
+    TRANSPORT,
+    "sentence_lstm",
+    "sentence_mlp",
+    "sentence_similarity",
+    "sentence_transformer",
+)
+"""kinds that are of one encoder"""
 
 
 @dataclass(frozen=True, slots=True)

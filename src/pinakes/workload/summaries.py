@@ -22,7 +22,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
         *("corpus", "producer", "query_id", "paper_id", "source_id", "reference_id", "reference_key"),
         *("query", "cited", "splitter", "sentences"),
     ),
-    "sentences": (
+    "document_sentences": (
         *("corpus", "splitter", "paper_id", "source_id", "section_number", "position", "place", "text"),
     ),
     "labels": (
@@ -170,13 +170,20 @@ class SummaryQuestions:
         chosen = self._choose(view, parts)
         return sa.select(view.c.query_id, view.c.query.label("text")).where(chosen)
 
-    def select_paper_texts(self, parts: Collection[str] = PARTS) -> sa.Select[Any]:
-        """paper_id, place (from 1) and text of every sentence that is read of the parts, in no order."""
-        view, examples = relate(self.benchmark, "sentences"), relate(self.benchmark, "examples")
+    def select_paper_texts(
+        self, parts: Collection[str] = PARTS, papers: Collection[int] | None = None
+    ) -> sa.Select[Any]:
+        """paper_id, place (from 1) and text of every sentence that is read of the parts, in no order.
+
+        `papers` are the paper_ids whose sentences are asked for; None: all.
+        """
+        view, examples = relate(self.benchmark, "document_sentences"), relate(self.benchmark, "examples")
         asked = sa.select(examples.c.paper_id, examples.c.splitter).where(self._choose(examples, parts))
         documents = asked.distinct().subquery("documents")
         same = sa.and_(documents.c.paper_id == view.c.paper_id, documents.c.splitter == view.c.splitter)
         texts = sa.select(view.c.paper_id, view.c.place, view.c.text).join_from(view, documents, same)
+        if papers is not None:
+            texts = texts.where(view.c.paper_id.in_(sorted(papers)))
         limit = self.mode.first_sentences
         return texts if limit is None else texts.where(view.c.place <= limit)
 

@@ -94,7 +94,7 @@ def _read_parts(session: Session, benchmark: Benchmark, mode: AskedMode) -> dict
 
 def _read_documents(session: Session, benchmark: Benchmark) -> dict[Key, Document]:
     """The whole documents of the examples."""
-    view, examples = relate(benchmark, "sentences"), relate(benchmark, "examples")
+    view, examples = relate(benchmark, "document_sentences"), relate(benchmark, "examples")
     asked = sa.select(examples.c.paper_id, examples.c.splitter).where(choose_rows(benchmark, examples))
     chosen = asked.distinct().subquery("documents")
     same = sa.and_(chosen.c.paper_id == view.c.paper_id, chosen.c.splitter == view.c.splitter)
@@ -149,6 +149,10 @@ def _check(
         raise BenchmarkError(
             f"{len(without)} examples of {benchmark.asked_of} are on no side of the split {mode.scheme}, as "
             f"{without[0]}; {again}"
+        )
+    if len({row["paper_id"] for row in listed}) < len({(row["paper_id"], row["splitter"]) for row in listed}):
+        raise BenchmarkError(
+            f"{benchmark.asked_of} has examples of one paper by two splitters; expected one a producer."
         )
     for row in listed:
         document = documents.get((row["paper_id"], row["splitter"]))

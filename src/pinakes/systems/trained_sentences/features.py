@@ -2,34 +2,47 @@
 
 import hashlib
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import sqlalchemy as sa
+import numpy as np
 
 from pinakes.database import Database
 from pinakes.indexers.lsa import LatentSemantics, build_lsa, describe_training
-from pinakes.indexers.sentence_models.settings import Floats
+from pinakes.indexers.sentence_models.settings import Floats, SentenceExample
 from pinakes.indexers.side_folder import is_whole
 from pinakes.progress import Progress
+from pinakes.schema import vectors_table
 from pinakes.vectors.encoding import EncoderSession
-from pinakes.vectors.of_texts import read_text_vectors
-from pinakes.vectors.stored import select_distinct_texts
-from pinakes.workload.summaries import PARTS, SummaryQuestions
+from pinakes.vectors.sentence_texts import read_document_vectors, read_query_vectors, select_texts
+from pinakes.workload.summaries import Example, SummaryQuestions
 
 TFIDF: Final = "tfidf"
 LSA_FOLDER: Final = "tfidf"
 
 
-class Lookup(Protocol):
-    """Gives the vectors of texts."""
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadVectors:
+    """The vectors of a question's examples; zeros of a text that has nothing to read.
+
+    Attributes:
+        queries: query id -> (d,).
+        documents: place in `SummaryQuestions.documents` -> (n, d); examples of a document share it.
+    """
 
     dimensions: int
+    queries: Mapping[str, Floats]
+    documents: Mapping[int, Floats]
 
-    def find(self, texts: Sequence[str]) -> Floats:
-        """The vector of each text (n, d); zeros for one that has nothing to read."""
-        ...
+    def list_examples(self, examples: Sequence[Example]) -> list[SentenceExample]:
+        """The examples as vectors, in their order."""
+        nothing = np.zeros(self.dimensions, dtype=np.float32)
+        return [
+            SentenceExample(self.queries.get(one.query_id, nothing), self.documents[one.document], one.labels)
+            for one in examples
+        ]
 
 
 class Features(Protocol):
@@ -53,9 +66,9 @@ class Features(Protocol):
         """Learn from the training set what the vectors need, into a folder; what is there is left."""
         ...
 
-    def open(
-        self, database: Database, questions: SummaryQuestions, parts: Collection[str], folder: Path
-    ) -> Lookup:
+    def read(
+        self, database: Database, questions: SummaryQuestions, parts: Sequence[str], folder: Path
+    ) -> ReadVectors:
         """The vectors of the queries and the sentences of the parts."""
         ...
 
@@ -70,24 +83,27 @@ class EncoderFeatures:
     def prepare(self, database: Database, questions: SummaryQuestions, progress: Progress) -> tuple[int, int]:
         """Encode queries and sentences of all parts."""
         label = f"queries and sentences of {questions.benchmark.asked_of}"
-        return self.encoder.encode(database, _select_texts(questions), label, progress)
+        return self.encoder.encode(database, select_texts(questions), label, progress)
 
     def describe(self, database: Database, questions: SummaryQuestions, command: str) -> dict[str, Any]:
         """The encoder and its revision."""
-        stored = self.encoder.require(database, _select_texts(questions), command)
+        stored = self.encoder.require(database, select_texts(questions), command)
         return {"encoder": stored.name, "encoder_id": stored.encoder_id, "encoder_revision": stored.revision}
 
     def train(self, questions: SummaryQuestions, folder: Path) -> None:
         """Nothing: an encoder is trained elsewhere."""
 
-    def open(
-        self, database: Database, questions: SummaryQuestions, parts: Collection[str], folder: Path
-    ) -> Lookup:
+    def read(
+        self, database: Database, questions: SummaryQuestions, parts: Sequence[str], folder: Path
+    ) -> ReadVectors:
         """From the encoder's table."""
-        texts = _select_texts(questions, parts)
+        numbers = _list_documents(questions, parts)
         with database.read() as session:
             stored = self.encoder.find(database, f"pinakes index {questions.scope.requested_as}")
-            return read_text_vectors(session, texts, stored)
+            table, width = vectors_table(stored.name, stored.dimensions), stored.dimensions
+            queries = read_query_vectors(session, questions, table, parts)
+            documents = dict(read_document_vectors(session, questions, table, numbers, width))
+        return ReadVectors(width, queries, documents)
 
 
 class TfidfFeatures:
@@ -115,19 +131,21 @@ class TfidfFeatures:
         if not is_whole(folder / LSA_FOLDER):
             build_lsa(folder / LSA_FOLDER, list_training_texts(questions), dimensions=self._dimensions)
 
-    def open(
-        self, database: Database, questions: SummaryQuestions, parts: Collection[str], folder: Path
-    ) -> Lookup:
+    def read(
+        self, database: Database, questions: SummaryQuestions, parts: Sequence[str], folder: Path
+    ) -> ReadVectors:
         """From the texts themselves."""
-        return _ReducedTexts(LatentSemantics.open(folder / LSA_FOLDER))
-
-
-class _ReducedTexts:
-    def __init__(self, model: LatentSemantics) -> None:
-        self._model, self.dimensions = model, model.dimensions
-
-    def find(self, texts: Sequence[str]) -> Floats:
-        return self._model.reduce(texts)[0]
+        model = LatentSemantics.open(folder / LSA_FOLDER)
+        asked = [example for example in questions.examples if example.part in parts]
+        queries = model.reduce([example.query for example in asked])[0]
+        documents = {
+            number: model.reduce(questions.documents[number].sentences)[0]
+            if questions.documents[number].sentences
+            else np.zeros((0, model.dimensions), dtype=np.float32)
+            for number in _list_documents(questions, parts)
+        }
+        named = dict(zip((example.query_id for example in asked), queries, strict=True))
+        return ReadVectors(model.dimensions, named, documents)
 
 
 def list_training_texts(questions: SummaryQuestions) -> list[str]:
@@ -156,5 +174,6 @@ def digest_learnt(questions: SummaryQuestions) -> str:
     return digest.hexdigest()
 
 
-def _select_texts(questions: SummaryQuestions, parts: Collection[str] = PARTS) -> sa.Select[Any]:
-    return select_distinct_texts(questions.select_query_texts(parts), questions.select_paper_texts(parts))
+def _list_documents(questions: SummaryQuestions, parts: Sequence[str]) -> list[int]:
+    """The documents of the examples of the parts, ascending."""
+    return sorted({example.document for example in questions.examples if example.part in parts})

@@ -17,8 +17,8 @@ import orjson
 
 from pinakes.database import Database
 from pinakes.indexers.encoder.precision import choose_device, device_name
-from pinakes.indexers.sentence_models.settings import Kind, SentenceExample
-from pinakes.indexers.side_folder import hold_folder, whole_folder, write_parameters
+from pinakes.indexers.sentence_models.settings import Kind
+from pinakes.indexers.side_folder import hold_folder, read_parameters, whole_folder, write_parameters
 from pinakes.options import read_options
 from pinakes.progress import Progress
 from pinakes.systems.base import (
@@ -34,7 +34,6 @@ from pinakes.systems.trained_sentences.features import (
     TFIDF,
     EncoderFeatures,
     Features,
-    Lookup,
     TfidfFeatures,
     copy_features,
     digest_learnt,
@@ -108,9 +107,10 @@ class SentenceModelSystem(System):
         from pinakes.indexers.sentence_models.model import SentenceModel  # imported late: torch
 
         folder = self._side_index(questions).path(self._require(database, questions))
+        read_parameters(folder, self._kind)
         model = SentenceModel.open(folder, self._device)
-        asked = _Asked(questions, self._features.open(database, questions, ["test"], folder))
-        pairs = ((one.query, one.sentences) for one in asked.list("test"))
+        vectors = self._features.read(database, questions, ["test"], folder)
+        pairs = ((one.query, one.sentences) for one in vectors.list_examples(questions.test))
         for example, scores in zip(questions.test, model.predict_documents(pairs), strict=True):
             yield SentenceScores(example.query_id, scores.astype("float64"))
 
@@ -156,14 +156,14 @@ class SentenceModelSystem(System):
 
         own, schedule = plan.own, plan.schedule
         self._features.train(questions, working)
-        lookup = self._features.open(database, questions, ["train", "dev"], working)
-        asked = _Asked(questions, lookup)
+        vectors = self._features.read(database, questions, ["train", "dev"], working)
         label = f"train {self.name}, up to {own.trials} models of {schedule.epochs} epochs"
         progress.start(label, own.trials * schedule.epochs)
         try:
             found = search_models(
-                *(asked.list("train"), asked.list("dev")),
-                plan.make_space(lookup.dimensions),
+                vectors.list_examples(questions.train),
+                vectors.list_examples(questions.dev),
+                plan.make_space(vectors.dimensions),
                 Budget(own.trials, own.seconds),
                 own.seed,
                 schedule,
@@ -240,28 +240,6 @@ class SentenceTransformer(SentenceModelSystem):
 
     own_options: ClassVar[type[SentenceModelOptions]] = SentenceTransformerOptions
     model: ClassVar[Kind] = "transformer"
-
-
-class _Asked:
-    """The examples of a question as vectors; those of one document share its matrix."""
-
-    def __init__(self, questions: SummaryQuestions, lookup: Lookup) -> None:
-        self._questions, self._lookup = questions, lookup
-        self._documents: dict[int, Any] = {}
-
-    def list(self, part: str) -> list[SentenceExample]:
-        examples = [example for example in self._questions.examples if example.part == part]
-        queries = self._lookup.find([example.query for example in examples])
-        return [
-            SentenceExample(query, self._read(example.document), example.labels)
-            for query, example in zip(queries, examples, strict=True)
-        ]
-
-    def _read(self, document: int) -> Any:
-        if document not in self._documents:
-            sentences = self._questions.documents[document].sentences
-            self._documents[document] = self._lookup.find(sentences)
-        return self._documents[document]
 
 
 def _choose_features(name: str, own: SentenceModelOptions, options: SystemOptions) -> Features:

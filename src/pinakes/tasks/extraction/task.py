@@ -14,7 +14,7 @@ from pinakes.workload.summaries import list_columns, read_summaries
 VIEWS: Final[Mapping[str, str]] = {
     "modes": "which split, which labels and how many sentences each mode asks for.",
     "examples": "the examples of every corpus, by the producer that made them.",
-    "sentences": "the sentences of their documents.",
+    "document_sentences": "the sentences of their documents.",
     "labels": "the sentences that are relevant, by who says so.",
     "splits": "on which side of each split an example is.",
 }
