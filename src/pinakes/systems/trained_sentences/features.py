@@ -109,8 +109,9 @@ class EncoderFeatures:
 class TfidfFeatures:
     """TF-IDF of words, fitted on the queries and sentences of the training set, reduced to a few dimensions.
 
-    As published the vectors are whole and scikit-learn's MLP reads them of the sentence alone, never of the
-    query (`features=sentence`). Reduced, a network of any kind can read query and sentence.
+    The published vectors are whole, and scikit-learn's MLP reads them of the sentence alone, never of the
+    query. Reduced, a network of any kind can read query and sentence. Words that the training set lacks are
+    not read.
     """
 
     name = TFIDF

@@ -120,7 +120,9 @@ class SentenceModelSystem(System):
         return [Trial(**one) for one in orjson.loads(row["parameters"])["trials"]]
 
     def _plan(self, questions: SummaryQuestions) -> Plan:
-        return make_plan(self.model, self._own, questions.benchmark.mode, self._device)
+        over_tfidf = self._features.name == TFIDF
+        mode = questions.benchmark.mode
+        return make_plan(self.model, self._own, mode, self._device, over_tfidf=over_tfidf)
 
     def _build(
         self,
