@@ -1,8 +1,8 @@
 """A logistic regression over features of sentences, whose C is chosen on folds of whole papers.
 
 The loss is scikit-learn's: |w|^2 / 2 + C * sum of the log losses, with an intercept that is not penalised,
-over features of mean 0 and deviation 1; solved by Newton's method. Sums are taken without BLAS,
-so that no number of threads changes a bit.
+over features of mean 0 and deviation 1; solved by Newton's method. BLAS computes on one
+thread, so that no number of threads changes a bit.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.probes.base import one_blas_thread
 
 Matrix = NDArray[np.float64]
 
@@ -22,7 +23,11 @@ Measure = Callable[[Matrix], float]
 GRID: Final = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 MOST_STEPS: Final = 100
 TOLERANCE: Final = 1e-10
-ROWS_AT_ONCE: Final = 65_536
+SUFFICIENT: Final = 1e-4
+"""of the decrease that the gradient promises, the share that a step must give"""
+SMALLEST_STEP: Final = 1e-9
+LARGEST: Final = 700.0
+"""what exp is taken of at most"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +81,7 @@ def choose_model(
     """
     if examples.labels.all() or not examples.labels.any():
         raise IndexingError("the training examples have only one kind of label; expected relevant and others")
-    folds = np.unique(examples.folds)
-    scores = [measure(_cross_fit(examples, c, folds)) if len(folds) > 1 else 0.0 for c in grid]
+    scores = [measure(found) for found in _cross_fit(examples, grid)] or [0.0] * len(grid)
     best = int(np.argmax(scores))
     model, steps = fit(examples.features, examples.labels, grid[best])
     choices = [
@@ -87,54 +91,85 @@ def choose_model(
     return model, choices
 
 
-def _cross_fit(examples: Examples, c: float, folds: NDArray[np.intp]) -> Matrix:
-    """The score of each sentence (n,) by a model that never saw its paper."""
-    found = np.zeros(len(examples.labels))
+def _cross_fit(examples: Examples, grid: Sequence[float]) -> list[Matrix]:
+    """For each C the score of each sentence (n,) by a model that never saw its paper.
+
+    Nothing of one fold, or of one C.
+    """
+    folds = np.unique(examples.folds)
+    if len(folds) < 2 or len(grid) < 2:
+        return []
+    found = [np.zeros(len(examples.labels)) for _ in grid]
     for fold in folds:
         held = examples.folds == fold
         labels = examples.labels[~held]
-        if labels.any() and not labels.all():
-            found[held] = fit(examples.features[~held], labels, c)[0].score(examples.features[held])
+        if labels.all() or not labels.any():
+            continue
+        scaling = _scale(examples.features[~held])
+        start = np.zeros(scaling.matrix.shape[1])
+        for scores, c in zip(found, grid, strict=True):  # from one C to the next the optimum moves little
+            start, _steps = _descend(scaling.matrix, labels, c, start)
+            scores[held] = scaling.make_model(start).score(examples.features[held])
     return found
 
 
 def fit(features: Matrix, labels: NDArray[np.bool_], c: float) -> tuple[LogisticModel, int]:
     """The regression at its optimum, and the steps. Raises `IndexingError` where it does not converge."""
+    scaling = _scale(features)
+    weights, steps = _descend(scaling.matrix, labels, c, np.zeros(scaling.matrix.shape[1]))
+    return scaling.make_model(weights), steps
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scaling:
+    """Features of mean 0 and deviation 1, with a column of ones (n, f + 1), and what they were."""
+
+    matrix: Matrix
+    means: Matrix
+    deviations: Matrix
+
+    def make_model(self, weights: Matrix) -> LogisticModel:
+        """The model of weights, the intercept last."""
+        return LogisticModel(weights[:-1], float(weights[-1]), self.means, self.deviations)
+
+
+def _scale(features: Matrix) -> _Scaling:
     means, deviations = features.mean(axis=0), features.std(axis=0)
     deviations = np.where(deviations > 0, deviations, 1.0)
-    scaled = np.column_stack([(features - means) / deviations, np.ones(len(features))])
+    matrix = np.column_stack([(features - means) / deviations, np.ones(len(features))])
+    return _Scaling(matrix, means, deviations)
+
+
+def _descend(matrix: Matrix, labels: NDArray[np.bool_], c: float, start: Matrix) -> tuple[Matrix, int]:
+    """Newton's method with halved steps from `start` (f + 1,): the optimum, and how many steps it took."""
     signs = np.where(labels, 1.0, -1.0)
-    penalty = np.append(np.ones(features.shape[1]), 0.0)
-    weights = np.zeros(scaled.shape[1])
-    value, gradient, curvature = _differentiate(scaled, signs, weights, c, penalty)
-    for step in range(1, MOST_STEPS + 1):
-        change = np.linalg.solve(curvature, gradient)
-        decrement = float(np.sum(gradient * change))
-        if decrement <= TOLERANCE * (1 + abs(value)):
-            return LogisticModel(weights[:-1], float(weights[-1]), means, deviations), step
-        size = 1.0
-        while True:
-            tried = weights - size * change
-            found = _differentiate(scaled, signs, tried, c, penalty)
-            if found[0] <= value - 1e-4 * size * decrement or size < 1e-9:
-                break
-            size /= 2
-        weights, (value, gradient, curvature) = tried, found
+    weights = start
+    with one_blas_thread():
+        value, gradient, curvature = _differentiate(matrix, signs, weights, c)
+        for step in range(1, MOST_STEPS + 1):
+            change = np.linalg.solve(curvature, gradient)
+            decrement = float(np.sum(gradient * change))
+            if decrement <= TOLERANCE * (1 + abs(value)):
+                return weights, step
+            size = 1.0
+            while True:
+                tried = weights - size * change
+                found = _differentiate(matrix, signs, tried, c)
+                if found[0] <= value - SUFFICIENT * size * decrement or size < SMALLEST_STEP:
+                    break
+                size /= 2
+            weights, (value, gradient, curvature) = tried, found
     raise IndexingError(f"the logistic regression with C {c} did not converge in {MOST_STEPS} steps")
 
 
-def _differentiate(
-    scaled: Matrix, signs: Matrix, weights: Matrix, c: float, penalty: Matrix
-) -> tuple[float, Matrix, Matrix]:
+def _differentiate(matrix: Matrix, signs: Matrix, weights: Matrix, c: float) -> tuple[float, Matrix, Matrix]:
     """The loss at the weights (f + 1,), its gradient and its curvature (f + 1, f + 1)."""
-    value = float(np.sum(penalty * weights**2)) / 2
-    gradient, curvature = penalty * weights, np.diag(penalty)
-    for first in range(0, len(scaled), ROWS_AT_ONCE):
-        part, sign = scaled[first : first + ROWS_AT_ONCE], signs[first : first + ROWS_AT_ONCE]
-        margins = sign * np.einsum("nf,f->n", part, weights)
-        value += c * float(np.sum(np.logaddexp(0.0, -margins)))
-        missed = np.exp(-np.logaddexp(0.0, margins))  # 1 - the probability of the right label
-        gradient = gradient - c * np.einsum("nf,n->f", part, sign * missed)
-        slopes = c * missed * (1 - missed)
-        curvature = curvature + np.einsum("nf,ng->fg", part, part * slopes[:, None], optimize=False)
+    penalty = np.append(np.ones(len(weights) - 1), 0.0)
+    margins = signs * (matrix @ weights)
+    missed = 1 / (1 + np.exp(np.minimum(margins, LARGEST)))  # 1 - the probability of the right label
+    losses = np.maximum(-margins, 0) + np.log1p(np.exp(-np.abs(margins)))
+    value = float(np.sum(penalty * weights**2)) / 2 + c * float(np.sum(losses))
+    gradient: Matrix = penalty * weights - c * (matrix.T @ (signs * missed))
+    slopes = c * missed * (1 - missed)
+    curvature: Matrix = np.diag(penalty) + matrix.T @ (matrix * slopes[:, None])
     return value, gradient, curvature

@@ -1,5 +1,6 @@
 """Extraction of sentences from the tables to scores, on both databases."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,15 +8,21 @@ import numpy as np
 import pytest
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, EvaluationError, InputError, UnknownNameError
+from pinakes.errors import BenchmarkError, EvaluationError, InputError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.index.index import index
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.indexers.sentence_scorers.vectors import compare_vectors
 from pinakes.records import Score
 from pinakes.run.run import RunRequest, run
+from pinakes.systems.base import SystemOptions
 from pinakes.tasks.base import choose_corpus
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.summaries import SummaryQuestions, read_summaries
 from tests.benching import change, count
 from tests.summary_worlds import CORRECTED, PRODUCER, SMALL, Cited, add_world
+from tests.toy_encoder import build_toy_encoder
 
 Rows = list[tuple[object, ...]]
 
@@ -109,6 +116,8 @@ def test_a_run_is_made_once_and_scored(database: Database) -> None:
     assert found["AP[undefined]"] == Score("AP[undefined]", "all", None, 1.0, 4, 4)
     assert found["AUC[undefined]"].value == 1.0
     assert found["AP[2SE]"].value == 0.0
+    # "nothing of it" shares no word with a sentence of p2
+    assert found["Flat"] == Score("Flat", "all", None, 1.0, 4, 4)
     assert found["AUC[global]"].queries_expected == 4
     assert set(found) == set(open_benchmark(database, "sciqfs").measures)
     assert count(database, "sentence_scores") == 14
@@ -219,6 +228,16 @@ HOSTILE = {
 }
 
 
+# p1 shares no term with its query, p2 has none; "one" of p4 is no trigram of the training sentences and a
+# stop word of English; a regression also reads where a sentence stands
+FLAT = {
+    ("sentence_tfidf", "words"): 2.0,
+    ("sentence_tfidf", "chars"): 3.0,
+    ("sentence_bm25", None): 3.0,
+    ("sentence_logistic", None): 0.0,
+}
+
+
 @pytest.mark.parametrize(
     ("system", "options"),
     [
@@ -231,8 +250,6 @@ HOSTILE = {
 def test_bad_texts_have_defined_scores(
     duckdb_database: Database, tmp_path: Path, system: str, options: dict[str, str]
 ) -> None:
-    from pinakes.systems.base import SystemOptions
-
     add_world(duckdb_database, HOSTILE)
     request = RunRequest("sciqfs", system, SystemOptions(tmp_path, parameters=options), corpus="toy")
     made = run(duckdb_database, request)
@@ -243,6 +260,7 @@ def test_bad_texts_have_defined_scores(
     assert (found["AP"].queries_expected, found["AUC"].queries_expected) == (3, 2)
     assert (found["AP[undefined]"].value, found["AUC[undefined]"].value) == (1.0, 2.0)
     assert all(np.isfinite(one.value) for one in result.scores)
+    assert found["Flat"].value == FLAT[system, options.get("analysis")]
 
 
 def test_table_4_comes_from_sql(both_databases: tuple[Database, Database]) -> None:
@@ -274,3 +292,41 @@ def test_table_4_comes_from_sql(both_databases: tuple[Database, Database]) -> No
         ("corrected", "test", 2, 1, 0.166666666667),
     ]
     assert ("p5|r1", 4, 3, 0.75) in examples
+
+
+def test_sentences_are_encoded_once_and_compared_by_an_encoder(database: Database, tmp_path: Path) -> None:
+    add_world(database)
+    change(database, "UPDATE sentences SET text = 'We thank everyone.' WHERE paper_id = 2 AND position = 1")
+    change(database, "UPDATE sentences SET text = '' WHERE paper_id = 2 AND position = 2")
+    system = f"sentence_similarity:{build_toy_encoder(tmp_path / 'toy')}"
+    options = SystemOptions(tmp_path, device="cpu", precision="fp32")
+    request = RunRequest("sciqfs", system, options, corpus="toy")
+    with pytest.raises(
+        RunError, match="no text was encoded by toy_fp32 yet; do it with `pinakes index sciqfs "
+    ):
+        run(database, request)
+    made = index(database, "sciqfs", system, options=options, corpus="toy")
+    # 4 queries; of the 7 sentences of the test papers one is empty, and two are one text
+    assert (made.added, made.existing) == (4 + 5, 0)
+    assert index(database, "sciqfs", system, options=options, corpus="toy").existing == 9
+    assert run(database, request).queries_answered == 4
+    scores = dict(read_scores(database, 1))
+    encoder = load_encoder(resolve_model(str(tmp_path / "toy")), "fp32")
+    texts = ["weights of edges", "We thank everyone.", "Edges have weights."]
+    vectors = [encoder.embed(encoder.tokenize([text]))[0] for text in texts]
+    cosines = [float(compare_vectors(vectors[0], one[None], "cosine")[0]) for one in vectors[1:]]
+    found = [scores["p2|r1", 1, position] for position in (1, 2, 3)]
+    assert found == pytest.approx([cosines[0], min(cosines), cosines[1]], abs=1e-5)
+    published = replace(request, mode="published")
+    index(database, "sciqfs", system, options=options, corpus="toy", mode="published")
+    run(database, published)
+    changed = dict(read_scores(database, 2))
+    assert {key: max(value, 0.0) for key, value in scores.items() if key in changed} == changed
+
+
+def read_scores(database: Database, run_id: int) -> Iterator[tuple[tuple[str, int, int], float]]:
+    """Query, section and position of each sentence that a run scores, and the score."""
+    with database.read() as session:
+        rows = session.rows(f"SELECT * FROM sentence_scores WHERE run_id = {run_id} ORDER BY query_id")
+    for row in rows:
+        yield (row["query_id"], row["section_number"], row["position"]), row["score"]

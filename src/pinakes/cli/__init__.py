@@ -19,6 +19,7 @@ from pinakes.cli import (
     demo,
     deriving,
     evaluating,
+    exporting,
     indexing,
     loading,
     reporting,
@@ -34,6 +35,7 @@ INTERRUPTED: Final = 130
 _GROUPS: Final = (
     loading,
     deriving,
+    exporting,
     indexing,
     searching,
     sampling,

@@ -11,7 +11,7 @@ from pinakes.queries.tasks import resolve_task
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 SAMPLED = ["field_level", "large_scale", "mdcr_constructed"]
-OF_ANY = ["self_retrieval"]
+OF_ANY = ["sciqfs", "self_retrieval"]
 """those that are asked of whatever corpus a run names"""
 OF_ANOTHER = {"csfcube_sentences": "csfcube", "scirepeval_s2and": "s2and"}
 """benchmark -> the corpus of another name that it is of"""

@@ -14,6 +14,8 @@ from pinakes.errors import UnknownNameError
 CURVES: Final = ("AP", "AUC")
 FORMS: Final = ("", "[2SE]", "[global]", "[undefined]")
 REFERENCES: Final = ("query", "cited")
+FLAT: Final = "Flat"
+"""how many examples have sentences that all score alike: nothing in common with the query, or no query"""
 EXAMPLE: Final = "ROUGE1@3[query], with 1, 2 or L, any number of sentences, and [query] or [cited]"
 
 Metric = Literal["rouge1", "rouge2", "rougeL"]
@@ -37,7 +39,7 @@ def name_measure(name: str) -> str:
     >>> name_measure("ROUGE2@5[cited]"), name_measure("AP[2SE]")
     ('ROUGE2@5[cited]', 'AP[2SE]')
     """
-    known = [curve + form for curve in CURVES for form in FORMS]
+    known = [*(curve + form for curve in CURVES for form in FORMS), FLAT]
     if name not in known and parse_rouge(name) is None:
         raise UnknownNameError("measure", name, [*known, EXAMPLE])
     return name

@@ -21,7 +21,7 @@ from pinakes.evaluators.relevance import (
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Score
 from pinakes.tasks.base import Resampled, ResampleRun, ScoreRun
-from pinakes.tasks.extraction.measures import CURVES, name_measure, parse_rouge
+from pinakes.tasks.extraction.measures import CURVES, FLAT, name_measure, parse_rouge
 from pinakes.tasks.extraction.stored import Stored, find_asked, read_stored
 from pinakes.tasks.extraction.summaries import score_summaries
 from pinakes.workload.summaries import SummaryQuestions, read_summaries
@@ -77,6 +77,11 @@ def _score(scoring: _Scoring, stored: Stored) -> Iterator[Score]:
         if measure in means:
             yield from _list_scores(measure, means[measure], stored)
             continue
+        if measure == FLAT:
+            yield Score(
+                FLAT, ALL, None, _count_flat(stored), len(stored.answered), int(stored.answered.sum())
+            )
+            continue
         curve, _, form = measure.partition("[")
         values = curves[curve]
         defined = ~np.isnan(values)
@@ -90,6 +95,14 @@ def _score(scoring: _Scoring, stored: Stored) -> Iterator[Score]:
             value = float(MEASURE_CURVE[curve](_find_all(stored))[0])
             if not np.isnan(value):
                 yield Score(measure, ALL, None, value, len(values), int(stored.answered.sum()))
+
+
+def _count_flat(stored: Stored) -> float:
+    """How many answered examples have one score for all their sentences."""
+    highest, lowest = (np.full(len(stored.answered), end) for end in (-np.inf, np.inf))
+    np.maximum.at(highest, stored.groups, stored.scores)
+    np.minimum.at(lowest, stored.groups, stored.scores)
+    return float(((highest == lowest) & stored.answered).sum())
 
 
 def _list_means(scoring: _Scoring, stored: Stored, curves: Mapping[str, Values]) -> dict[str, Values]:

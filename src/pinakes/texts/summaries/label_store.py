@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
@@ -126,7 +127,7 @@ def _read_batch(
     keys = zip(examples["paper_id"].to_pylist(), examples["reference_id"].to_pylist(), strict=True)
     missing = ["\n".join(name for name in names if (*key, name) not in done) for key in keys]
     examples = examples.append_column("labellers", pa.array(missing, pa.string()))
-    examples = examples.filter(pa.compute.not_equal(examples["labellers"], ""))
+    examples = examples.filter(pc.not_equal(examples["labellers"], ""))
     return LabelBatch(examples, _read_sentences(session, producer, paper_ids))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
@@ -29,6 +30,7 @@ _digests: Final = sa.table(
     sa.column("text_digest", sa.Uuid),
 )
 _asked: Final = sa.table("staged_papers", sa.column("paper_id", sa.BigInteger))
+_TEXT: Final = ("paper_id", "section_number", "text_digest")
 _MADE: Final = pa.schema(
     [
         ("paper_id", pa.int64()),
@@ -143,21 +145,28 @@ def split_sections(splitter: Splitter, texts: pa.Table) -> pa.Table:
 def store_sentences(session: Session, producer: str, paper_ids: npt.NDArray[np.int64], made: pa.Table) -> int:
     """Put the rows in the place of the producer's rows of these papers' sections; how many papers changed.
 
-    A paper that is gone since gets no rows; sentences of a text that changed since are stale. Papers all of
-    whose sections are blank are looked at each time, and do not change.
+    A paper that is gone since gets no rows; sentences of a text that changed since are stale. A paper with a
+    blank section is looked at each time: where its sentences are there, nothing is written.
     """
     between = sentences.c.paper_id.between(int(paper_ids.min()), int(paper_ids.max()))
     is_asked = sa.exists().where(sentences.c.paper_id == _asked.c.paper_id)
     ours = (sentences.c.producer == producer, sentences.c.section_number >= 1, between, is_asked)
     there = sa.select(papers.c.paper_id).where(papers.c.paper_id.in_(sa.select(_asked.c.paper_id)))
     with session.staged({_asked.name: pa.table({"paper_id": paper_ids})}):
-        had = set(
-            session.fetch_arrow(sa.select(sentences.c.paper_id).where(*ours).distinct())[
-                "paper_id"
-            ].to_pylist()
+        held = set(session.fetch_arrow(there)["paper_id"].to_pylist())
+        had = _list_texts(
+            session.fetch_arrow(sa.select(*(sentences.c[name] for name in _TEXT)).distinct().where(*ours))
         )
-        held = session.fetch_arrow(there)["paper_id"]
+    has = {text for text in _list_texts(made) if text[0] in held}
+    changed = np.array(sorted({paper_id for paper_id, *_ in had ^ has}), dtype=np.int64)
+    with session.staged({_asked.name: pa.table({"paper_id": changed})}):
         session.execute(sa.delete(sentences).where(*ours))
-    rows = made.filter(pa.compute.is_in(made["paper_id"], value_set=held.combine_chunks()))
+    rows = made.filter(pc.is_in(made["paper_id"], value_set=pa.array(changed)))
+    rows = rows.filter(pc.is_in(rows["paper_id"], value_set=pa.array(sorted(held), pa.int64())))
     session.insert(sentences, rows.append_column("producer", pa.repeat(pa.scalar(producer), rows.num_rows)))
-    return len(had | set(rows["paper_id"].to_pylist()))
+    return len(changed)
+
+
+def _list_texts(rows: pa.Table) -> set[tuple[int, int, str]]:
+    """The sections that sentences are of: paper, number, digest."""
+    return set(zip(*(rows[name].to_pylist() for name in _TEXT), strict=True))
