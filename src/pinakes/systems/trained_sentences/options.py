@@ -128,7 +128,7 @@ def _plan_published_tfidf(own: SentenceModelOptions, device: str) -> Plan:
 
     As there: the sentence alone is read, never the query; ReLU; Adam at 0.001 with an L2 term of 0.0001; 1 to
     4 layers of 100, 200, 300 or 400 units; 16 epochs, the last one's weights. Not as there: vectors are
-    reduced and normalised, a batch is a document and not 200 sentences, and the mean average precision chooses.
+    reduced and normalised, a batch is a document and not 200 sentences, and mean average precision chooses.
     """
     base = ModelSettings(
         "mlp", dropout=0.0, positive_weight=own.positive_weight, features="sentence", width=0
