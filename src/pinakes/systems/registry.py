@@ -28,7 +28,10 @@ COMBINED: Final = {
     "formats": "pinakes.systems.dense:FormatSystem",
     "mean": "pinakes.systems.dense:EnsembleSystem",
     "rrf": "pinakes.systems.fusion:RankFusion",
+    "sentence_lstm": "pinakes.systems.trained_sentences.system:SentenceLstm",
+    "sentence_mlp": "pinakes.systems.trained_sentences.system:SentenceMlp",
     "sentence_similarity": "pinakes.systems.extractors.similarity:SentenceSimilarity",
+    "sentence_transformer": "pinakes.systems.trained_sentences.system:SentenceTransformer",
     "sentences": "pinakes.systems.sentences.system:SentenceSystem",
     "sum": "pinakes.systems.fusion:SumFusion",
     "transport": "pinakes.systems.sentences.system:TransportSystem",
@@ -39,7 +42,14 @@ OF_VECTORS: Final = (DENSE, COMBINED["mean"], COMBINED["formats"])
 """what has an embedding of a text, and may have one for each format"""
 SENTENCES: Final = "sentences"
 TRANSPORT: Final = "transport"
-OF_ONE: Final = (SENTENCES, TRANSPORT, "sentence_similarity")
+OF_ONE: Final = (
+    SENTENCES,
+    TRANSPORT,
+    "sentence_lstm",
+    "sentence_mlp",
+    "sentence_similarity",
+    "sentence_transformer",
+)
 """kinds that are of one encoder"""
 
 
