@@ -3,20 +3,21 @@ SELECT
     modes.mode,
     modes.labeller,
     modes.first_sentences,
-    splits.part,
+    summary_splits.part,
     examples.corpus,
     examples.producer,
     examples.query_id,
     examples.paper_id,
+    examples.reference_id,
     examples.splitter,
     CASE
         WHEN examples.sentences > modes.first_sentences THEN modes.first_sentences
         ELSE examples.sentences
     END AS sentences
 FROM sciqfs.modes AS modes
-INNER JOIN sciqfs.splits AS splits ON modes.scheme = splits.scheme
+INNER JOIN summary_splits ON modes.scheme = summary_splits.scheme
 INNER JOIN sciqfs.examples AS examples
     ON
-        splits.corpus = examples.corpus
-        AND splits.producer = examples.producer
-        AND splits.query_id = examples.query_id
+        summary_splits.paper_id = examples.paper_id
+        AND summary_splits.reference_id = examples.reference_id
+        AND summary_splits.producer = examples.producer

@@ -1,8 +1,8 @@
 -- How many sentences of each example are relevant, and which fraction of its document that is.
 WITH counted AS (
-    SELECT mode, corpus, producer, query_id, COUNT(*) AS positives
+    SELECT mode, paper_id, reference_id, producer, COUNT(*) AS positives
     FROM sciqfs.asked_labels
-    GROUP BY mode, corpus, producer, query_id
+    GROUP BY mode, paper_id, reference_id, producer
 )
 
 SELECT
@@ -18,6 +18,6 @@ FROM sciqfs.asked_examples AS asked
 LEFT JOIN counted
     ON
         asked.mode = counted.mode
-        AND asked.corpus = counted.corpus
+        AND asked.paper_id = counted.paper_id
+        AND asked.reference_id = counted.reference_id
         AND asked.producer = counted.producer
-        AND asked.query_id = counted.query_id
