@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
-# A worker a core and a thread a worker: more would wait. Tests of one file share a worker, and so their fixtures.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile
+# A worker a core and a thread a worker: more would wait. Tests of one file share a worker, and so their fixtures;
+# files start in their order, acceptance first, so that no long one is left at the end.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-long check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test

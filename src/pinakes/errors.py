@@ -4,6 +4,8 @@ A message says what was wrong, what was expected and what to do next. `cli.main`
 without a traceback; anything else that is raised is a defect of Pinakes and keeps its traceback.
 """
 
+from typing import Self
+
 
 class PinakesError(Exception):
     """Base class of every error that a user can cause and mend."""
@@ -27,6 +29,10 @@ class UnknownNameError(PinakesError):
     def __init__(self, kind: str, name: str, known: list[str], hint: str = "") -> None:
         listed = ", ".join(sorted(known)) or "none"
         super().__init__(f"unknown {kind} {name!r}; known: {listed}{'. ' + hint if hint else ''}")
+        self._given = (kind, name, known, hint)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, list[str], str]]:
+        return type(self), self._given  # what another process raises is pickled
 
 
 class InputError(PinakesError):

@@ -15,10 +15,10 @@ from pinakes.systems.base import IndexSummary, SystemOptions
 from pinakes.texts.corpus_neighbours import NeighbourRequest, derive_neighbours
 from pinakes.texts.neighbours.codes import CODES
 from tests.loading import dump_tables
+from tests.long import long
 from tests.wordnets import build_wordnet
 
 PAPERS = 25
-SYSTEMS = ("bm25", "tfidf", "word2vec")
 TABLES = (
     "paper_variants",
     "absent_variants",
@@ -47,11 +47,13 @@ def _run(database: Database, system: str, options: SystemOptions) -> tuple[Index
     return indexed, run(database, RunRequest("self_retrieval", system, options, corpus="world"))
 
 
-def _score(database: Database, folder: Path, workers: int) -> dict[str, list[tuple[object, ...]]]:
+def _score(
+    database: Database, systems: tuple[str, ...], folder: Path, workers: int
+) -> dict[str, list[tuple[object, ...]]]:
     """Everything that a corpus's neighbours give, made by so many processes and threads."""
     _derive(database, workers)
     with threadpool_limits(workers):
-        for system in SYSTEMS:
+        for system in systems:
             own = {"dimensions": "8"} if system == "word2vec" else {}
             _run(database, system, SystemOptions(folder, parameters=own))
     evaluate(database, "self_retrieval")
@@ -59,11 +61,12 @@ def _score(database: Database, folder: Path, workers: int) -> dict[str, list[tup
     return {name: tables[name] for name in TABLES}
 
 
+@pytest.mark.parametrize("systems", [("word2vec",), long(("bm25", "tfidf"))])
 def test_variants_ranks_and_scores_are_the_same_on_both_databases_with_one_worker_and_two(
-    both_initialised: tuple[Database, Database], tmp_path: Path
+    both_initialised: tuple[Database, Database], systems: tuple[str, ...], tmp_path: Path
 ) -> None:
     duck, post = (
-        _score(database, tmp_path / f"indexes-{workers}", workers)
+        _score(database, systems, tmp_path / f"indexes-{workers}", workers)
         for workers, database in enumerate(both_initialised, start=1)
     )
     for name in TABLES:

@@ -106,7 +106,7 @@ def _require_fresh(session: Session, benchmark: Benchmark) -> None:
     if count:
         published = " --as-published" if benchmark.mode == "published" else ""
         raise BenchmarkError(
-            f"{count} neighbours of {benchmark.corpus} are of an older text of their paper; make them anew "
+            f"{count} neighbours of {benchmark.corpus} are of an older text of their paper; make them again "
             f"with `pinakes derive neighbours --corpus {benchmark.corpus}{published}`."
         )
 

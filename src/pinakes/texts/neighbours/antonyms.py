@@ -102,7 +102,7 @@ def _read_files(source: Path) -> dict[str, bytes]:
         with zipfile.ZipFile(source) as archive:
             return {name: archive.read(f"wordnet/{name}") for name in names}
     except (OSError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"the WordNet in {source} cannot be read: {error}; install it anew.") from error
+        raise InputError(f"the WordNet in {source} cannot be read: {error}; install it again.") from error
 
 
 @lru_cache(maxsize=200_000)
