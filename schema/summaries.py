@@ -88,7 +88,7 @@ summary_augmentations = sa.Table(
     key_column("labeller", "as in summary_labels", sa.Text),
     required("steps", sa.Integer, "sentences added; in the labels are those of the citing sentences too"),
     required(
-        "start_score", sa.Double, "ROUGE of the citing sentences against the query; 0 where there are none"
+        "start_score", sa.Double, "what the first step had to exceed: the citing sentences' ROUGE, or 0"
     ),
     required("score", sa.Double, "ROUGE of the summary that is returned"),
     optional(

@@ -17,9 +17,7 @@ app.add_typer(export_app, name="export", help="Write what a corpus has to files 
 def export_summaries(
     file: Annotated[Path, typer.Argument(help="The file that is written.")],
     corpus: Annotated[str, typer.Option(help="The corpus whose examples are written.")],
-    format_: Annotated[
-        str | None, typer.Option("--format", help="jsonl or parquet. Default: by the file's name.")
-    ] = None,
+    format: Annotated[str | None, typer.Option(help="jsonl or parquet. Default: by the file's name.")] = None,
     labeller: Annotated[
         str | None, typer.Option(help="Whose labels. Default: a greedy one where there is one.")
     ] = None,
@@ -38,7 +36,7 @@ def export_summaries(
             database,
             corpus,
             file,
-            format_=format_ or file.suffix.removeprefix("."),
+            format_=format or file.suffix.removeprefix("."),
             labeller=labeller,
             scheme=split_scheme,
             producer=producer,
