@@ -4,10 +4,13 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, Final
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils import deterministic
+
+_MEMORY: Final[Any] = deterministic  # whose one setting its types do not know
 
 
 @contextmanager
@@ -24,11 +27,9 @@ def compute_repeatably(device: str, threads: int) -> Iterator[None]:
         torch.are_deterministic_algorithms_enabled(),
         torch.is_deterministic_algorithms_warn_only_enabled(),
     )
-    had_threads, had_fill = torch.get_num_threads(), deterministic.fill_uninitialized_memory
+    had_threads, had_fill = torch.get_num_threads(), _MEMORY.fill_uninitialized_memory
     torch.use_deterministic_algorithms(True)
-    deterministic.fill_uninitialized_memory = (
-        False  # no memory is read before it is written; five times faster
-    )
+    _MEMORY.fill_uninitialized_memory = False  # none is read before it is written; five times faster
     torch.set_num_threads(threads)
     devices = [torch.device(device).index or 0] if on_cuda else []
     try:
@@ -36,7 +37,7 @@ def compute_repeatably(device: str, threads: int) -> Iterator[None]:
             yield
     finally:
         torch.use_deterministic_algorithms(was_strict, warn_only=was_warning)
-        deterministic.fill_uninitialized_memory = had_fill
+        _MEMORY.fill_uninitialized_memory = had_fill
         torch.set_num_threads(had_threads)
 
 
