@@ -15,11 +15,11 @@ from pinakes.report.terminal import print_records, print_tables
 
 _MISSING: Final = {
     "corrected": "A query without an answer counts as zero, a paper without a prediction as wrong.",
-    "published": "What has no answer is left out, as published.",
+    "published": "What has no answer is counted as the published code of its task does.",
 }
 _COUNTED: Final = {
     "corrected": "each missing one counts as zero, or as wrong",
-    "published": "the others are left out, as published",
+    "published": "the others are counted as the published code of its task does",
 }
 
 
