@@ -4,9 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
-# A worker a core and a thread a worker: more would wait. Tests of one file share a worker, and so their fixtures;
-# files start in their order, acceptance first, so that no long one is left at the end.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# A worker more than cores, since tests wait for databases and for processes that they start; a thread a worker.
+# Tests of one file share a worker, and so their fixtures; files start in their order, acceptance first, so that no
+# long one is left at the end.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-long check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test

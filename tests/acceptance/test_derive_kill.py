@@ -35,6 +35,9 @@ from pinakes.texts import derive
 
 derive.CHARACTERS_PER_BATCH = 3_500
 url, last, name = sys.argv[1:]
+ignored = name == "SIGINT ignored"
+signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+name = name.split()[0]
 store, stored = derive.store_derived, []
 
 def store_and_stop(*given):
@@ -148,6 +151,15 @@ def test_an_interrupted_derivation_says_how_to_go_on_and_nothing_else(
     assert "Traceback" not in errors
     assert 0 < count_rows(dump(url)) < count_rows(undisturbed)
     assert derive(url, wordnet) == (0, "")
+    assert dump(url) == undisturbed
+
+
+@pytest.mark.long
+def test_a_derivation_in_the_background_is_not_interrupted(
+    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+) -> None:
+    url = new_database()
+    assert derive(url, wordnet, BATCHES + 2, "SIGINT ignored") == (0, "")
     assert dump(url) == undisturbed
 
 

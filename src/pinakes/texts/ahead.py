@@ -58,7 +58,8 @@ def _take(waiting: deque[tuple[Any, Future[Any]]]) -> tuple[Any, Any]:
 
 
 def _begin(pickled: bytes) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: these say nothing
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which nohup and background jobs pass on
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: these say nothing
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _made_by.append(pickle.loads(pickled))  # noqa: S301 (of our own parent)
 
