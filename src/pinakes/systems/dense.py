@@ -34,9 +34,9 @@ from pinakes.systems.base import (
     System,
     SystemDescription,
     SystemOptions,
-    report_rankings,
 )
 from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
+from pinakes.systems.rankings import report_rankings
 from pinakes.vectors.encoding import EncoderSession
 from pinakes.vectors.members import (
     Member,

@@ -15,7 +15,8 @@ import numpy as np
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import Block, score_pools, search_nested
 from pinakes.indexers.names import Distance
-from pinakes.systems.base import Ranking, choose_k, make_rankings
+from pinakes.systems.base import Ranking
+from pinakes.systems.rankings import choose_k, make_rankings
 from pinakes.workload.workload import Ids, Workload
 
 BYTES_IN_MEMORY: Final = 1 << 30

@@ -27,15 +27,8 @@ from pinakes.indexers.lexical import positions_of
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.schema import hits, runs
-from pinakes.systems.base import (
-    Ability,
-    IndexSummary,
-    Ranking,
-    System,
-    SystemDescription,
-    SystemOptions,
-    report_rankings,
-)
+from pinakes.systems.base import Ability, IndexSummary, Ranking, System, SystemDescription, SystemOptions
+from pinakes.systems.rankings import report_rankings
 from pinakes.workload.workload import Ids, Workload, read_workload
 
 Fused = tuple[Ids, NDArray[np.float64]]

@@ -33,18 +33,9 @@ from pinakes.indexers.term_weights import stack_rows, take_rows
 from pinakes.options import option
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
-from pinakes.systems.base import (
-    Ability,
-    Asked,
-    CorpusQuery,
-    Ranking,
-    SystemDescription,
-    SystemOptions,
-    make_ranking,
-    make_tie_order,
-    report_rankings,
-)
+from pinakes.systems.base import Ability, Asked, CorpusQuery, Ranking, SystemDescription, SystemOptions
 from pinakes.systems.indexed import IndexedSystem, require_loaded
+from pinakes.systems.rankings import make_ranking, make_tie_order, report_rankings
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope

@@ -22,20 +22,16 @@ from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
-from pinakes.systems.base import (
-    Ability,
-    Asked,
+from pinakes.systems.base import Ability, Asked, Ranking, SystemDescription, SystemOptions
+from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
+from pinakes.systems.rankings import (
     Found,
-    Ranking,
-    SystemDescription,
-    SystemOptions,
     choose_k,
     make_ranking,
     make_rankings,
     make_tie_order,
     report_rankings,
 )
-from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
 from pinakes.systems.tuned import describe_settings, find_choice
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.workload import Workload

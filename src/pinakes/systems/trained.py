@@ -19,17 +19,10 @@ from pinakes.indexers.lexical import positions_of
 from pinakes.indexers.names import DISTANCES, Distance, require_name
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts
-from pinakes.systems.base import (
-    Ability,
-    Asked,
-    Embedded,
-    Ranking,
-    SystemDescription,
-    SystemOptions,
-    report_rankings,
-)
+from pinakes.systems.base import Ability, Asked, Embedded, Ranking, SystemDescription, SystemOptions
 from pinakes.systems.dense_pools import HeldVectors, rank_own_pools
 from pinakes.systems.indexed import IndexedSystem, require_loaded
+from pinakes.systems.rankings import report_rankings
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope

@@ -13,7 +13,8 @@ from pinakes.indexers.names import Distance
 from pinakes.indexers.transport.best_pairs import VectorGroups, group_vectors, order_pool
 from pinakes.matrices import to_matrix
 from pinakes.progress import Progress
-from pinakes.systems.base import Ranking, report_rankings
+from pinakes.systems.base import Ranking
+from pinakes.systems.rankings import report_rankings
 from pinakes.systems.sentences.matching import Matching
 from pinakes.systems.sentences.requested import SelectedVectors, read_requested_facets, restrict_to_facet
 from pinakes.workload.workload import Ids, Workload
