@@ -16,15 +16,11 @@ def average_precision(labels: Labels, scores: NDArray[np.floating]) -> float:
     >>> average_precision(np.array([True, False, True]), np.array([0.9, 0.5, 0.1]))
     0.8333333333333333
     """
-    positives = int(labels.sum())
-    if not positives:
+    if not labels.any():
         return 0.0
-    order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
-    last = np.append(ordered[1:] != ordered[:-1], True)
-    found = np.cumsum(labels[order])[last]
-    precision = found / (np.flatnonzero(last) + 1)
-    return float((precision * np.diff(found, prepend=0)).sum() / positives)
+    from sklearn.metrics import average_precision_score
+
+    return float(average_precision_score(labels, scores))
 
 
 def mean_average_precision(labels: Sequence[Labels], scores: Sequence[Floats]) -> float:

@@ -1,5 +1,6 @@
 """TF-IDF and BM25 over the sentences of a paper as systems."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final, Protocol, cast
@@ -72,8 +73,9 @@ class LexicalExtractor(System):
             for example, row in zip(examples, scores, strict=True):
                 yield SentenceScores(example.query_id, row)
 
+    @abstractmethod
     def _make(self, training: Iterator[str] | None) -> Scorer:
-        raise NotImplementedError
+        """The scorer, fitted on these sentences; None: on those of each document."""
 
 
 class SentenceTfidf(LexicalExtractor):

@@ -1,26 +1,15 @@
 """The sentences of a document that citing sentences are: the same, or the most alike by their tokens."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-_NO_TOKEN: Final = re.compile(r"[^a-z0-9]+")
+from pinakes.indexers.rouge.semantics import split_words
 
 Integers = npt.NDArray[np.int64]
-
-
-def tokenize(text: str) -> list[str]:
-    """The tokens of a text, as rouge-score's tokeniser finds them without stemming.
-
-    >>> tokenize("The BM25-based model's, naïve.")
-    ['the', 'bm25', 'based', 'model', 's', 'na', 've']
-    """
-    return _NO_TOKEN.sub(" ", text.lower()).split()
 
 
 class SentenceIndex:
@@ -42,7 +31,7 @@ class SentenceIndex:
         gathered: dict[str, tuple[list[int], list[int]]] = {}
         lengths = np.zeros(len(self.sentences), dtype=np.int64)
         for place, sentence in enumerate(self.sentences):
-            tokens = tokenize(sentence)
+            tokens = split_words(sentence)
             lengths[place] = len(tokens)
             for token, count in Counter(tokens).items():
                 places, counts = gathered.setdefault(token, ([], []))
@@ -73,7 +62,7 @@ class SentenceIndex:
         if sentence in self._places:
             return self._places[sentence][0], 1.0
         postings, lengths = self._postings
-        tokens = tokenize(sentence)
+        tokens = split_words(sentence)
         held = [(*postings[token], count) for token, count in Counter(tokens).items() if token in postings]
         if not held:
             return 0, 0.0
