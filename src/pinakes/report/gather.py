@@ -41,7 +41,7 @@ def gather_report(
     measure: str | None = None,
     mode: str | None = None,
 ) -> BenchmarkReport:
-    """All that a report says of a benchmark's runs, from their stored scores.
+    """All that a report says of a benchmark's runs, from their stored scores; one record, a field a line.
 
     Args:
         run_ids: which runs; none: the newest of each system with the same settings.

@@ -1,11 +1,10 @@
 """From the database to the report on alternative-self retrieval."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
 from pinakes.report.asked_runs import AskedRun, choose_asked
 from pinakes.report.self_retrieval.aggregate import (
@@ -15,9 +14,9 @@ from pinakes.report.self_retrieval.aggregate import (
     sum_losses,
 )
 from pinakes.report.self_retrieval.data import Code, SelfReport
-from pinakes.report.self_retrieval.names import CATEGORIES, OWN, ROBUSTNESS, join_words
+from pinakes.report.self_retrieval.names import CATEGORIES, OWN, ROBUSTNESS
 from pinakes.report.self_retrieval.views import read_capability, read_coverage, read_own, read_view
-from pinakes.report.stored_values import Value, read_values
+from pinakes.report.stored_values import Values, read_values, warn_of_choice, warn_of_run
 
 SHOWN_VIEWS: Final = ("table_2", "datasets")
 """views of the benchmark that the report shows as they are"""
@@ -69,11 +68,7 @@ def gather_scores(
     """What `gather_self_retrieval` gives, with scores alone: all that a terminal shows."""
     asked, left_out, chosen = choose_asked(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
     numbers = [run.run_id for run in asked]
-    values = read_values(database, numbers)
-    if not values:
-        raise EvaluationError(
-            f"no run of {benchmark.name} has scores; make them with `pinakes evaluate {benchmark.name}`."
-        )
+    values = read_values(database, benchmark.name, numbers)
     return SelfReport(
         name=benchmark.name,
         title=benchmark.title,
@@ -107,7 +102,7 @@ def _list_codes(
     ]
 
 
-def _order_runs(asked: Sequence[AskedRun], values: Mapping[tuple[int, str, str], Value]) -> list[AskedRun]:
+def _order_runs(asked: Sequence[AskedRun], values: Values) -> list[AskedRun]:
     """By corpus; in each the most robust first, then those without that score."""
 
     def place(run: AskedRun) -> tuple[str, float, int]:
@@ -117,24 +112,12 @@ def _order_runs(asked: Sequence[AskedRun], values: Mapping[tuple[int, str, str],
     return sorted(asked, key=place)
 
 
-def _list_warnings(
-    asked: Sequence[AskedRun], values: Mapping[tuple[int, str, str], Value], left_out: int
-) -> list[str]:
-    said = []
-    scored = {run_id for run_id, _subset, _measure in values}
+def _list_warnings(asked: Sequence[AskedRun], values: Values, left_out: int) -> list[str]:
+    said: list[str] = []
     for run in asked:
-        if run.run_id not in scored:
-            said.append(f"{run.name} was not evaluated.")
-        if run.row.queries_missing:
-            missing = f"{run.row.queries_missing:,} of {run.row.queries_expected:,} queries"
-            said.append(f"{run.name} has no answer to {missing}; each counts as zero.")
+        said += warn_of_run(run, values, "queries")
         pooled = values.get((run.run_id, "all", "MRR"))
         if pooled is not None and pooled.answered < pooled.expected:
             missing = f"{pooled.expected - pooled.answered:,} of {pooled.expected:,} neighbours"
             said.append(f"{run.name} has no representation of {missing}; each counts as zero.")
-    older = [run.name for run in asked if not run.row.is_current]
-    if older:
-        said.append(f"Made when the benchmark was defined otherwise than today: {join_words(older)}.")
-    if left_out:
-        said.append(f"Older runs of the same systems on the same corpora are left out: {left_out}.")
-    return said
+    return [*said, *warn_of_choice(asked, left_out)]

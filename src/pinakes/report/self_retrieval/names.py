@@ -57,12 +57,3 @@ def format_quantity(measure: str, value: float) -> str:
     if measure in _SHARES:
         return f"{value:.3f}"
     return f"{100 * value:.1f}"
-
-
-def join_words(words: list[str]) -> str:
-    """Words as a sentence lists them.
-
-    >>> join_words(["a"]), join_words(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1]))) if words else ""

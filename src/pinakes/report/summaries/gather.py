@@ -1,16 +1,15 @@
 """From the database to the report on extraction of sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
 from pinakes.report.asked_runs import AskedRun, choose_asked
-from pinakes.report.stored_values import Value, read_values
+from pinakes.report.stored_values import Values, read_values, warn_of_choice, warn_of_run
 from pinakes.report.summaries.data import Asked, SummaryReport, Trained, list_asked
 from pinakes.report.summaries.datasets import read_datasets
 from pinakes.report.summaries.example import read_example
@@ -29,7 +28,7 @@ def gather_summaries(
     all_runs: bool = False,
     mode: str | None = None,
 ) -> SummaryReport:
-    """All that the report says of a benchmark's runs, from their stored answers and scores.
+    """All that the report says of a benchmark's runs, from their stored answers and scores; one record.
 
     Args:
         run_ids: which runs; none: the newest of each system with the same settings on each corpus.
@@ -41,11 +40,7 @@ def gather_summaries(
     """
     chosen, left_out, used = choose_asked(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
     numbers = [run.run_id for run in chosen]
-    values = read_values(database, numbers)
-    if not values:
-        raise EvaluationError(
-            f"no run of {benchmark.name} has scores; make them with `pinakes evaluate {benchmark.name}`."
-        )
+    values = read_values(database, benchmark.name, numbers)
     runs = _order_runs(chosen, values)
     asked, asked_mode = list_asked(runs), _read_mode(database, benchmark, used)
     return SummaryReport(
@@ -79,9 +74,7 @@ def _read_mode(database: Database, benchmark: Benchmark, mode: str) -> AskedMode
         return read_mode(session, replace(benchmark, mode=mode))
 
 
-def _select(
-    runs: Sequence[AskedRun], asked: Asked, values: Mapping[tuple[int, str, str], Value]
-) -> list[AskedRun]:
+def _select(runs: Sequence[AskedRun], asked: Asked, values: Values) -> list[AskedRun]:
     """The runs that asked so and were scored."""
     return [
         run
@@ -90,7 +83,7 @@ def _select(
     ]
 
 
-def _order_runs(runs: Sequence[AskedRun], values: Mapping[tuple[int, str, str], Value]) -> list[AskedRun]:
+def _order_runs(runs: Sequence[AskedRun], values: Values) -> list[AskedRun]:
     """By corpus; in each the best by average precision first, then those without it."""
 
     def place(run: AskedRun) -> tuple[str, float, int]:
@@ -124,20 +117,8 @@ def _read_trained(database: Database, run_ids: Sequence[int]) -> dict[int, list[
     return found
 
 
-def _list_warnings(
-    runs: Sequence[AskedRun], values: Mapping[tuple[int, str, str], Value], left_out: int
-) -> list[str]:
-    said = []
-    scored = {run_id for run_id, _subset, _measure in values}
+def _list_warnings(runs: Sequence[AskedRun], values: Values, left_out: int) -> list[str]:
+    said: list[str] = []
     for run in runs:
-        if run.run_id not in scored:
-            said.append(f"{run.name} was not evaluated.")
-        if run.row.queries_missing:
-            missing = f"{run.row.queries_missing:,} of {run.row.queries_expected:,} examples"
-            said.append(f"{run.name} has no answer to {missing}; each counts as zero.")
-    older = [run.name for run in runs if not run.row.is_current]
-    if older:
-        said.append(f"Made when the benchmark was defined otherwise than today: {', '.join(older)}.")
-    if left_out:
-        said.append(f"Older runs of the same systems on the same corpora are left out: {left_out}.")
-    return said
+        said += warn_of_run(run, values, "examples")
+    return [*said, *warn_of_choice(runs, left_out)]
