@@ -1,7 +1,7 @@
 """Examples of query-focused summarisation: a paper, a work that it cites, and the sentences that matter.
 
 An example is what a paper says of a work: the work's abstract is the query, the sentences of the paper's full
-text (`sentences`, sections from 1, of the example's splitter) are to be told apart. Source: Ramirez-Orta et
+text (`sentences`, sections from 1, of the example's splitter) are to be labelled. Source: Ramirez-Orta et
 al., ROUGE-SciQFS.
 """
 
@@ -41,7 +41,7 @@ summary_examples = sa.Table(
     required("text_digest", sa.Uuid, "md5 of the query, the contexts and the sections that it was made of"),
     one_of("query_from", _QUERIES, "summary_examples_query_check"),
     info=BULK,
-    comment="What a paper says of a work that it cites: query, and the sentences to be told apart.",
+    comment="What a paper says of a work that it cites: query, and the sentences to be labelled.",
 )
 
 absent_examples = sa.Table(

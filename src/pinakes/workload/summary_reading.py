@@ -143,7 +143,7 @@ def _check(
     parts: Mapping[str, str],
     documents: Mapping[Key, Document],
 ) -> None:
-    again = f"make them anew with `pinakes derive summaries --corpus {benchmark.corpus}`."
+    again = f"make them again with `pinakes derive summaries --corpus {benchmark.corpus}`."
     without = [row["query_id"] for row in listed if row["query_id"] not in parts]
     if without:
         raise BenchmarkError(
@@ -174,7 +174,7 @@ def _mark(benchmark: Benchmark, query_id: str, document: Document, relevant: lis
     places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
     if not len(keys) or (keys[places] != asked).any():
         raise BenchmarkError(
-            f"a label of {query_id} is of a sentence that its paper has not; make the labels anew with "
+            f"a label of {query_id} is of a sentence that its paper has not; make the labels again with "
             f"`pinakes derive summaries --corpus {benchmark.corpus}`."
         )
     marks[places] = True

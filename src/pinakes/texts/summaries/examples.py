@@ -51,7 +51,7 @@ def renew_examples(
 ) -> Renewed:
     """Bring the producer's examples of a corpus up to date in one transaction, and the reasons for none.
 
-    An example that is of something else now goes, with its labels and splits, and is made anew.
+    An example that is of something else now goes, with its labels and splits, and is made again.
     """
     values = {
         "corpus_id": corpus_id,
