@@ -58,7 +58,7 @@ def test_what_a_reader_passes_over_is_kept_when_the_file_is_not_read_again(
     def read_chunks(file: InputFile, options: object, first_row: int) -> list[Chunk]:
         return [Chunk(1, 0, unread=[UnreadFile("c/x\udcff", "other_content", "a\0b")])]
 
-    told = replace(told, find_files=find_files, read_chunks=lambda *a: iter(read_chunks(*a)))  # type: ignore[arg-type]
+    told = replace(told, find_files=find_files, read_chunks=lambda *a: iter(read_chunks(*a)))
     monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda name: told)
     for _ in range(2):
         assert len(load(database, LoadRequest("beir", folder)).unread) == 7
