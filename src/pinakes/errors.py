@@ -4,7 +4,14 @@ A message says what was wrong, what was expected and what to do next. `cli.main`
 without a traceback; anything else that is raised is a defect of Pinakes and keeps its traceback.
 """
 
-from typing import Self
+from collections.abc import Collection, Sequence
+from difflib import SequenceMatcher, get_close_matches
+from typing import Final, Self
+
+MAX_LISTED: Final = 60
+"""names that an error lists; of more, those that are nearest to what was given"""
+SHOWN_CHARACTERS: Final = 200
+"""of a user's content in an error"""
 
 
 class PinakesError(Exception):
@@ -24,14 +31,16 @@ class SchemaVersionError(DatabaseError):
 
 
 class UnknownNameError(PinakesError):
-    """A name is in no registry; the message lists the known ones."""
+    """A name is in no registry; the message lists the known ones, and says which was probably meant."""
 
-    def __init__(self, kind: str, name: str, known: list[str], hint: str = "") -> None:
-        listed = ", ".join(sorted(known)) or "none"
-        super().__init__(f"unknown {kind} {name!r}; known: {listed}{'. ' + hint if hint else ''}")
+    def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
+        said = f"unknown {kind} {show(name)}; known: {list_known(name, known)}"
+        said += f". {hint}" if hint else ""
+        meant = suggest(name, known)
+        super().__init__(f"{said.removesuffix('.')}.{meant}" if meant else said)
         self._given = (kind, name, known, hint)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str, list[str], str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, Sequence[str], str]]:
         return type(self), self._given  # what another process raises is pickled
 
 
@@ -61,3 +70,64 @@ class EvaluationError(PinakesError):
 
 class FetchError(PinakesError):
     """A file of a known dataset cannot be fetched, or is not what is published."""
+
+
+def show(content: object, limit: int = SHOWN_CHARACTERS) -> str:
+    """A user's content as an error shows it: quoted on one line, control characters escaped, cut.
+
+    >>> show("a\\nb"), show("x" * 30, 10)
+    ("'a\\\\nb'", "'xxxxxxxxxx' (the first 10 of 30 characters)")
+    """
+    text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+    if isinstance(text, str):
+        return (
+            repr(text)
+            if len(text) <= limit
+            else f"{text[:limit]!r} (the first {limit} of {len(text)} characters)"
+        )
+    written = repr(text)
+    return written if len(written) <= limit else f"{written[:limit]} (cut)"
+
+
+def suggest(name: str, known: Collection[str]) -> str:
+    """` Did you mean …?` with the known names that are nearest to a wrong one; empty where none is near.
+
+    >>> suggest("SciFacts", ["scifact", "cranfield"]), suggest("x", ["scifact"])
+    (' Did you mean scifact?', '')
+    """
+    near = _find_near(name, known)
+    listed = " or ".join([", ".join(near[:-1]), near[-1]] if len(near) > 1 else near)
+    return f" Did you mean {listed}?" if near else ""
+
+
+def _find_near(name: str, known: Collection[str]) -> list[str]:
+    """At most three, the nearest first; upper and lower case, `_` and `-` are alike."""
+    plain = {one: _simplify(one) for one in sorted(known)}
+    wanted = _simplify(name)
+    close = get_close_matches(wanted, list(dict.fromkeys(plain.values())), n=3, cutoff=0.6)
+    if len(wanted) > 2:
+        starting = [text for text in plain.values() if text.startswith(wanted) and text not in close]
+        close += starting
+    return [one for text in close for one, simple in plain.items() if simple == text][:3]
+
+
+def _simplify(name: str) -> str:
+    return name.casefold().replace("-", "_").strip()
+
+
+def list_known(name: str, known: Collection[str]) -> str:
+    """The known names by name; of very many those that are nearest to a wrong one, and how many more.
+
+    >>> list_known("x", ["b", "a"]), list_known("x", [])
+    ('a, b', 'none')
+    """
+    if len(known) <= MAX_LISTED:
+        return ", ".join(sorted(known)) or "none"
+    compared = SequenceMatcher(b=name)
+
+    def distance(one: str) -> tuple[float, str]:
+        compared.set_seq1(one)
+        return -compared.quick_ratio(), one
+
+    nearest = sorted(sorted(known, key=distance)[:MAX_LISTED])
+    return f"{', '.join(nearest)} and {len(known) - MAX_LISTED} more"

@@ -19,8 +19,9 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.queries.install import initialise
+    from pinakes.schema import has_tables
 
-    with common.connect() as database:
+    with common.connect_to_fill(lambda database: not has_tables(database)) as database:
         changed = initialise(database)
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
 
@@ -63,6 +64,7 @@ def load(
     common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
+    from pinakes.load.corpus import holds_no_load
     from pinakes.load.load import LoadRequest, choose_loader, load
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
@@ -79,9 +81,10 @@ def load(
         options.jobs,
         options.on_error,
     )
+    common.warn_of_missing_folders()
     choose_loader(request)  # before a database is made for nothing
-    with common.connect() as database:
-        initialise(database)
+    with common.connect_to_fill(holds_no_load) as database:
+        initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())
     print_load(summary, as_json=common.json)
     if summary.rejected_share > options.max_rejects:

@@ -3,7 +3,8 @@
 An option without a variable of its own here has one by Typer's rule: PINAKES_<COMMAND>_<OPTION>.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -23,8 +24,8 @@ DatabaseUrl = Annotated[
     str | None,
     typer.Option(
         envvar="PINAKES_DATABASE_URL",
-        help="SQLAlchemy URL of the database: duckdb:///FILE or postgresql://USER@HOST/NAME. "
-        "Default: duckdb:///pinakes.duckdb.",
+        help="The database: a DuckDB file, as pinakes.duckdb, or a URL, duckdb:///FILE or "
+        "postgresql://USER@HOST/NAME. Default: pinakes.duckdb in this folder.",
     ),
 ]
 Wait = Annotated[
@@ -104,16 +105,32 @@ class CommonOptions:
     json: Json = False
 
     def connect(self) -> "Database":
-        """The database, to be closed by `with`; a DuckDB file is made where it is missing."""
+        """The database, to be closed by `with`; a DuckDB file that is missing is an error."""
         from pinakes.database import connect
 
-        return connect(self.db, wait_s=self.wait)
+        self.warn_of_missing_folders()
+        return connect(self.db, wait_s=self.wait, create=False)
+
+    def connect_to_fill(self, is_empty: Callable[["Database"], bool]) -> AbstractContextManager["Database"]:
+        """The database; a DuckDB file that is made for it, and is empty in the end, is taken away again."""
+        from pinakes.database import connect_to_fill
+
+        return connect_to_fill(self.db, is_empty, wait_s=self.wait)
 
     def connect_read_only(self) -> "Database":
         """The database, where nothing can be changed."""
         from pinakes.database import connect_read_only
 
+        self.warn_of_missing_folders()
         return connect_read_only(self.db, wait_s=self.wait)
+
+    def warn_of_missing_folders(self) -> None:
+        """Say which folders of benchmarks are not there; what needs one of theirs fails by itself."""
+        from pinakes.queries.folders import tell_missing
+        from pinakes.settings import read_settings
+
+        missing = tell_missing(read_settings().benchmark_folders)
+        self.say(*([f"pinakes: warning: {missing}"] if missing else []))
 
     def show_progress(self) -> Progress:
         """A display of progress on stderr, or none."""

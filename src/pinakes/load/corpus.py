@@ -7,11 +7,11 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from pinakes.database import Session
+from pinakes.database import Database, Session
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.loaders.base import Loader
 from pinakes.loaders.registry import find_loader
-from pinakes.schema import corpora, next_id
+from pinakes.schema import corpora, has_tables, load_batches, next_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +79,11 @@ def find_corpus(session: Session, name: str) -> int:
     if name not in ids:
         raise UnknownNameError("corpus", name, list(ids))
     return int(ids[name])
+
+
+def holds_no_load(database: Database) -> bool:
+    """Whether no batch of any file is in, nor a table to hold one."""
+    if not has_tables(database):
+        return True
+    with database.read() as session:
+        return session.first(sa.select(load_batches.c.batch_id).limit(1)) is None
