@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only, connect_to_fill
-from pinakes.errors import DatabaseBusyError, DatabaseError
+from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
 
 HOLD = """
 import sys
