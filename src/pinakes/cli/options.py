@@ -68,7 +68,8 @@ HeadlineMeasure = Annotated[
 Precision = Annotated[
     str,
     typer.Option(
-        help="An encoder's precision: fp32, bf16, fp16, or auto (bf16 where the device computes it faster)."
+        help="An encoder's precision: fp32, bf16, fp16, or auto: that of its stored vectors, else bf16 where "
+        "the device computes it faster."
     ),
 ]
 Distance = Annotated[
@@ -162,14 +163,30 @@ class SystemChoices:
     option: Options = None
     format: Format = None
 
-    def for_database(self, database: "Database", through: str = "exact") -> "SystemOptions":
-        """The options with the folder of the database's side indexes."""
+    def for_database(
+        self, database: "Database", say: Callable[[str], None], through: str = "exact"
+    ) -> "SystemOptions":
+        """The options with the folder of the database's side indexes; what they tell is said once."""
         from pinakes.systems.base import SystemOptions
         from pinakes.workload.benchmark import find_index_folder
 
         folder, parameters = find_index_folder(database), parse_options(self.option)
+        told: set[str] = set()
+
+        def tell(line: str) -> None:
+            if line not in told:
+                told.add(line)
+                say(line)
+
         return SystemOptions(
-            folder, self.precision, self.distance, self.device, parameters, through, format=self.format
+            folder,
+            self.precision,
+            self.distance,
+            self.device,
+            parameters,
+            through,
+            format=self.format,
+            tell=tell,
         )
 
 
