@@ -9,7 +9,10 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Final, Self
 
 MAX_LISTED: Final = 60
-"""names that an error lists; of more, those that are nearest to what was given"""
+NEAR_LISTED: Final = 12
+"""names that an error lists, and how many where one of them was probably meant; of more, the nearest"""
+MAX_MESSAGE: Final = 4_000
+"""characters of a whole message"""
 SHOWN_CHARACTERS: Final = 200
 """of a user's content in an error"""
 
@@ -34,7 +37,8 @@ class UnknownNameError(PinakesError):
     """A name is in no registry; the message lists the known ones, and says which was probably meant."""
 
     def __init__(self, kind: str, name: str, known: Sequence[str], hint: str = "") -> None:
-        said = f"unknown {kind} {show(name)}; known: {list_known(name, known)}"
+        what = f"unknown {kind} {show(name)}" if name.strip() else f"an empty name is that of no {kind}"
+        said = f"{what}; known: {list_known(name, known)}"
         said += f". {hint}" if hint else ""
         meant = suggest(name, known)
         super().__init__(f"{said.removesuffix('.')}.{meant}" if meant else said)
@@ -89,6 +93,17 @@ def show(content: object, limit: int = SHOWN_CHARACTERS) -> str:
     return written if len(written) <= limit else f"{written[:limit]} (cut)"
 
 
+def clean(message: str) -> str:
+    """A message as a terminal may have it: without control characters but line ends, and not without an end.
+
+    >>> clean("a\\x1b[2J\\nb")
+    'a\\\\x1b[2J\\nb'
+    """
+    kept = message[:MAX_MESSAGE]
+    shown = "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in kept)
+    return shown if kept == message else f"{shown} … (the first {MAX_MESSAGE} of {len(message)} characters)"
+
+
 def suggest(name: str, known: Collection[str]) -> str:
     """` Did you mean …?` with the known names that are nearest to a wrong one; empty where none is near.
 
@@ -121,7 +136,8 @@ def list_known(name: str, known: Collection[str]) -> str:
     >>> list_known("x", ["b", "a"]), list_known("x", [])
     ('a, b', 'none')
     """
-    if len(known) <= MAX_LISTED:
+    limit = NEAR_LISTED if _find_near(name, known) else MAX_LISTED
+    if len(known) <= limit:
         return ", ".join(sorted(known)) or "none"
     compared = SequenceMatcher(b=name)
 
@@ -129,5 +145,5 @@ def list_known(name: str, known: Collection[str]) -> str:
         compared.set_seq1(one)
         return -compared.quick_ratio(), one
 
-    nearest = sorted(sorted(known, key=distance)[:MAX_LISTED])
-    return f"{', '.join(nearest)} and {len(known) - MAX_LISTED} more"
+    nearest = sorted(sorted(known, key=distance)[:limit])
+    return f"{', '.join(nearest)} and {len(known) - limit} more"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args
 
-from pinakes.errors import InputError, UnknownNameError
+from pinakes.errors import InputError, UnknownNameError, show, suggest
 
 Value = str | int | float | bool | None
 Declared = TypeVar("Declared")
@@ -65,7 +65,8 @@ class Option:
         """
         value = self._convert(text)
         if value is None or (self.choices and value not in self.choices) or not self._is_in_range(value):
-            raise InputError(f"option of {of}: {self.name} is {text!r}; expected {self.expected}.")
+            meant = suggest(text, self.choices)
+            raise InputError(f"option of {of}: {self.name} is {show(text)}; expected {self.expected}.{meant}")
         return value
 
     def _convert(self, text: str) -> Value:

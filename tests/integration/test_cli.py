@@ -99,7 +99,7 @@ def test_what_could_not_be_done_exits_1_with_one_line(here: str, tmp_path: Path,
     nothing = tmp_path / "none"
     for arguments, message in (
         (("run", "scifact", "-s", "bm25"), "`pinakes index scifact --system bm25`"),
-        (("run", "scifact", "-s", "bm26"), "unknown system 'bm26'; known: aspire_biomed"),
+        (("run", "scifact", "-s", "bm26"), "Did you mean bm25"),
         (("run", "nowhere", "-s", "bm25"), "unknown benchmark 'nowhere'; known: cranfield, csfcube"),
         (("run", "cranfield", "-s", "bm25"), "load its corpus cranfield first"),
         (("evaluate", "scifact"), "scifact has no run yet"),

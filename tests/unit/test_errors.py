@@ -51,8 +51,13 @@ def test_of_very_many_names_the_nearest_are_listed() -> None:
     names = [f"corpus{number}" for number in range(1000)]
     message = str(UnknownNameError("corpus", "corpus99x", names))
     assert "corpus99, " in message
-    assert "and 940 more" in message
-    assert len(message) < 900
+    assert "and 988 more. Did you mean corpus99" in message
+    assert len(message) < 300
+    assert "and 940 more" in str(UnknownNameError("corpus", "Zz", names))
+
+
+def test_an_empty_name_is_called_so() -> None:
+    assert str(UnknownNameError("corpus", " ", ["toy"])) == "an empty name is that of no corpus; known: toy"
 
 
 def test_content_of_a_user_is_shown_on_one_line_and_cut() -> None:

@@ -8,7 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, parse_options
-from pinakes.errors import LoadError
+from pinakes.errors import InputError, LoadError
 
 app = CommandGroup()
 
@@ -57,7 +57,7 @@ class LoadOptions:
 
 @app.command()
 def load(
-    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; a wrong name lists them all.")],
+    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; `?` lists them all.")],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,
@@ -66,6 +66,7 @@ def load(
     """Load a corpus, or go on with a load that was stopped."""
     from pinakes.load.corpus import holds_no_load
     from pinakes.load.load import LoadRequest, choose_loader, load
+    from pinakes.loaders.registry import LOADERS
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
@@ -82,6 +83,8 @@ def load(
         options.on_error,
     )
     common.warn_of_missing_folders()
+    if source is None and loader in LOADERS and loader != "synthetic":
+        raise InputError(f"the loader {loader} needs a source: `pinakes load {loader} FILE_OR_FOLDER`.")
     choose_loader(request)  # before a database is made for nothing
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)

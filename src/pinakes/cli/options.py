@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, show
 from pinakes.progress import Progress, Silent
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -211,6 +211,6 @@ def parse_options(given: Sequence[str] | None) -> dict[str, str]:
     for word in given or ():
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise InputError(f"--option {word!r}: expected name=value.")
+            raise InputError(f"--option {show(word)}: expected name=value.")
         parsed[name] = value
     return parsed

@@ -9,8 +9,9 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, UnknownNameError
+from pinakes.load.sources import list_sources
 from pinakes.loaders.base import Loader
-from pinakes.loaders.registry import find_loader
+from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.schema import corpora, has_tables, load_batches, next_id
 
 
@@ -40,11 +41,21 @@ class LoadRequest:
 
 def choose_loader(request: LoadRequest) -> Loader:
     """The loader of a request; `UnknownNameError` lists the known loaders, or the options that it knows."""
-    loader = find_loader(request.loader)
+    loader = find_loader(request.loader, "" if request.loader in LOADERS else _hint(request.loader))
     unknown = sorted(set(request.options) - set(loader.options))
     if unknown:
         raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
     return loader
+
+
+def _hint(name: str) -> str:
+    """What was probably meant by a name that is no loader's."""
+    dataset = next((source for source in list_sources() if source.name == name), None)
+    if dataset is not None:
+        return f"{name} is a dataset: `pinakes fetch {name}`, then `pinakes load {dataset.loader} {name}`."
+    if name.strip() and Path(name).exists():
+        return f"The loader comes before its source: `pinakes load LOADER {name}`."
+    return ""
 
 
 def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
