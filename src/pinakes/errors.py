@@ -100,7 +100,7 @@ def clean(message: str) -> str:
     'a\\\\x1b[2J\\nb'
     """
     kept = message[:MAX_MESSAGE]
-    shown = "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in kept)
+    shown = "".join(one if one.isprintable() or one in "\n\t" else repr(one)[1:-1] for one in kept)
     return shown if kept == message else f"{shown} … (the first {MAX_MESSAGE} of {len(message)} characters)"
 
 

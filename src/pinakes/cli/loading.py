@@ -57,7 +57,7 @@ class LoadOptions:
 
 @app.command()
 def load(
-    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; `?` lists them all.")],
+    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; `help` lists them all.")],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,

@@ -90,6 +90,13 @@ def find_file(url: sa.URL) -> Path | None:
 
 def check_file(file: Path, *, must_exist: bool) -> None:
     """Raise `DatabaseError` where DuckDB cannot open or make the file; the message has its whole path."""
+    try:
+        _check_file(file, must_exist=must_exist)
+    except OSError as error:
+        raise DatabaseError(f"{show(str(file))} cannot be opened: {error.strerror}.") from error
+
+
+def _check_file(file: Path, *, must_exist: bool) -> None:
     if file.is_dir():
         raise DatabaseError(
             f"{file.absolute()} is a folder; expected a DuckDB file, as {file.absolute() / 'pinakes.duckdb'}."

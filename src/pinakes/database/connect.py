@@ -69,6 +69,8 @@ def connect_to_fill(
     """
     address = read_address(url)
     file = find_file(address)
+    if file is not None:
+        check_file(file, must_exist=False)
     is_new = file is not None and not file.exists()
     left_empty = False
     try:

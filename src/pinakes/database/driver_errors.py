@@ -83,7 +83,7 @@ def explain(error: Exception) -> DatabaseError | None:
     )
     if isinstance(original, unreachable):
         return DatabaseError(
-            f"the database does not answer as it should: {message.strip()} Once it does, start the same "
-            "command again: what is in stays in."
+            f"the database does not answer as it should: {message.strip().rstrip('.?')}. Once it does, start "
+            "the same command again: what is in stays in."
         )
     return None

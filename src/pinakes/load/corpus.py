@@ -1,6 +1,7 @@
 """The corpus that a load fills: its row is made, or brought up to date."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -53,8 +54,9 @@ def _hint(name: str) -> str:
     dataset = next((source for source in list_sources() if source.name == name), None)
     if dataset is not None:
         return f"{name} is a dataset: `pinakes fetch {name}`, then `pinakes load {dataset.loader} {name}`."
-    if name.strip() and Path(name).exists():
-        return f"The loader comes before its source: `pinakes load LOADER {name}`."
+    with suppress(OSError):  # of a name that is too long for a path
+        if name.strip() and Path(name).exists():
+            return f"The loader comes before its source: `pinakes load LOADER {name}`."
     return ""
 
 

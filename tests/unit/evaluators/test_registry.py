@@ -49,7 +49,7 @@ def test_unknown_measure_lists_the_known_ones() -> None:
         parse_measure("Speed@10")
     known = ", ".join(sorted([*FAMILIES, *ALIASES]))
     assert str(caught.value) == f"unknown measure 'Speed'; known: {known}"
-    with pytest.raises(UnknownNameError, match=r"Did you mean nDCG\?"):
+    with pytest.raises(UnknownNameError, match=r"Did you mean NDCG, nDCG or nDCG%\?"):
         parse_measure("NDGC@10")
 
 
