@@ -7,8 +7,8 @@ from pinakes.errors import InputError
 from pinakes.options import parse_options
 from pinakes.progress import Progress, Silent
 from pinakes.schema import check_schema
-from pinakes.systems.base import SystemOptions
-from pinakes.systems.encoders import note_stored, start_encoder
+from pinakes.systems.base import SystemOptions, note_stored
+from pinakes.vectors.encoding import start_session
 from pinakes.vectors.indexes.base import VectorIndexSummary
 from pinakes.vectors.indexes.faiss_side import build_faiss_index
 from pinakes.vectors.indexes.pgvector import build_pgvector
@@ -44,7 +44,7 @@ def index_faiss(
     template = request.paper_template or find_own_templates(request.system, choice)[1]
     reader = _find_reader(request.system, choice)
     scope = add_prefix(open_corpus(database, request.corpus, template), reader.prefix)
-    encoder = start_encoder(reader.encoder, note_stored(database, request.options))
+    encoder = start_session(reader.encoder, note_stored(database, request.options))
     stored = encoder.find(database, f"pinakes index {scope.requested_as}")
     known = list_build_options(request.kind)
     return build_faiss_index(
@@ -79,7 +79,7 @@ def index_pgvector(
     """
     reader = _find_reader(system, replace(options, own_format=SEARCH).choice)
     check_schema(database)
-    encoder = start_encoder(reader.encoder, note_stored(database, options))
+    encoder = start_session(reader.encoder, note_stored(database, options))
     return build_pgvector(
         database,
         encoder.find(database, "pinakes index --corpus NAME"),

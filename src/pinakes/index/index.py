@@ -6,8 +6,7 @@ from pinakes.database import Database
 from pinakes.errors import UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
-from pinakes.systems.base import IndexSummary, SystemOptions, choose_options
-from pinakes.systems.encoders import note_stored
+from pinakes.systems.base import IndexSummary, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_ability, require_one
 from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark

@@ -20,8 +20,7 @@ from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
-from pinakes.systems.base import SystemDescription, SystemOptions, choose_options
-from pinakes.systems.encoders import note_stored
+from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_one
 from pinakes.tasks.base import Answers, Questions, Task, check_distance, choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark

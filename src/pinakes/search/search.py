@@ -19,8 +19,7 @@ from pinakes.queries.relations import read_template
 from pinakes.queries.sentence_relations import ABSTRACT
 from pinakes.schema import corpora, papers, sentences
 from pinakes.search.filter import PaperFilter, find_pool
-from pinakes.systems.base import CorpusQuery, System, SystemOptions
-from pinakes.systems.encoders import note_stored
+from pinakes.systems.base import CorpusQuery, System, SystemOptions, note_stored
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder
 from pinakes.workload.readers import SEARCH

@@ -15,6 +15,7 @@ from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.names import EXACT
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import Benchmark
+from pinakes.vectors.precisions import list_encoders
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import FormatChoice
 from pinakes.workload.scope import CorpusScope
@@ -102,6 +103,12 @@ class SystemOptions:
         ' --option analysis=words'
         """
         return "".join(f" --option {name}={value}" for name, value in self.parameters.items())
+
+
+def note_stored(database: Database, options: SystemOptions) -> SystemOptions:
+    """The options with the names of the encoders that the database has vectors of, which `auto` goes by."""
+    with database.read() as session:
+        return replace(options, stored=list_encoders(session))
 
 
 def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:

@@ -36,9 +36,8 @@ from pinakes.systems.base import (
     SystemOptions,
 )
 from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
-from pinakes.systems.encoders import start_encoder
 from pinakes.systems.rankings import report_rankings
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import EncoderSession, start_session
 from pinakes.vectors.members import (
     Member,
     Stored,
@@ -86,7 +85,7 @@ class DenseSystem(System):
         encoders: dict[str, EncoderSession] = {}
         for reader in (*readers.queries, *readers.papers):
             if reader.encoder not in encoders:
-                encoders[reader.encoder] = start_encoder(reader.encoder, options)
+                encoders[reader.encoder] = start_session(reader.encoder, options)
         self._options, self._asked_as = options, name
         self._queries = start_members(encoders, readers.queries)
         self._papers = start_members(encoders, readers.papers)

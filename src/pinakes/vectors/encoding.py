@@ -6,7 +6,7 @@ An encoder at another precision is another encoder, with a table of its own, so 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import sqlalchemy as sa
@@ -24,12 +24,11 @@ from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, Distance, Precision, require_name
 from pinakes.progress import Progress, say_nothing
 from pinakes.schema import vectors_table
-from pinakes.vectors.precisions import choose_stored, list_precisions
+from pinakes.vectors.precisions import choose_stored, list_encoders, list_precisions
 from pinakes.vectors.stored import (
     StoredEncoder,
     count_texts,
     find_encoder,
-    list_encoders,
     read_sample,
     read_texts,
     register_encoder,
@@ -180,6 +179,42 @@ class EncoderSession:
                 f"{missing} texts have no vector of {self.table_name}; encode them with {command}.{others}"
             )
         return stored
+
+
+class EncoderOptions(Protocol):
+    """What is said of an encoder, as `EncoderSession` takes it."""
+
+    @property
+    def precision(self) -> str:
+        """`auto`, or one of `PRECISIONS`."""
+
+    @property
+    def device(self) -> str | None:
+        """As `cuda:0`; None: CUDA where there is a device."""
+
+    @property
+    def distance(self) -> str | None:
+        """How vectors are compared; None: as the encoder's makers do."""
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """The encoders that the database has vectors of."""
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """What takes a line for the user."""
+
+
+def start_session(name: str, options: EncoderOptions) -> EncoderSession:
+    """The encoder of that name as the options have it."""
+    return EncoderSession(
+        name,
+        precision=options.precision,
+        device=options.device,
+        distance=options.distance,
+        stored=options.stored,
+        tell=options.tell,
+    )
 
 
 def _write_all(

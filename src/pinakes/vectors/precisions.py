@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Collection
 
+import sqlalchemy as sa
+
+from pinakes.database import Session
 from pinakes.indexers.names import PRECISIONS, Precision
+from pinakes.schema import encoders
+
+
+def list_encoders(session: Session) -> frozenset[str]:
+    """The names of all encoders that the database has vectors of."""
+    return frozenset(session.fetch_arrow(sa.select(encoders.c.name))["name"].to_pylist())
 
 
 def list_precisions(name: str, stored: Collection[str]) -> list[Precision]:

@@ -37,11 +37,6 @@ def find_encoder(session: Session, name: str) -> StoredEncoder | None:
     return None if row is None else StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
 
 
-def list_encoders(session: Session) -> frozenset[str]:
-    """The names of all encoders that the database has vectors of."""
-    return frozenset(session.fetch_arrow(sa.select(encoders.c.name))["name"].to_pylist())
-
-
 def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredEncoder:
     """The encoder's row and table of vectors; both are made where they are missing.
 

@@ -16,12 +16,11 @@ from pinakes.indexers.transport.plans import COSTS, Marginals, TransportSettings
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
 from pinakes.systems.base import Ability, IndexSummary, Ranking, System, SystemDescription, SystemOptions
-from pinakes.systems.encoders import start_encoder
 from pinakes.systems.sentences.matching import Matching, match_best_pair, match_by_transport
 from pinakes.systems.sentences.ranking import Comparison, rank_sentences
 from pinakes.systems.sentences.requested import CANDIDATES, describe_candidates, digest_sentences
 from pinakes.systems.sentences.stored import POOLINGS, SentencesAlone, SentencesInContext, SentenceVectors
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import EncoderSession, start_session
 from pinakes.workload.workload import Workload
 
 
@@ -64,7 +63,7 @@ class SentenceSystem(System):
 
     def __init__(self, name: str, options: SystemOptions) -> None:
         own = read_options(self.own_options, name, options.parameters)
-        encoder = start_encoder(name.partition(":")[2], options)
+        encoder = start_session(name.partition(":")[2], options)
         matching = self._match(own, encoder.device)
         self.name = f"{matching.kind}:{encoder.source.name}"
         self._encoder = encoder

@@ -30,7 +30,6 @@ from pinakes.systems.base import (
     SystemOptions,
     Trial,
 )
-from pinakes.systems.encoders import start_encoder
 from pinakes.systems.trained_sentences.features import (
     TFIDF,
     EncoderFeatures,
@@ -45,6 +44,7 @@ from pinakes.systems.trained_sentences.options import (
     SentenceTransformerOptions,
     make_plan,
 )
+from pinakes.vectors.encoding import start_session
 from pinakes.vectors.side_index import Row, SideIndex
 from pinakes.workload.summaries import SummaryQuestions
 
@@ -247,4 +247,4 @@ class SentenceTransformer(SentenceModelSystem):
 def _choose_features(name: str, own: SentenceModelOptions, options: SystemOptions) -> Features:
     if name == TFIDF:
         return TfidfFeatures(own.dimensions)
-    return EncoderFeatures(start_encoder(name, options))
+    return EncoderFeatures(start_session(name, options))
