@@ -46,9 +46,11 @@ def test_spellings_of_one_measure_have_one_canonical_name(written: str, canonica
 
 def test_unknown_measure_lists_the_known_ones() -> None:
     with pytest.raises(UnknownNameError) as caught:
-        parse_measure("NDGC@10")
+        parse_measure("Speed@10")
     known = ", ".join(sorted([*FAMILIES, *ALIASES]))
-    assert str(caught.value) == f"unknown measure 'NDGC'; known: {known}"
+    assert str(caught.value) == f"unknown measure 'Speed'; known: {known}"
+    with pytest.raises(UnknownNameError, match=r"Did you mean NDCG, nDCG or nDCG%\?"):
+        parse_measure("NDGC@10")
 
 
 @pytest.mark.parametrize(
