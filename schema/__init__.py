@@ -5,6 +5,7 @@ from pinakes.schema.base import next_id as next_id
 from pinakes.schema.batches import load_batches as load_batches
 from pinakes.schema.batches import load_reports as load_reports
 from pinakes.schema.batches import rejected_rows as rejected_rows
+from pinakes.schema.batches import repeated_rows as repeated_rows
 from pinakes.schema.benchmarks import benchmark_corpora as benchmark_corpora
 from pinakes.schema.benchmarks import benchmark_queries as benchmark_queries
 from pinakes.schema.benchmarks import benchmarks as benchmarks

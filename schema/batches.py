@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, one_of, optional, reference, required
+from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
 
 Reason = Literal[
     "invalid_utf8",
@@ -75,6 +75,16 @@ rejected_rows = sa.Table(
     optional("raw", sa.Text, "the record as it stood; bytes that are not text are escaped"),
     one_of("reason", REJECTION_REASONS, "rejected_rows_reason_check"),
     comment="Every record that was not accepted, with the reason and the raw text.",
+)
+
+repeated_rows = sa.Table(
+    "repeated_rows",
+    metadata,
+    reference("batch_id", "load_batches.batch_id", " of the file that says the row too"),
+    key_column("table_name", "table of the row; citations also for pending ones", sa.Text),
+    key_column("row_digest", "md5 of the row's key, its columns joined by U+001F", sa.Uuid),
+    info=BULK,
+    comment="Rows that a file says besides the one whose batch_id they have: kept when that one drops them.",
 )
 
 load_reports = sa.Table(

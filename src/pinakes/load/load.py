@@ -14,6 +14,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError, LoadError
 from pinakes.load.batches import FilePlan, build_rejected, identify_file, plan_file, refuse_second_loader
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
+from pinakes.load.corrections import correct_rows
 from pinakes.load.resolve import resolve_corpus
 from pinakes.load.summary import FileSummary, LoadSummary, store_report, summarise_load
 from pinakes.loaders import staging
@@ -57,9 +58,10 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     task = _Task(database, loader, request, corpus_id, progress, clock)
     plans = _plan(task, files)
     summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
+    corrections = correct_rows(database, plans, request)
     with database.begin() as session:
         resolved = resolve_corpus(session, corpus_id)
-    summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved)
+    summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved, corrections)
     with database.begin() as session:
         store_report(session, corpus_id, loader.name, [plan.identity for plan in plans], summary)
     return replace(summary, elapsed_s=time.monotonic() - started)
@@ -215,6 +217,7 @@ def _load_chunk(
         describes,
         loader.gaps_say_nothing,
         plan.file.name,
+        plan.older,
     )
     counts = merge_chunk(session, chunk, context)
     _stop_at_rejected(task, plan, counts.rejected)

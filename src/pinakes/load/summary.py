@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.load.corrections import Corrections
 from pinakes.load.resolve import Resolved
 from pinakes.schema import load_batches, load_reports, rejected_rows
 
@@ -67,6 +68,7 @@ class LoadSummary:
         quality: what the corpus holds and lacks: measure -> count.
         stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
             stale_rows.
+        corrections: rows of older versions of the files that these lack, and what became of them.
     """
 
     corpus: str
@@ -75,6 +77,7 @@ class LoadSummary:
     quality: Mapping[str, int]
     resolved: Resolved
     stale: list[dict[str, Any]]
+    corrections: Corrections = field(default_factory=Corrections)
     is_dry: bool = False
     elapsed_s: float = 0.0
 
@@ -112,13 +115,16 @@ def summarise_load(
     files: list[FileSummary],
     reasons: Iterable[str],
     resolved: Resolved,
+    corrections: Corrections,
 ) -> LoadSummary:
     """The summary of a load into the corpus (its id and its name)."""
     corpus_id, name = corpus
     with database.read() as session:
         quality = count_quality(session, corpus_id)
         stale = session.rows(_STALE, {"corpus": name})
-    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), quality, resolved, stale)
+    return LoadSummary(
+        name, files, dict(sorted(Counter(reasons).items())), quality, resolved, stale, corrections
+    )
 
 
 def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
@@ -154,7 +160,8 @@ def store_report(
     )
     last_batch_id = int(session.scalar(newest))
     stored = session.first(sa.select(load_reports.c.last_batch_id).where(*same).limit(1))
-    if stored is not None and stored["last_batch_id"] == last_batch_id and not summary.resolved.any:
+    changed = summary.resolved.any or summary.corrections.is_changed
+    if stored is not None and stored["last_batch_id"] == last_batch_id and not changed:
         return
     session.execute(sa.delete(load_reports).where(*same))
     shared = {
