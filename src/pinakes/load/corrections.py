@@ -66,8 +66,8 @@ class Corrections:
 def correct_rows(database: Database, plans: Sequence[FilePlan], request: LoadRequest) -> Corrections:
     """What the loaded files lack of their older versions, removed where the request says so: one transaction.
 
-    A file that is not in as a whole says nothing of what it lacks. One of which no record was accepted, or more
-    were rejected than `request.max_rejects` allows, replaces nothing.
+    A file that is not in as a whole says nothing of what it lacks. One of which no record was accepted, or
+    more were rejected than `request.max_rejects` allows, replaces nothing.
     """
     newer = [plan for plan in plans if plan.older and not plan.is_repeated]
     if not newer:
