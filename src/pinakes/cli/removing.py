@@ -13,7 +13,7 @@ from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
     from pinakes.database import Database
-    from pinakes.removal.remove import Removal
+    from pinakes.removal.data import Removal
 
 app = CommandGroup()
 remove_app = CommandGroup(no_args_is_help=True)

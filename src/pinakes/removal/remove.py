@@ -5,7 +5,6 @@ not say: which runs ranked a corpus's papers, and what names a corpus or a bench
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import UnknownNameError
 from pinakes.load.corpus import find_corpus
 from pinakes.queries.install import drop_views
+from pinakes.removal.data import Removal
 from pinakes.schema import (
     benchmark_corpora,
     benchmarks,
@@ -31,23 +31,6 @@ from pinakes.schema.removal import remove_rows
 Keys = dict[sa.Table, pa.Table]
 
 _CHOSEN = sa.table("chosen_corpora", sa.column("benchmark"), sa.column("corpus"))
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """What was removed, or would be.
-
-    Attributes:
-        what: in words, as `corpus scifact`.
-        deleted: table -> rows that are gone, in the order of the tables' names.
-        cleared: table -> rows that named a removed row and name none now.
-        runs: the ids of the runs that went with it.
-    """
-
-    what: str
-    deleted: dict[str, int]
-    cleared: dict[str, int]
-    runs: list[int]
 
 
 def remove_runs(database: Database, run_ids: Sequence[int], *, dry_run: bool = False) -> Removal:

@@ -2,8 +2,7 @@
 
 from dataclasses import asdict
 
-from pinakes.removal.gc import Garbage
-from pinakes.removal.remove import Removal
+from pinakes.removal.data import Garbage, Removal
 from pinakes.report.layout import Table, make_columns, make_row
 from pinakes.report.terminal import print_object, print_table
 

@@ -1,0 +1,111 @@
+"""Every text that an encoder may be asked for: by template, of papers, variants, queries and sentences.
+
+What a run reads is chosen by its benchmark, its templates and its encoder's prefixes; what no choice of these
+gives from the rows of today, nothing asks for.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any, Final
+
+import orjson
+import sqlalchemy as sa
+
+from pinakes.database import Session
+from pinakes.errors import BenchmarkError, UnknownNameError
+from pinakes.indexers.encoder.presets import list_presets, list_prompts
+from pinakes.queries.definition import Benchmark, read_benchmark
+from pinakes.queries.relations import list_templates, read_template, select_queries, split_template
+from pinakes.queries.sentence_relations import select_contextual_texts
+from pinakes.schema import (
+    benchmark_queries,
+    benchmarks,
+    paper_variants,
+    papers,
+    runs,
+    sentences,
+    side_indexes,
+    summary_examples,
+)
+from pinakes.settings import read_settings
+
+_EVERY_QUERY_HAS: Final = {"query_id", "paper_id", "text"}
+
+
+def list_prefixes(session: Session) -> list[str]:
+    """What an encoder may read before a text: of the presets, the prompts, and the stored runs; "" first."""
+    found = {""}
+    for preset in (*list_presets().values(), *list_prompts().values()):
+        found |= {preset.query_prefix, preset.paper_prefix, *preset.prefixes.values()}
+    for column in (runs.c.query_template, runs.c.paper_template, side_indexes.c.paper_template):
+        names = session.rows(sa.select(column.label("name")).where(column.is_not(None)).distinct())
+        found |= {split_template(row["name"])[0] for row in names}
+    for row in session.rows(sa.select(runs.c.parameters).distinct()):
+        for name, value in orjson.loads(row["parameters"]).items():
+            if name.endswith("prefixes") and isinstance(value, list):
+                found |= {prefix for prefix in value if isinstance(prefix, str)}
+    return sorted(found)
+
+
+def list_texts(session: Session, unread: list[str]) -> Iterator[sa.Select[Any]]:
+    """Selects with a column `text`, those of most texts first.
+
+    To `unread` go the benchmarks whose folder is not found, and whose queries are not among the texts.
+    """
+    templates = list_templates("papers")
+    for template in templates:
+        yield sa.select(read_template("papers", template)).select_from(papers)
+    yield sa.select(sentences.c.text)
+    yield sa.select(summary_examples.c.query.label("text"))
+    for source in (_read_variants(), _read_titles()):
+        for template in templates:
+            yield sa.select(read_template("papers", template)).select_from(source)
+    queries = benchmark_queries.alias("queries")
+    joined = queries.outerjoin(papers, queries.c.paper_id == papers.c.paper_id)
+    for template in list_templates("queries"):
+        yield sa.select(read_template("queries", template)).select_from(joined)
+    for row in session.rows(sa.select(benchmarks.c.name).order_by(benchmarks.c.name)):
+        try:
+            benchmark = read_benchmark(row["name"], read_settings().benchmark_folders)
+        except (BenchmarkError, UnknownNameError):
+            unread.append(row["name"])
+            continue
+        yield from _list_query_texts(benchmark)
+
+
+def select_contexts() -> sa.Select[Any]:
+    """text_digest and text of every paper that an encoder may read with the ends of its sentences."""
+    texts = select_contextual_texts(None).subquery("contextual")
+    return sa.select(texts.c.text_digest, texts.c.text)
+
+
+def _list_query_texts(benchmark: Benchmark) -> Iterator[sa.Select[Any]]:
+    if not {"queries", "candidates"} <= benchmark.sql.keys():
+        return  # its questions are papers
+    plain = {name for name in list_templates("queries") if _list_columns(name) <= _EVERY_QUERY_HAS}
+    sides = [benchmark, *([replace(benchmark, tuning=True)] if benchmark.tuning_folds else [])]
+    for template in sorted(plain | {benchmark.query_template}):
+        for side in sides:
+            yield sa.select(select_queries(side, template).order_by(None).subquery("asked").c.text)
+
+
+def _list_columns(template: str) -> set[str]:
+    """The columns of queries that a template reads."""
+    file = files("pinakes.queries").joinpath("templates", "queries", f"{template}.sql")
+    return set(re.findall(r"queries\.(\w+)", file.read_text(encoding="utf-8")))
+
+
+def _read_variants() -> sa.FromClause:
+    """Papers with the title and abstract of a variant of theirs, called `papers`."""
+    joined = papers.join(paper_variants, papers.c.paper_id == paper_variants.c.paper_id)
+    others = [column for column in papers.c if column.name not in ("title", "abstract")]
+    altered = (paper_variants.c.title, paper_variants.c.abstract)
+    return sa.select(*others, *altered).select_from(joined).subquery("papers")
+
+
+def _read_titles() -> sa.FromClause:
+    """Papers without their abstracts, called `papers`."""
+    others = [column for column in papers.c if column.name != "abstract"]
+    return sa.select(*others, sa.cast(sa.null(), sa.Text).label("abstract")).subquery("papers")
