@@ -116,7 +116,9 @@ def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> n
             found = session.fetch_arrow(query)
             repeated[found["place"].to_numpy()] = True
             if found.num_rows:
-                restate(session, table, staged, same, context, held=found["batch_id"].to_numpy())
+                # Taken over, a mention would be taken for the file's own, and the next one like it for new.
+                held = found["batch_id"].to_numpy()
+                restate(session, table, staged, same, context, held=held, takes_over=False)
     numbers = number_rows(rows)
     context.outcomes.known.append(numbers[repeated])
     context.outcomes.changed.append(numbers[~repeated])

@@ -29,6 +29,7 @@ def restate(
     held: Ids | None = None,
     is_changed: sa.ColumnElement[bool] | None = None,
     notes: bool = True,
+    takes_over: bool = True,
 ) -> None:
     """Have the rows of the table that staged ones say be the file's, or be noted as said by it too.
 
@@ -37,13 +38,15 @@ def restate(
         held: the batches of those rows, where they are known already.
         is_changed: which of them the file changes: those will be its own, and are noted of the file before.
         notes: whether the file counts as saying the rows of other files.
+        takes_over: whether the rows of older versions become the file's; else they are noted too.
     """
     if held is None:
         of_staged = sa.select(table.c.batch_id).distinct().join_from(table, staged, same)
         held = fetch_ids(session, of_staged.where(table.c.batch_id.is_not(None)))
     batches = np.unique(held)
-    older = sorted(context.older.intersection(batches.tolist()))
-    unknown = set(batches.tolist()) - context.older - {context.batch_id} if notes else set()
+    taken = context.older if takes_over else frozenset[int]()
+    older = sorted(taken.intersection(batches.tolist()))
+    unknown = set(batches.tolist()) - taken - {context.batch_id} if notes else set()
     if unknown:
         own = {*_list_own(session, context), context.batch_id}
         if others := sorted(unknown - own):

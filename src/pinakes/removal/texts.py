@@ -4,21 +4,21 @@ What a run reads is chosen by its benchmark, its templates and its encoder's pre
 gives from the rows of today, nothing asks for.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any, Final
 
 import orjson
 import sqlalchemy as sa
+from sqlalchemy.schema import DropTable
 
 from pinakes.database import Session
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.indexers.encoder.presets import list_presets, list_prompts
-from pinakes.queries.definition import Benchmark, read_benchmark
+from pinakes.queries.definition import read_benchmark
 from pinakes.queries.relations import list_templates, read_template, select_queries, split_template
 from pinakes.queries.sentence_relations import select_contextual_texts
+from pinakes.queries.tasks import RANKING
 from pinakes.schema import (
     benchmark_queries,
     benchmarks,
@@ -31,7 +31,7 @@ from pinakes.schema import (
 )
 from pinakes.settings import read_settings
 
-_EVERY_QUERY_HAS: Final = {"query_id", "paper_id", "text"}
+_ASKED: Final = sa.Table("asked_texts", sa.MetaData(), sa.Column("text", sa.Text), prefixes=["TEMPORARY"])
 
 
 def list_prefixes(session: Session) -> list[str]:
@@ -49,30 +49,21 @@ def list_prefixes(session: Session) -> list[str]:
     return sorted(found)
 
 
-def list_texts(session: Session, unread: list[str]) -> Iterator[sa.Select[Any]]:
-    """Selects with a column `text`, those of most texts first.
+def list_texts(session: Session, unread: list[str]) -> Iterator[list[sa.Select[Any]]]:
+    """Groups of selects with a column `text`, those of most texts first.
 
     To `unread` go the benchmarks whose folder is not found, and whose queries are not among the texts.
     """
     templates = list_templates("papers")
-    for template in templates:
-        yield sa.select(read_template("papers", template)).select_from(papers)
-    yield sa.select(sentences.c.text)
-    yield sa.select(summary_examples.c.query.label("text"))
-    for source in (_read_variants(), _read_titles()):
-        for template in templates:
-            yield sa.select(read_template("papers", template)).select_from(source)
-    queries = benchmark_queries.alias("queries")
-    joined = queries.outerjoin(papers, queries.c.paper_id == papers.c.paper_id)
-    for template in list_templates("queries"):
-        yield sa.select(read_template("queries", template)).select_from(joined)
-    for row in session.rows(sa.select(benchmarks.c.name).order_by(benchmarks.c.name)):
-        try:
-            benchmark = read_benchmark(row["name"], read_settings().benchmark_folders)
-        except (BenchmarkError, UnknownNameError):
-            unread.append(row["name"])
-            continue
-        yield from _list_query_texts(benchmark)
+    for source in (papers, _read_titles(), _read_variants()):
+        yield [sa.select(read_template("papers", template)).select_from(source) for template in templates]
+    yield [sa.select(sentences.c.text), sa.select(summary_examples.c.query.label("text"))]
+    # Kept apart, once: the views of benchmarks are long, and no prefix changes what they give.
+    _ASKED.create(session.connection)
+    for select in (*_list_stored_queries(), *_list_asked_queries(session, unread)):
+        session.execute(sa.insert(_ASKED).from_select(["text"], select))
+    yield [sa.select(_ASKED.c.text)]
+    session.execute(DropTable(_ASKED))
 
 
 def select_contexts() -> sa.Select[Any]:
@@ -81,20 +72,30 @@ def select_contexts() -> sa.Select[Any]:
     return sa.select(texts.c.text_digest, texts.c.text)
 
 
-def _list_query_texts(benchmark: Benchmark) -> Iterator[sa.Select[Any]]:
-    if not {"queries", "candidates"} <= benchmark.sql.keys():
-        return  # its questions are papers
-    plain = {name for name in list_templates("queries") if _list_columns(name) <= _EVERY_QUERY_HAS}
-    sides = [benchmark, *([replace(benchmark, tuning=True)] if benchmark.tuning_folds else [])]
-    for template in sorted(plain | {benchmark.query_template}):
-        for side in sides:
-            yield sa.select(select_queries(side, template).order_by(None).subquery("asked").c.text)
+def _list_stored_queries() -> Iterator[sa.Select[Any]]:
+    queries = benchmark_queries.alias("queries")
+    joined = queries.outerjoin(papers, queries.c.paper_id == papers.c.paper_id)
+    for template in list_templates("queries"):
+        yield sa.select(read_template("queries", template)).select_from(joined)
 
 
-def _list_columns(template: str) -> set[str]:
-    """The columns of queries that a template reads."""
-    file = files("pinakes.queries").joinpath("templates", "queries", f"{template}.sql")
-    return set(re.findall(r"queries\.(\w+)", file.read_text(encoding="utf-8")))
+def _list_asked_queries(session: Session, unread: list[str]) -> Iterator[sa.Select[Any]]:
+    """What queries of the installed benchmarks that are no papers say, and all of them by their own template.
+
+    Queries that are papers, and those of other tasks, say what papers say.
+    """
+    for row in session.rows(sa.select(benchmarks.c.name).order_by(benchmarks.c.name)):
+        try:
+            benchmark = read_benchmark(row["name"], read_settings().benchmark_folders)
+        except (BenchmarkError, UnknownNameError):
+            unread.append(row["name"])
+            continue
+        if benchmark.task != RANKING:
+            continue
+        sides = [benchmark, *([replace(benchmark, tuning=True)] if benchmark.tuning_folds else [])]
+        for template in sorted({"text", benchmark.query_template}):
+            for side in sides:
+                yield sa.select(select_queries(side, template).order_by(None).subquery("asked").c.text)
 
 
 def _read_variants() -> sa.FromClause:

@@ -46,9 +46,9 @@ def _keep_used(session: Session, unread: list[str]) -> None:
     prefixes = list_prefixes(session)
     for texts in list_texts(session, unread):
         for prefix in prefixes:
-            if not session.scalar(sa.select(sa.func.count()).select_from(_UNUSED)):
-                return
-            asked = select_distinct_texts(texts, prefix=prefix).subquery("asked_for")
+            if not _count(session, [_UNUSED]):
+                break
+            asked = select_distinct_texts(*texts, prefix=prefix).subquery("asked_for")
             _keep(session, sa.select(asked.c.text_digest))
 
 
