@@ -16,6 +16,7 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.install import initialise
+from pinakes.removal.data import Garbage
 from pinakes.removal.gc import collect_garbage
 from pinakes.removal.remove import list_answers, remove_benchmark, remove_corpus, remove_runs
 from pinakes.report.status import find_orphans
@@ -113,7 +114,9 @@ def test_a_corpus_goes_with_its_runs_and_comes_back_as_at_first(
     again = load(initialised, LoadRequest("beir", folder))
     assert [file.was_loaded_before for file in again.files] == [False, False, False]
     remove_runs(initialised, [kept])
-    assert dump_first(initialised) == loaded
+    found = dump_first(initialised)
+    del found["side_indexes"]  # of texts that are the same again
+    assert found == loaded
 
 
 def test_works_of_another_corpus_that_were_its_papers_are_unresolved(prepared: Database) -> None:
@@ -165,11 +168,11 @@ def test_a_benchmark_goes_with_its_views_and_init_brings_them_back(
 
 def test_garbage_is_what_nothing_refers_to(prepared: Database, tmp_path: Path, toy_folder: str) -> None:
     indexes = tmp_path / "indexes"
-    for benchmark in ("scifact", "synthetic"):
+    for benchmark in ("scifact", "csfcube"):
         rank(prepared, indexes, benchmark, toy_folder)
         rank(prepared, indexes, benchmark)
-    assert collect_garbage(prepared, indexes).rows == {}
-    remove_corpus(prepared, "synthetic")
+    assert collect_garbage(prepared, indexes) == Garbage({}, {}, [])
+    remove_corpus(prepared, "csfcube")
     stray = indexes / "bm25" / "stray"
     stray.mkdir()
     (stray / "file").write_text("x", encoding="utf-8")
@@ -179,21 +182,13 @@ def test_garbage_is_what_nothing_refers_to(prepared: Database, tmp_path: Path, t
     assert found == dry
     assert found.rows["rows of side_indexes"] == 1
     (vectors,) = (name for name in found.rows if name.startswith("rows of vectors_"))
-    assert found.rows[vectors] > 100
-    assert len(found.folders) == 2
-    assert found.folders["bm25/stray"] == 1
+    assert found.rows[vectors] > 5
+    assert (len(found.folders), found.folders["bm25/stray"]) == (2, 1)
     assert not stray.exists()
-    assert collect_garbage(prepared, indexes) == type(found)({}, {}, [])
-    index(prepared, "scifact", toy_folder, options=SystemOptions(indexes))
-    run(prepared, RunRequest("scifact", toy_folder, SystemOptions(indexes)))  # has all its vectors
-
-
-def test_an_encoder_that_no_run_names_goes_with_its_last_vector(
-    prepared: Database, tmp_path: Path, toy_folder: str
-) -> None:
-    rank(prepared, tmp_path, "scifact", toy_folder)
+    run(prepared, RunRequest("scifact", toy_folder, SystemOptions(indexes)))  # it has all its vectors
     remove_corpus(prepared, "scifact")
-    assert collect_garbage(prepared, tmp_path).rows["encoders"] == 1
+    last = collect_garbage(prepared, indexes).rows
+    assert (last["encoders"], last["rows of side_indexes"]) == (1, 1)
     with prepared.read() as session:
         names = "SELECT COUNT(*) FROM information_schema.tables WHERE table_name LIKE 'vectors_%'"
         assert session.scalar(names) == 0

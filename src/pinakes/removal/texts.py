@@ -5,6 +5,7 @@ gives from the rows of today, nothing asks for.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
@@ -49,20 +50,25 @@ def list_prefixes(session: Session) -> list[str]:
     return sorted(found)
 
 
-def list_texts(session: Session, unread: list[str]) -> Iterator[list[sa.Select[Any]]]:
-    """Groups of selects with a column `text`, those of most texts first.
-
-    To `unread` go the benchmarks whose folder is not found, and whose queries are not among the texts.
-    """
+def list_texts() -> Iterator[list[sa.Select[Any]]]:
+    """Groups of selects with a column `text`, of papers, variants, sentences: those of most texts first."""
     templates = list_templates("papers")
     for source in (papers, _read_titles(), _read_variants()):
         yield [sa.select(read_template("papers", template)).select_from(source) for template in templates]
     yield [sa.select(sentences.c.text), sa.select(summary_examples.c.query.label("text"))]
-    # Kept apart, once: the views of benchmarks are long, and no prefix changes what they give.
+
+
+@contextmanager
+def asked_texts(session: Session, unread: list[str]) -> Iterator[sa.Select[Any]]:
+    """A select with a column `text`, of all that queries say.
+
+    It reads a temporary table: the views of benchmarks are long, and no prefix changes what they give. To
+    `unread` go the benchmarks whose folder is not found, and whose queries are not among the texts.
+    """
     _ASKED.create(session.connection)
     for select in (*_list_stored_queries(), *_list_asked_queries(session, unread)):
         session.execute(sa.insert(_ASKED).from_select(["text"], select))
-    yield [sa.select(_ASKED.c.text)]
+    yield sa.select(_ASKED.c.text)
     session.execute(DropTable(_ASKED))
 
 

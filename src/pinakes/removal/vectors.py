@@ -1,13 +1,13 @@
 """Stored vectors whose text nothing asks for, and encoders that have none left."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.schema import DropTable
 
 from pinakes.database import Session
-from pinakes.removal.texts import list_prefixes, list_texts, select_contexts
+from pinakes.removal.texts import asked_texts, list_prefixes, list_texts, select_contexts
 from pinakes.schema import encoders, runs, sentence_vectors_table, vectors_table
 from pinakes.vectors.stored import select_distinct_texts
 
@@ -44,15 +44,22 @@ def _keep_used(session: Session, unread: list[str]) -> None:
     """Take from the digests those of every text that is asked for, until none is left."""
     _keep(session, sa.select(select_contexts().subquery("contexts").c.text_digest))
     prefixes = list_prefixes(session)
-    for texts in list_texts(session, unread):
-        for prefix in prefixes:
-            if not _count(session, [_UNUSED]):
-                break
-            asked = select_distinct_texts(*texts, prefix=prefix).subquery("asked_for")
-            _keep(session, sa.select(asked.c.text_digest))
+    for texts in list_texts():
+        _keep_texts(session, texts, prefixes)
+    if _count(session, [_UNUSED]):
+        with asked_texts(session, unread) as asked:
+            _keep_texts(session, [asked], prefixes)
 
 
-def _keep(session: Session, digests: sa.Select[tuple[object]]) -> None:
+def _keep_texts(session: Session, texts: Sequence[sa.Select[Any]], prefixes: Sequence[str]) -> None:
+    for prefix in prefixes:
+        if not _count(session, [_UNUSED]):
+            return
+        asked = select_distinct_texts(*texts, prefix=prefix).subquery("asked_for")
+        _keep(session, sa.select(asked.c.text_digest))
+
+
+def _keep(session: Session, digests: sa.Select[Any]) -> None:
     session.execute(sa.delete(_UNUSED).where(_UNUSED.c.text_digest.in_(digests)))
 
 
