@@ -80,7 +80,7 @@ class _Removal:
 
     def finish(self) -> Removed:
         for table in self._tables:
-            if table in self._named:
+            if table in self._named or table in self._gone:
                 for constraint in self._follow(table):
                     if not is_cleared(constraint):
                         self._gather(table, self._names_gone(constraint))
@@ -127,17 +127,18 @@ class _Removal:
 
     def _delete(self, table: sa.Table, removed: Removed) -> None:
         execute, followed = self._session.execute, list(self._follow(table))
+        name = str(table.name)  # SQLAlchemy's own kind of text is no key of a JSON object
         for constraint in followed:
             if table not in self._gone and not is_cleared(constraint):
-                removed.deleted[table.name] += execute(sa.delete(table).where(self._names_gone(constraint)))
+                removed.deleted[name] += execute(sa.delete(table).where(self._names_gone(constraint)))
         if table in self._gone:
             gone = self._gone[table]
             same = sa.exists().where(*(gone.c[key.name] == key for key in table.primary_key))
-            removed.deleted[table.name] += execute(sa.delete(table).where(same.correlate(table)))
+            removed.deleted[name] += execute(sa.delete(table).where(same.correlate(table)))
         for constraint in followed:  # what is left of the table names none
             if is_cleared(constraint):
                 self._lose(constraint, removed)
-                removed.cleared[table.name] += execute(_clear(constraint).where(self._names_gone(constraint)))
+                removed.cleared[name] += execute(_clear(constraint).where(self._names_gone(constraint)))
 
     def _lose(self, cleared: sa.ForeignKeyConstraint, removed: Removed) -> None:
         """Delete what makes no sense of rows that name none any more."""

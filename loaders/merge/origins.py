@@ -95,7 +95,7 @@ def _note(
 
 def call_table(table: sa.Table) -> str:
     """What `repeated_rows` calls a table."""
-    return _CALLED.get(table.name, table.name)
+    return _CALLED.get(table.name, str(table.name))
 
 
 def digest_row(table: sa.Table) -> sa.ColumnElement[Any]:

@@ -75,6 +75,19 @@ def test_a_load_tells_what_a_newer_file_lacks_and_replace_removes_it(
     assert find_orphans(initialised) == {}
 
 
+def test_judgments_of_another_file_go_with_a_paper_that_a_newer_file_lacks(
+    initialised: Database, tmp_path: Path
+) -> None:
+    folder = write_beir(tmp_path / "beir", [paper(1), paper(2), paper(3)], "q1\tp1\t1\nq1\tp2\t1\n")
+    (folder / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp3\t1\n", encoding="utf-8")
+    load(initialised, LoadRequest("beir", folder))
+    write_beir(folder, [paper(1), paper(2)], "q1\tp1\t1\n")
+    corrections = load(initialised, LoadRequest("beir", folder, replace=True)).corrections
+    assert told(corrections) == {"corpus.jsonl papers": 1, "qrels/test.tsv judgments": 1}
+    assert corrections.removed == {"judgments": 2, "papers": 1}
+    assert find_orphans(initialised) == {}
+
+
 def test_replacing_one_file_leaves_what_another_says(database: Database, tmp_path: Path) -> None:
     train = ["q1 a 1", "q1 b 1", "q2 c 1"]
     folder = write_trec(tmp_path / "qrels", train=train, test=["q1 b 1", "q3 c 1"])

@@ -38,8 +38,10 @@ _ASKED: Final = sa.Table("asked_texts", sa.MetaData(), sa.Column("text", sa.Text
 def list_prefixes(session: Session) -> list[str]:
     """What an encoder may read before a text: of the presets, the prompts, and the stored runs; "" first."""
     found = {""}
-    for preset in (*list_presets().values(), *list_prompts().values()):
-        found |= {preset.query_prefix, preset.paper_prefix, *preset.prefixes.values()}
+    known = [(one.query_prefix, one.paper_prefix, one.prefixes) for one in list_presets().values()]
+    known += [(one.query_prefix, one.paper_prefix, one.prefixes) for one in list_prompts().values()]
+    for of_query, of_paper, of_formats in known:
+        found |= {of_query, of_paper, *of_formats.values()}
     for column in (runs.c.query_template, runs.c.paper_template, side_indexes.c.paper_template):
         names = session.rows(sa.select(column.label("name")).where(column.is_not(None)).distinct())
         found |= {split_template(row["name"])[0] for row in names}

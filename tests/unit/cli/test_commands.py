@@ -64,8 +64,8 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "report",
         "sql",
         "status",
-        "remove",
         "gc",
+        "remove",
         "demo",
     ]
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
