@@ -96,6 +96,19 @@ ASSESSMENTS: Final[Mapping[str, sa.Table]] = {
 """staged rows that name papers which other records describe -> their table
 
 Variants do where their file describes no papers with them (`Loader.describes`); else they are child rows."""
+OF_FILES: Final[tuple[sa.Table, ...]] = (
+    schema.papers,
+    schema.benchmark_queries,
+    schema.judgments,
+    schema.pool_sources,
+    schema.sentence_selections,
+    schema.labels,
+    schema.paper_variants,
+    schema.author_signatures,
+    schema.citations,
+    schema.pending_citations,
+)
+"""tables whose rows say, by `batch_id`, which file they are of: what a newer version of it can drop"""
 PAPER_KEYS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("papers", "mentioned_papers", *ASSESSMENTS), "source_id"),
     "queries": "paper_source_id",

@@ -13,7 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 import sqlalchemy as sa
-from sqlalchemy.schema import CreateSchema
+from sqlalchemy.schema import CreateSchema, DropSchema
 
 from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
@@ -101,8 +101,12 @@ def _create_views(session: Session, benchmark: Benchmark) -> None:
 
 
 def _quote(session: Session, benchmark: Benchmark, view: str) -> str:
+    return _quote_names(session, benchmark.name, view)
+
+
+def _quote_names(session: Session, *names: str) -> str:
     quote = session.connection.dialect.identifier_preparer.quote
-    return f"{quote(benchmark.name)}.{quote(view)}"
+    return ".".join(quote(name) for name in names)
 
 
 _EXPECTED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
@@ -119,6 +123,20 @@ def _find_own_views(session: Session, benchmark: Benchmark) -> list[str]:
     """The views besides those of the task, also those that the folder has no longer; last made first."""
     rows = session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark.name})
     return sorted((row["table_name"] for row in rows if row["table_name"] not in benchmark.sql), reverse=True)
+
+
+def drop_views(session: Session, benchmark: str) -> None:
+    """Drop the schema of an installed benchmark with all views in it, in whatever order they read each other.
+
+    Raises `DatabaseError` on Postgres where a view of another schema reads one of them.
+    """
+    views = [row["table_name"] for row in session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark})]
+    named = [_quote_names(session, benchmark, view) for view in views]
+    # Postgres drops views that read each other in one statement alone; DuckDB drops one at a time.
+    together = [", ".join(named)] if session.backend.name == "postgresql" and named else named
+    for listed in together:
+        session.execute(f"DROP VIEW {listed}")
+    session.execute(DropSchema(benchmark, if_exists=True))
 
 
 def _create_view(

@@ -57,16 +57,19 @@ def select_candidate_sentences(benchmark: Benchmark) -> sa.Select[Any]:
     )
 
 
-def select_contextual_texts(benchmark: Benchmark) -> sa.Select[Any]:
+def select_contextual_texts(benchmark: Benchmark | None) -> sa.Select[Any]:
     """paper_id, text_digest and text of the papers that are candidates or queries and have sentences.
+
+    Of every paper that has sentences, where no benchmark is named.
 
     The text is the title, ` [SEP] ` and the sentences, a unit separator (U+001F) between them, so that the
     digest says where each sentence ends.
     """
-    wanted = sa.union(
-        sa.select(requested_candidates(benchmark).c.paper_id),
-        sa.select(requested_queries(benchmark).c.paper_id),
-    ).subquery("wanted")
+    asked = [sa.select(papers.c.paper_id)]
+    if benchmark is not None:
+        sides = (requested_candidates(benchmark), requested_queries(benchmark))
+        asked = [sa.select(side.c.paper_id) for side in sides]
+    wanted = sa.union(*asked).subquery("wanted")
     mark = sa.func.chr(UNIT_SEPARATOR)
     told = sa.func.replace(sentences.c.text, mark, " ")
     joined = sa.func.string_agg(told, sa.literal_column(f"CHR({UNIT_SEPARATOR}) ORDER BY sentences.position"))

@@ -111,6 +111,16 @@ left_out_items = sa.Table(
     comment="Items of accepted records of which no row was made: by kind and reason.",
 )
 
+repeated_rows = sa.Table(
+    "repeated_rows",
+    metadata,
+    reference("batch_id", "load_batches.batch_id", " of the file that says the row too"),
+    key_column("table_name", "table of the row; citations also for pending ones", sa.Text),
+    key_column("row_digest", "md5 of the row's key, its columns joined by U+001F", sa.Uuid),
+    info=BULK,
+    comment="Rows that a file says besides the one whose batch_id they have: kept when that one drops them.",
+)
+
 load_reports = sa.Table(
     "load_reports",
     metadata,

@@ -8,7 +8,8 @@ from pinakes.schema.base import FACETS, key_column, metadata, one_of, optional, 
 def _name_query() -> sa.ForeignKeyConstraint:
     """The query that the columns corpus_id and query_id name."""
     names = ["corpus_id", "query_id"]
-    return sa.ForeignKeyConstraint(names, [f"benchmark_queries.{name}" for name in names])
+    named = [f"benchmark_queries.{name}" for name in names]
+    return sa.ForeignKeyConstraint(names, named, ondelete="CASCADE")
 
 
 benchmark_queries = sa.Table(
@@ -25,7 +26,7 @@ benchmark_queries = sa.Table(
     optional("facet", sa.Text, "facet that the query asks about"),
     optional("field", sa.Text, "field of study that the query belongs to"),
     optional("fold", sa.Text, "fold of the published splits"),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     one_of("facet", FACETS, "benchmark_queries_facet_check"),
     comment="A query: a paper, a text, or a facet of a paper.",
 )
@@ -39,7 +40,7 @@ judgments = sa.Table(
     key_column("assessor", "who judged: adjudicated, ann1, …; 'published' where the source has one", sa.Text),
     key_column("split", "train, dev, test or all", sa.Text),
     required("grade", sa.Integer, "the grade, in the source's scale"),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     _name_query(),
     comment="A grade that an assessor gave to a paper for a query.",
 )
@@ -51,7 +52,7 @@ pool_sources = sa.Table(
     key_column("query_id", "benchmark_queries.query_id", sa.Text),
     reference("paper_id", "papers.paper_id", " of the candidate", on_delete="CASCADE"),
     key_column("source", "method or strategy that put the candidate into the pool", sa.Text),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     _name_query(),
     comment="Which method or strategy put a candidate into a query's pool.",
 )
@@ -63,7 +64,8 @@ sentence_selections = sa.Table(
     key_column("query_id", "benchmark_queries.query_id, of a query that is a paper", sa.Text),
     key_column("selection", "name of the selection, as its user gave it", sa.Text),
     key_column("position", "sentences.position in the abstract (section 0) of the query's paper", sa.Integer),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
+    _name_query(),
     comment="Which sentences of its paper's abstract a query asks with, in a selection of a user's.",
 )
 
@@ -83,7 +85,7 @@ benchmarks = sa.Table(
 benchmark_corpora = sa.Table(
     "benchmark_corpora",
     metadata,
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    reference("benchmark", "benchmarks.name", type_=sa.Text),
     key_column("corpus", "corpora.name of a corpus that it can read", sa.Text),
     key_column(
         "preference", "the lowest that is loaded is read; 0: as `pinakes use-corpus` says", sa.Integer
@@ -95,7 +97,7 @@ suite_figures = sa.Table(
     "suite_figures",
     metadata,
     key_column("suite", "name of the suite, as scirepeval", sa.Text),
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    reference("benchmark", "benchmarks.name", type_=sa.Text),
     key_column("figure", "number of the figure, from 1; its value is the mean of its rows", sa.Integer),
     key_column("subset", "scores.subset", sa.Text),
     key_column("measure", "scores.measure", sa.Text),

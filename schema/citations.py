@@ -71,7 +71,7 @@ def _mention_columns() -> list[sa.Column[Any]]:
         optional("context_end", sa.Integer, "offset in characters behind the mention"),
         optional("intents", sa.Text, "why it is cited, in the source's words, sorted, joined by commas"),
         optional("is_influential", sa.Boolean, "whether the source holds the citation for influential"),
-        reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
+        reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     ]
 
 

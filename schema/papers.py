@@ -50,7 +50,7 @@ papers = sa.Table(
     optional("year", sa.Integer, "year of publication"),
     optional("venue", sa.Text, "journal, conference or repository, as the source writes it"),
     optional("citation_count", sa.Integer, "times cited, as the source counts"),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row last", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     sa.UniqueConstraint("corpus_id", "source_id", name="papers_source_key"),
     comment="One paper of one corpus.",
 )
@@ -115,7 +115,7 @@ author_signatures = sa.Table(
     optional("given_block", sa.Text, "the block as the dataset had it before"),
     optional("split", sa.Text, "train, dev or test, where the source says which blocks are for what"),
     optional("cluster", sa.Text, "the source's id of the person; null where it does not know"),
-    reference("batch_id", "load_batches.batch_id", " that wrote this row", role="required"),
+    reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     one_of("split", ("train", "dev", "test"), "author_signatures_split_check"),
     info=BULK,
     comment="An author's name on a paper, as collections of author disambiguation have it.",
@@ -159,6 +159,7 @@ paper_variants = sa.Table(
     key_column("code", "code of the transformation, as T_ARot", sa.Text),
     optional("title", sa.Text, "title after the transformation"),
     optional("abstract", sa.Text, "abstract after the transformation"),
+    reference("batch_id", "load_batches.batch_id", "; null where no file says the row", role="optional"),
     *_make_columns(),
     info=BULK,
     comment="A derived text of a paper (a textual neighbour).",
@@ -234,6 +235,7 @@ labels = sa.Table(
     optional(
         "position", sa.BigInteger, "the record of its file that says it, from 1; folds are cut in this order"
     ),
+    reference("batch_id", "load_batches.batch_id", "; null where no file says the row", role="optional"),
     *_make_columns(),
     one_of("quality", ("gold", "silver"), "labels_quality_check"),
     info=BULK,

@@ -251,7 +251,7 @@ scores = sa.Table(
 tuned_parameters = sa.Table(
     "tuned_parameters",
     metadata,
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    reference("benchmark", "benchmarks.name", type_=sa.Text),
     key_column("system", "system whose parameters these are", sa.Text),
     key_column("parameters", "JSON object of the tuned parameters: k1 and b", sa.Text),
     required("settings", sa.Text, "JSON object of what they were tuned under: analysis, text templates"),

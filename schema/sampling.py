@@ -18,7 +18,7 @@ def _name_within(table: str, column: str) -> sa.ForeignKeyConstraint:
 samplings = sa.Table(
     "samplings",
     metadata,
-    key_column("benchmark", "benchmarks.name", sa.Text),
+    reference("benchmark", "benchmarks.name", type_=sa.Text),
     reference(
         "corpus_id",
         "corpora.corpus_id",
@@ -47,7 +47,7 @@ samplings = sa.Table(
 sampling_exclusions = sa.Table(
     "sampling_exclusions",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("source_id", "papers.source_id of a paper that must not be a query", sa.Text),
     comment="Papers that are no queries, as those that a model was trained on.",
 )
@@ -67,7 +67,7 @@ sampled_queries = sa.Table(
 sampled_citations = sa.Table(
     "sampled_citations",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("query_id", "sampled_queries.query_id", sa.Text),
     reference("paper_id", "papers.paper_id", " of a paper that the query cites"),
     _name_within("sampled_queries", "query_id"),
@@ -93,7 +93,7 @@ pools = sa.Table(
 pool_members = sa.Table(
     "pool_members",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("sample", "one random order of papers", sa.Text),
     key_column("position", "1 is the first; a pool of size n holds positions 1 to n"),
     reference("paper_id", "papers.paper_id", " of the candidate", role="required"),
@@ -105,7 +105,7 @@ pool_members = sa.Table(
 constructed_candidates = sa.Table(
     "constructed_candidates",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("query_id", "sampled_queries.query_id", sa.Text),
     reference("paper_id", "papers.paper_id", " of the candidate"),
     required("source", sa.Text, "candidate type: cited, a system's name, graph, most_cited or random"),
@@ -117,7 +117,7 @@ constructed_candidates = sa.Table(
 construction_models = sa.Table(
     "construction_models",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("run_id", "runs.run_id of the ranking that was looked at"),
     required("system", sa.Text, "runs.system"),
     optional(
@@ -133,7 +133,7 @@ construction_models = sa.Table(
 construction_clashes = sa.Table(
     "construction_clashes",
     metadata,
-    key_column("benchmark", "samplings.benchmark", sa.Text),
+    reference("benchmark", "samplings.benchmark", type_=sa.Text),
     key_column("source", "the candidate type that was refused", sa.Text),
     key_column("kept_source", "the candidate type that the paper has", sa.Text),
     required("clashes", sa.BigInteger, "(query, paper) pairs that both types would have drawn"),

@@ -20,6 +20,7 @@ from pinakes.loaders.merge.context import (
     number_places,
     number_rows,
 )
+from pinakes.loaders.merge.origins import restate
 from pinakes.loaders.merge.refusals import Problems
 from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows
 from pinakes.loaders.merge.statements import add_missing, differ, list_said, match, stage
@@ -44,6 +45,10 @@ def _create_queries(session: Session, tables: Tables, context: MergeContext) -> 
         requested = requested.filter(pc.invert(pc.is_in(requested, value_set=staged)))
     table = schema.benchmark_queries
     add_missing(session, table, mark_rows(table, pa.table({"query_id": requested}), context))
+    staged = sa.table("staged_requested", sa.column("query_id", sa.Text))
+    same = sa.and_(table.c.corpus_id == context.corpus_id, table.c.query_id == staged.c.query_id)
+    with session.staged({staged.name: pa.table({"query_id": requested})}):
+        restate(session, table, staged, same, context)
 
 
 def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext) -> None:
@@ -53,14 +58,15 @@ def _merge(session: Session, name: str, rows: pa.Table, context: MergeContext) -
     same = match(table, staged, table.primary_key.columns.keys(), constants)
     is_changed = differ(table, staged, said)
     with session.staged({staged.name: number_places(rows)}):
-        query = sa.select(staged.c.place, is_changed.label("is_changed")).join_from(staged, table, same)
-        found = session.fetch_arrow(query)
+        columns = (staged.c.place, is_changed.label("is_changed"), table.c.batch_id)
+        found = session.fetch_arrow(sa.select(*columns).join_from(staged, table, same))
         known = found["place"].to_numpy()
+        held = found["batch_id"].drop_null().to_numpy()
+        restate(session, table, staged, same, context, held=held, is_changed=is_changed)
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         if len(changed):
             values: dict[str, Any] = {column: staged.c[column] for column in said}
-            if "batch_id" in table.c:
-                values["batch_id"] = context.batch_id
+            values["batch_id"] = context.batch_id
             session.execute(sa.update(table).values(values).where(same, is_changed))
     is_new = np.ones(rows.num_rows, dtype=np.bool_)
     is_new[known] = False
@@ -106,6 +112,10 @@ def merge_selections(session: Session, tables: Tables, context: MergeContext) ->
         changed = known[found["is_changed"].to_numpy(zero_copy_only=False)]
         session.execute(_read("delete_positions"), {"corpus_id": context.corpus_id})
         session.execute(_read("insert_positions"), parameters)
+        names = ("query_id", "selection", "position")
+        table, staged = schema.sentence_selections, stage("sentence_selections", schema.sentence_selections)
+        same = match(table, staged, ("corpus_id", *names), {"corpus_id": context.corpus_id})
+        restate(session, table, staged, same, context)
     context.outcomes.known.append(known)
     context.outcomes.changed += [changed, np.setdiff1d(numbers, known)]
 

@@ -20,6 +20,7 @@ from pinakes.loaders.merge.context import (
     number_places,
     number_rows,
 )
+from pinakes.loaders.merge.origins import restate
 from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows, merge_gaps
 from pinakes.loaders.merge.statements import add_missing, fill_gaps
 from pinakes.schema import citations, load_batches, next_id, pending_citations
@@ -110,16 +111,22 @@ def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> n
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
     with session.staged({"staged_citations": number_places(rows)}):
         for table in (citations, pending_citations):
-            found = session.fetch_arrow(_select_repeated(table, context)).column(0)
-            repeated[found.to_numpy()] = True
+            staged, same = _match_repeated(table, context)
+            query = sa.select(staged.c.place, table.c.batch_id).distinct().join_from(staged, table, same)
+            found = session.fetch_arrow(query)
+            repeated[found["place"].to_numpy()] = True
+            if found.num_rows:
+                # Taken over, a mention would be taken for the file's own, and the next one like it for new.
+                held = found["batch_id"].to_numpy()
+                restate(session, table, staged, same, context, held=held, takes_over=False)
     numbers = number_rows(rows)
     context.outcomes.known.append(numbers[repeated])
     context.outcomes.changed.append(numbers[~repeated])
     return repeated
 
 
-def _select_repeated(table: sa.Table, context: MergeContext) -> sa.Select[Any]:
-    """The positions of staged mentions that a table has from other files."""
+def _match_repeated(table: sa.Table, context: MergeContext) -> tuple[sa.TableClause, sa.ColumnElement[bool]]:
+    """The staged mentions, and which of those that a table has from other files they are."""
     citing = "citing_paper_id" if table is citations else "citing_source_id"
     names = ("place", citing, "reference_id", *_MAY_BE_NULL)
     columns: list[sa.ColumnClause[Any]] = [sa.column(name) for name in names]
@@ -128,12 +135,7 @@ def _select_repeated(table: sa.Table, context: MergeContext) -> sa.Select[Any]:
     same += [staged.c[name].is_not_distinct_from(table.c[name]) for name in _MAY_BE_NULL]
     if "corpus_id" in table.c:
         same.append(table.c.corpus_id == context.corpus_id)
-    return (
-        sa.select(staged.c.place)
-        .distinct()
-        .join_from(staged, table, sa.and_(*same))
-        .where(table.c.batch_id.not_in(_select_batches(context)))
-    )
+    return staged, sa.and_(*same, table.c.batch_id.not_in(_select_batches(context)))
 
 
 def _append(session: Session, rows: pa.Table, context: MergeContext) -> int:

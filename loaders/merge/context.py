@@ -61,6 +61,7 @@ class MergeContext:
         describes: which columns and child rows of its papers the file says in full (`Loader.describes`).
         gaps_say_nothing: whether what the file does not say of a paper stays as it is.
         file_name: what `load_batches` calls the file, whatever its content is.
+        older: the batches of the file's older versions.
         outcomes: what becomes of the records, while the chunk is merged.
     """
 
@@ -71,7 +72,13 @@ class MergeContext:
     describes: frozenset[str]
     gaps_say_nothing: bool = False
     file_name: str = ""
+    older: frozenset[int] = frozenset()
     outcomes: Outcomes = field(default_factory=Outcomes)
+
+    @property
+    def says_papers(self) -> bool:
+        """Whether the file's papers are its own to say, not only more of what others say."""
+        return "title" in self.describes
 
     @property
     def producer(self) -> str:

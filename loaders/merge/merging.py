@@ -1,8 +1,6 @@
 """One chunk into the tables, area by area; and what a release deletes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -29,18 +27,8 @@ from pinakes.loaders.merge.context import (
 from pinakes.loaders.merge.papers import create_papers, fill_papers, merge_papers
 from pinakes.loaders.merge.refusals import Problems, describe_refused, find_refused
 from pinakes.loaders.staging import Chunk, Rejected
-from pinakes.schema import (
-    benchmark_queries,
-    citations,
-    cited_references,
-    load_batches,
-    metadata,
-    papers,
-    pending_citations,
-    sentence_selections,
-)
-
-_DELETED: Final = sa.table("staged_ids", sa.column("id", sa.BigInteger))
+from pinakes.schema import citations, cited_references, load_batches, papers, pending_citations
+from pinakes.schema.removal import remove_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +150,13 @@ def _merge(session: Session, tables: dict[str, pa.Table], named: _Named, context
 def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
     """Delete what the rows name and the corpus holds; what it does not hold is no error.
 
-    With a paper go its child rows, whoever made them, and what else names it (`on_delete` of a column that
-    `schema.base.reference` makes), but not the stored runs: a hit is what was found then.
+    With a paper go its child rows, whoever made them, and what else names it and says so (`on_delete` of a
+    reference), but not the stored runs: a hit is what was found then.
     """
     context.outcomes.known.append(number_rows(rows))
-    for kind, find, statements in (
-        ("papers", _find_papers, _delete_papers),
-        ("citations", _find_mentions, _delete_mentions),
+    for kind, find, tables in (
+        ("papers", _find_papers, (papers,)),
+        ("citations", _find_mentions, (citations, pending_citations)),
     ):
         named = rows.filter(pc.equal(rows["kind"], kind))
         if not named.num_rows:
@@ -176,9 +164,8 @@ def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
         positions, ids = find(session, named, context)
         context.outcomes.changed.append(number_rows(named)[np.unique(positions)])
         if len(ids):
-            with session.staged({_DELETED.name: pa.table({"id": ids})}):
-                for statement in statements():
-                    session.execute(statement)
+            keys = {table: pa.table([pa.array(ids)], [table.primary_key.columns[0].name]) for table in tables}
+            remove_rows(session, keys, declared_alone=True)
 
 
 def _find_papers(session: Session, rows: pa.Table, context: MergeContext) -> tuple[Ids, Ids]:
@@ -200,30 +187,3 @@ def _find_mentions(session: Session, rows: pa.Table, context: MergeContext) -> t
     with session.staged({staged.name: number_places(rows)}):
         found = session.fetch_arrow(sa.union_all(*selects))
     return found["place"].to_numpy(), found["id"].to_numpy()
-
-
-def _delete_mentions() -> Iterator[sa.Executable]:
-    for table in (citations, pending_citations):
-        yield sa.delete(table).where(table.c.citation_id.in_(sa.select(_DELETED.c.id)))
-
-
-def _delete_papers() -> Iterator[sa.Executable]:
-    """All that a database with foreign keys would do, and what no foreign key says."""
-    deleted = sa.select(_DELETED.c.id)
-    yield sa.delete(sentence_selections).where(  # a query whose paper is gone has no sentences
-        sentence_selections.c.corpus_id == benchmark_queries.c.corpus_id,
-        sentence_selections.c.query_id == benchmark_queries.c.query_id,
-        benchmark_queries.c.paper_id.in_(deleted),
-    )
-    forget = sa.update(cited_references).values(resolved_by=None)
-    yield forget.where(cited_references.c.paper_id.in_(deleted))
-    for table in metadata.sorted_tables:
-        for constraint in table.foreign_key_constraints:
-            column = next(iter(constraint.columns))
-            if constraint.referred_table is not papers or constraint.ondelete is None:
-                continue
-            if constraint.ondelete == "CASCADE":
-                yield sa.delete(table).where(column.in_(deleted))
-            else:
-                yield sa.update(table).values({column.name: None}).where(column.in_(deleted))
-    yield sa.delete(papers).where(papers.c.paper_id.in_(deleted))

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
@@ -21,10 +22,12 @@ from pinakes.loaders.merge.context import (
     list_distinct,
     number_rows,
 )
-from pinakes.loaders.merge.rows import fit_table, keep_papers, mark_rows, merge_gaps
+from pinakes.loaders.merge.origins import restate
+from pinakes.loaders.merge.rows import drop_papers, fit_table, keep_papers, mark_rows, merge_gaps
 from pinakes.loaders.merge.statements import (
     delete_rows,
     fill_gaps,
+    match_children,
     select_changed_owners,
     select_changed_papers,
     update_papers,
@@ -53,6 +56,7 @@ def merge_papers(
         changed = _find_changed(session, held, children, context)
         context.outcomes.known.append(number_rows(held))
         context.outcomes.changed.append(number_rows(held)[np.isin(ids[known], changed)])
+        _restate(session, held, changed, context)
         _update(session, keep_papers(held, changed), children, context)
     written = np.union1d(ids[~known], changed)
     for name, rows in children.items():
@@ -83,6 +87,25 @@ def _find_changed(
         with session.staged({"staged_papers": owners, f"staged_{name}": rows}):
             parts.append(fetch_ids(session, select_changed_owners(name, context)))
     return np.unique(np.concatenate(parts))
+
+
+def _match_papers() -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+    staged = sa.table("staged_papers", sa.column("paper_id", sa.BigInteger))
+    return staged, schema.papers.c.paper_id == staged.c.paper_id
+
+
+def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeContext) -> None:
+    """Have papers that were there, and the child rows of those that stay as they are, be of the file too."""
+    says = context.says_papers
+    for is_changed, rows in ((True, keep_papers(held, changed)), (False, drop_papers(held, changed))):
+        if rows.num_rows:
+            with session.staged({"staged_papers": rows.select(["paper_id"])}):
+                change = sa.true() if is_changed else sa.false()
+                restate(session, schema.papers, *_match_papers(), context, is_changed=change, notes=says)
+                for name in () if is_changed else sorted(context.describes & PAPER_CHILDREN.keys()):
+                    table = PAPER_CHILDREN[name]
+                    if "batch_id" in table.c:
+                        restate(session, table, *match_children(table, context), context)
 
 
 def _make_empty(name: str) -> pa.Table:
@@ -123,7 +146,8 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
         return
     ids = pa.array(papers.find(merged["source_id"]))
     with session.staged({"staged_papers": merged.append_column("paper_id", ids).filter(pa.array(known))}):
-        fill_gaps(session, schema.papers, "papers", PAPER_COLUMNS, batch_id=context.batch_id)
+        fill_gaps(session, schema.papers, "papers", PAPER_COLUMNS)
+        restate(session, schema.papers, *_match_papers(), context)
     held = merged.filter(pa.array(known))["source_id"].combine_chunks()
     numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
     counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
@@ -150,6 +174,10 @@ def create_papers(
 ) -> None:
     """Papers without a text for all that is named and not there, in the order of their source ids."""
     named = list_distinct(columns)
-    is_new = papers.find(pa.chunked_array([named])) == UNKNOWN
+    ids = papers.find(pa.chunked_array([named]))
+    is_new = ids == UNKNOWN
+    if not is_new.all():
+        with session.staged({"staged_papers": pa.table({"paper_id": ids[~is_new]})}):
+            restate(session, schema.papers, *_match_papers(), context)
     new = sorted(named.filter(pa.array(is_new)).to_pylist(), key=str.encode)
     _insert_papers(session, pa.table({"source_id": pa.array(new, pa.string())}), papers, context)

@@ -56,6 +56,11 @@ def keep_papers(rows: pa.Table, paper_ids: Ids) -> pa.Table:
     return rows.filter(pa.array(np.isin(rows["paper_id"].to_numpy(), paper_ids)))
 
 
+def drop_papers(rows: pa.Table, paper_ids: Ids) -> pa.Table:
+    """The rows of the other papers."""
+    return rows.filter(pa.array(~np.isin(rows["paper_id"].to_numpy(), paper_ids)))
+
+
 def fit_table(table: sa.Table, rows: pa.Table) -> pa.Table:
     """The columns of the rows that the table has; the database says where one is missing."""
     return rows.select([column.name for column in table.columns if column.name in rows.column_names])

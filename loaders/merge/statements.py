@@ -64,13 +64,13 @@ def add_missing(session: Session, table: sa.Table, rows: pa.Table) -> None:
         session.execute(sa.insert(table).from_select(names, new))
 
 
-def fill_gaps(session: Session, table: sa.Table, name: str, columns: Iterable[str], **values: Any) -> None:
-    """Set columns that are null to what is staged under the name; `values` are set where a gap is."""
+def fill_gaps(session: Session, table: sa.Table, name: str, columns: Iterable[str]) -> None:
+    """Set columns that are null to what is staged under the name."""
     staged, names = stage(name, table), list(columns)
     is_gap = [table.c[name].is_(None) & staged.c[name].is_not(None) for name in names]
     filled = {name: sa.func.coalesce(table.c[name], staged.c[name]) for name in names}
     same = match(table, staged, table.primary_key.columns.keys())
-    session.execute(sa.update(table).values({**filled, **values}).where(same, sa.or_(*is_gap)))
+    session.execute(sa.update(table).values(filled).where(same, sa.or_(*is_gap)))
 
 
 def select_changed_papers(context: MergeContext) -> sa.Select[Any]:
@@ -88,7 +88,7 @@ def select_changed_papers(context: MergeContext) -> sa.Select[Any]:
 def update_papers(context: MergeContext) -> sa.Update:
     """Give staged papers their described columns."""
     staged = stage("papers", papers)
-    values: dict[str, Any] = {"batch_id": context.batch_id}
+    values: dict[str, Any] = {"batch_id": context.batch_id if context.says_papers else papers.c.batch_id}
     for name in _list_described(context):
         said = staged.c[name]
         values[name] = sa.func.coalesce(said, papers.c[name]) if context.gaps_say_nothing else said
@@ -124,6 +124,12 @@ def delete_rows(name: str, context: MergeContext) -> sa.Delete:
     table = PAPER_CHILDREN[name]
     of_papers = find_owner(table).in_(sa.select(stage("papers", papers).c.paper_id))
     return sa.delete(table).where(of_papers, *_own_rows(table, context))
+
+
+def match_children(table: sa.Table, context: MergeContext) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+    """The staged papers, and which child rows of theirs the loader has brought."""
+    owners = stage("papers", papers)
+    return owners, sa.and_(find_owner(table) == owners.c.paper_id, *_own_rows(table, context))
 
 
 def find_owner(table: sa.Table) -> sa.Column[Any]:

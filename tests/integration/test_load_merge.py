@@ -41,7 +41,7 @@ def test_child_rows_are_replaced_where_they_changed(
     assert [(row[0], row[2], row[-1]) for row in dumped["papers"]] == [
         (1, "a", 3),
         (2, "b", 4),
-        (3, "c", 2),
+        (3, "c", 3),
     ]
     assert dumped["authors"] == [
         (1, 1, "zoe", "Zoe"),

@@ -59,7 +59,7 @@ def test_what_a_reader_passes_over_is_kept_when_the_file_is_not_read_again(
         return [Chunk(1, 0, unread=[UnreadFile("c/x\udcff", "other_content", "a\0b")])]
 
     told = replace(told, find_files=find_files, read_chunks=lambda *a: iter(read_chunks(*a)))
-    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda name: told)
+    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda *named: told)
     for _ in range(2):
         assert len(load(database, LoadRequest("beir", folder)).unread) == 7
         assert [row for row in read_rows(database) if row[0] in ("a.txt", "c/x\\xff")] == [
@@ -88,7 +88,7 @@ def test_items_of_which_no_row_is_made_are_counted(
             yield chunk
 
     counting = replace(beir.LOADER, read_chunks=read_chunks)
-    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda name: counting)
+    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda *named: counting)
     expected = [{"kind": "citations", "reason": "no_reference", "items": 15}]
     for _ in range(2):
         assert list(load(database, LoadRequest("beir", folder)).left_out) == expected

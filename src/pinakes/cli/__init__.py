@@ -22,6 +22,7 @@ from pinakes.cli import (
     exporting,
     indexing,
     loading,
+    removing,
     reporting,
     running,
     sampling,
@@ -43,6 +44,7 @@ _GROUPS: Final = (
     running,
     evaluating,
     reporting,
+    removing,
     demo,
 )
 

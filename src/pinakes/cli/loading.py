@@ -44,6 +44,9 @@ class LoadOptions:
     on_error: Annotated[
         Literal["reject", "stop"], typer.Option(help="What a record that is not accepted does to the load.")
     ] = "reject"
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Remove rows of a file's older version that it no longer has.")
+    ] = False
     limit: Annotated[int | None, typer.Option(help="Read at most this many records of each file.")] = None
     jobs: Annotated[int, typer.Option(help="Processes that read files ahead.")] = 1
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do it all, report, and take it back.")] = False
@@ -81,6 +84,8 @@ def load(
         options.limit,
         options.jobs,
         options.on_error,
+        options.replace,
+        options.max_rejects,
     )
     common.warn_of_missing_folders()
     if source is None and loader in LOADERS and loader != "synthetic":

@@ -31,12 +31,14 @@ class FilePlan:
         identity: column of `load_batches` -> value, the same for all batches of the file's round.
         known: the batches that are in, in their order.
         is_repeated: whether an earlier file of the same load has the same content.
+        older: the batches of the file's older versions: of its name with other content or other options.
     """
 
     file: InputFile
     identity: Mapping[str, Any]
     known: list[dict[str, Any]]
     is_repeated: bool = False
+    older: frozenset[int] = frozenset()
 
     @property
     def is_complete(self) -> bool:
@@ -83,8 +85,9 @@ def plan_file(
         newest = batches[-1]["round"] if batches else 1
         known = [batch for batch in batches if batch["round"] == newest]
         if known and _is_overtaken(session, file, identity, known[-1]["batch_id"], digests):
-            return FilePlan(file, {**identity, "round": newest + 1}, [])
-        return FilePlan(file, {**identity, "round": newest}, known)
+            newest, known = newest + 1, []
+        older = _find_older(session, file, identity, known, digests)
+        return FilePlan(file, {**identity, "round": newest}, known, older=older)
 
 
 def _match(values: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:
@@ -106,6 +109,31 @@ def _is_overtaken(
         load_batches.c.batch_id > batch_id,
     )
     return session.first(query.limit(1)) is not None
+
+
+def _find_older(
+    session: Session,
+    file: InputFile,
+    identity: Mapping[str, Any],
+    known: list[dict[str, Any]],
+    digests: Collection[str],
+) -> frozenset[int]:
+    """The batches of the file's older versions, those of its own older rounds too.
+
+    Another content under other options is another file: a split that an option names, for example.
+    """
+    same = {name: identity[name] for name in ("corpus_id", "loader", "role")}
+    is_own = load_batches.c.file_digest == identity["file_digest"]
+    is_version = sa.and_(
+        load_batches.c.options_digest == identity["options_digest"],
+        load_batches.c.file_digest.not_in(digests),
+    )
+    query = sa.select(load_batches.c.batch_id).where(
+        *_match({**same, "file": file.name}), sa.or_(is_own, is_version)
+    )
+    before = known[0]["batch_id"] if known else None
+    found = (int(row["batch_id"]) for row in session.rows(query))
+    return frozenset(batch for batch in found if before is None or batch < before)
 
 
 def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> None:

@@ -24,6 +24,8 @@ class LoadRequest:
         dry_run: read, check and merge everything, and then take it all back.
         limit: how many records of each file are read at most; a later load goes on behind them.
         jobs: processes that read files ahead; 1: this process reads them.
+        replace: remove the rows of a file's older version that the newer one lacks.
+        max_rejects: the greatest share of its records that a file may have rejected to replace an older one.
         on_error: what becomes of a load with a record that is not accepted: `reject` goes on, `stop` fails
             before the batch that holds it.
     """
@@ -38,6 +40,8 @@ class LoadRequest:
     limit: int | None = None
     jobs: int = 1
     on_error: Literal["reject", "stop"] = "reject"
+    replace: bool = False
+    max_rejects: float = 0.01
 
 
 def choose_loader(request: LoadRequest) -> Loader:

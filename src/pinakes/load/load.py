@@ -22,6 +22,7 @@ from pinakes.load.batches import (
     refuse_second_loader,
 )
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
+from pinakes.load.corrections import correct_rows
 from pinakes.load.resolve import resolve_corpus
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
 from pinakes.load.unread import Owner, count_read, find_unread, forget_unread, keep_unread
@@ -69,11 +70,12 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     task = _Task(database, loader, request, corpus_id, owner, progress, clock)
     plans = _plan(task, files)
     summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
+    corrections = correct_rows(database, plans, request)
     with database.begin() as session:
         resolved = resolve_corpus(session, corpus_id)
     identities = [plan.identity for plan in plans]
     loaded = Loaded(owner, identities, summaries, count_read(files), task.rejections)
-    summary = summarise_load(database, corpus, loaded, resolved)
+    summary = summarise_load(database, corpus, loaded, resolved, corrections)
     with database.begin() as session:
         store_report(session, loaded, summary)
     return replace(summary, elapsed_s=time.monotonic() - started)
@@ -234,6 +236,7 @@ def _load_chunk(
         describes,
         loader.gaps_say_nothing,
         plan.file.name,
+        plan.older,
     )
     counts = merge_chunk(session, chunk, context)
     _stop_at_rejected(task, plan, counts.rejected)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.load.corrections import Corrections
 from pinakes.load.resolve import Resolved
 from pinakes.load.unread import Owner, read_unread
 from pinakes.loaders.staging import Rejected
@@ -113,6 +114,7 @@ class LoadSummary:
         quality: what the corpus holds and lacks: measure -> count.
         stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
             stale_rows.
+        corrections: rows of older versions of the files that these lack, and what became of them.
     """
 
     corpus: str
@@ -125,6 +127,7 @@ class LoadSummary:
     files_read: int = 0
     unread: Sequence[Mapping[str, str]] = ()
     left_out: Sequence[Mapping[str, Any]] = ()
+    corrections: Corrections = field(default_factory=Corrections)
     is_dry: bool = False
     elapsed_s: float = 0.0
 
@@ -161,6 +164,7 @@ def summarise_load(
     corpus: str,
     loaded: Loaded,
     resolved: Resolved,
+    corrections: Corrections,
 ) -> LoadSummary:
     """The summary of a load into the corpus of that name."""
     with database.read() as session:
@@ -180,6 +184,7 @@ def summarise_load(
         loaded.files_read,
         unread,
         left_out,
+        corrections,
     )
 
 
@@ -211,7 +216,8 @@ def store_report(session: Session, loaded: Loaded, summary: LoadSummary) -> None
     )
     last_batch_id = int(session.scalar(newest))
     stored = session.first(sa.select(load_reports.c.last_batch_id).where(*same).limit(1))
-    if stored is not None and stored["last_batch_id"] == last_batch_id and not summary.resolved.any:
+    changed = summary.resolved.any or summary.corrections.is_changed
+    if stored is not None and stored["last_batch_id"] == last_batch_id and not changed:
         return
     session.execute(sa.delete(load_reports).where(*same))
     shared = {

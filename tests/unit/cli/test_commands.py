@@ -64,6 +64,8 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "report",
         "sql",
         "status",
+        "gc",
+        "remove",
         "demo",
     ]
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
@@ -74,6 +76,9 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "index faiss",
         "index pgvector",
         "tune bm25",
+        "remove run",
+        "remove corpus",
+        "remove benchmark",
     ]
 
 

@@ -3,13 +3,14 @@
 import sys
 from dataclasses import asdict
 
+from pinakes.load.corrections import Corrections
 from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
 from pinakes.load.summary import SHOWN_PLACES, FileSummary, LoadSummary
 from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
 from pinakes.report.formatting import format_seconds, shorten
 from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
-from pinakes.report.terminal import print_object, print_tables
+from pinakes.report.terminal import print_object, print_table, print_tables
 
 
 def print_load(summary: LoadSummary, *, as_json: bool) -> None:
@@ -21,9 +22,33 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
     print_tables(load_tables(corpus, summary))
+    if table := corrections_table(summary.corrections):
+        print()
+        print_table(table)
     for rows in summary.stale:
         derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
         print(f"{derived} are of an older text: make them again", file=sys.stderr)
+
+
+def corrections_table(corrections: Corrections) -> Table | None:
+    """What newer versions of files lack, and what became of it; None where they lack nothing."""
+    if not corrections.lacking:
+        return None
+    rows = [make_row(one.file, one.table, f"{one.rows:,}") for one in corrections.lacking]
+    notes = [f"{file}: they stay, {why}." for file, why in corrections.kept.items()]
+    if corrections.command:
+        notes.append(f"They stay in force; `{corrections.command}` removes them.")
+    if corrections.removed:
+        gone = ", ".join(f"{count:,} {name}" for name, count in corrections.removed.items())
+        notes.append(f"Removed, with what hung on them: {gone}.")
+    if corrections.cleared:
+        cleared = ", ".join(f"{count:,} {name}" for name, count in corrections.cleared.items())
+        notes.append(f"Named a removed paper and name none now: {cleared}.")
+    if corrections.runs:
+        ids = " ".join(map(str, corrections.runs))
+        notes.append(f"Runs that rank papers which are gone: `pinakes remove run {ids}`.")
+    columns = make_columns(["file", "table"], ["rows that its older version had"])
+    return Table("No longer in their files", columns, rows, " ".join(notes))
 
 
 def load_tables(corpus: str, summary: LoadSummary) -> list[Table]:

@@ -1,0 +1,174 @@
+"""What nothing refers to: vectors of texts that are gone, side indexes and their folders, old analyses.
+
+The rows go in one transaction, the folders behind it: killed in between, the next collection finds the
+folders that no row names.
+"""
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from pinakes.database import Database, Session
+from pinakes.errors import IndexingError
+from pinakes.indexers.side_folder import hold_folder
+from pinakes.loaders.base import OF_FILES
+from pinakes.loaders.merge.origins import call_table, digest_row
+from pinakes.removal.data import Garbage
+from pinakes.removal.vectors import remove_vectors
+from pinakes.schema import (
+    authors,
+    authorships,
+    benchmarks,
+    check_schema,
+    corpora,
+    encoders,
+    metadata,
+    repeated_rows,
+    runs,
+    side_indexes,
+    text_analyses,
+)
+from pinakes.settings import read_settings
+
+_DIGESTS: Final = sa.table(
+    "text_digests", sa.column("paper_id"), sa.column("section_number"), sa.column("text_digest")
+)
+_UNFINISHED: Final = ".training"
+"""ends the name of a folder that a training goes on from when it is started again"""
+
+
+def collect_garbage(database: Database, index_folder: Path, *, dry_run: bool = False) -> Garbage:
+    """Remove what nothing refers to; the same rows are found again by nobody, so a second call finds none."""
+    check_schema(database)
+    left: list[str] = []
+    if dry_run:
+        with database.rehearse() as rehearsal, rehearsal.begin() as session:
+            rows, paths = _remove_rows(session, left)
+            found = _find_folders(session, index_folder, paths, left)
+    else:
+        with database.begin() as session:
+            rows, paths = _remove_rows(session, left)
+        with database.read() as session:
+            found = _find_folders(session, index_folder, paths, left)
+    folders = {str(path.relative_to(index_folder)): _measure(path) for path in found}
+    if not dry_run:
+        for path in found:
+            shutil.rmtree(path, ignore_errors=True)
+    return Garbage(rows, folders, left)
+
+
+def _remove_rows(session: Session, left: list[str]) -> tuple[dict[str, int], list[str]]:
+    counts: Counter[str] = Counter(_remove_answers(session))
+    counts["rows of text_analyses, of an older text"] = _remove_analyses(session)
+    listed = sa.select(authorships.c.author_id)
+    counts["rows of authors, of no paper"] = session.execute(
+        sa.delete(authors).where(authors.c.author_id.not_in(listed))
+    )
+    counts["rows of repeated_rows, of rows that are gone"] = _remove_notes(session)
+    unread: list[str] = []
+    counts.update(remove_vectors(session, unread))
+    if unread:
+        left.append(
+            f"The folders of the benchmarks {', '.join(unread)} are not found (PINAKES_BENCHMARKS): vectors "
+            "of texts that only their views make count as of no use."
+        )
+    paths = _remove_indexes(session)
+    counts["rows of side_indexes"] = len(paths)
+    return {what: count for what, count in counts.items() if count}, paths
+
+
+def _remove_answers(session: Session) -> dict[str, int]:
+    """Answers and scores of runs that are not there."""
+    removed = {}
+    known = sa.select(runs.c.run_id)
+    for table in metadata.sorted_tables:
+        if any(one.referred_table is runs for one in table.foreign_key_constraints):
+            gone = session.execute(sa.delete(table).where(table.c.run_id.not_in(known)))
+            removed[f"rows of {table.name}, of no run"] = gone
+    return removed
+
+
+def _remove_analyses(session: Session) -> int:
+    """Analyses of a text that their paper no longer has: variants are made of today's alone."""
+    is_current = sa.exists().where(
+        _DIGESTS.c.paper_id == text_analyses.c.paper_id,
+        _DIGESTS.c.section_number == 0,
+        _DIGESTS.c.text_digest == text_analyses.c.text_digest,
+    )
+    of_text = text_analyses.c.text_digest.is_not(None)
+    return session.execute(sa.delete(text_analyses).where(of_text, ~is_current.correlate(text_analyses)))
+
+
+def _remove_notes(session: Session) -> int:
+    removed = 0
+    names: dict[str, list[sa.Table]] = {}
+    for table in OF_FILES:
+        names.setdefault(call_table(table), []).append(table)
+    for name, tables in names.items():
+        held = sa.union_all(*(sa.select(digest_row(table)) for table in tables))
+        of_table = repeated_rows.c.table_name == name
+        if session.first(sa.select(repeated_rows.c.batch_id).where(of_table).limit(1)):
+            gone = sa.delete(repeated_rows).where(of_table, repeated_rows.c.row_digest.not_in(held))
+            removed += session.execute(gone)
+    return removed
+
+
+def _remove_indexes(session: Session) -> list[str]:
+    """Delete the rows of indexes of what is gone; the paths that they had."""
+    known = {
+        kind: {str(row["name"]) for row in session.rows(sa.select(table.c.name))}
+        for kind, table in (("corpora", corpora), ("encoders", encoders), ("benchmarks", benchmarks))
+    }
+    gone = [row for row in session.rows(sa.select(side_indexes)) if not _is_referred_to(row, known)]
+    ids = [row["side_index_id"] for row in gone]
+    session.execute(sa.delete(side_indexes).where(side_indexes.c.side_index_id.in_(ids)))
+    return [str(row["path"]) for row in gone]
+
+
+def _is_referred_to(row: Mapping[str, Any], known: Mapping[str, set[str]]) -> bool:
+    """Whether what the index is of is there: its corpora and its encoder, or its benchmark."""
+    kind, _, name = str(row["scope"]).partition(":")
+    if kind == "vectors":
+        return name in known["encoders"]
+    if kind == "corpus":
+        has_encoder = not row["encoder"] or row["encoder"] in known["encoders"]
+        parts = [name] if name in known["corpora"] else name.split(" counted in ")
+        return has_encoder and all(part in known["corpora"] for part in parts)
+    return kind in known["benchmarks"]
+
+
+def _find_folders(session: Session, folder: Path, paths: list[str], left: list[str]) -> list[Path]:
+    """The folders of removed rows, and those below the index folder that no row names."""
+    named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
+    lying = sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
+    unnamed = [path for path in lying if str(path.relative_to(folder)) not in named]
+    if read_settings().index_folder is not None:
+        others = [path for path in unnamed if str(path.relative_to(folder)) not in paths]
+        if others:
+            left.append(
+                f"{len(others)} folders of {folder} are named by no row, and stay: other databases may have "
+                "theirs in a folder that PINAKES_INDEX_FOLDER names."
+            )
+        unnamed = [path for path in unnamed if path not in others]
+    return [path for path in unnamed if _is_free(path, left)]
+
+
+def _is_free(path: Path, left: list[str]) -> bool:
+    """Whether nobody works in a folder, or will go on there."""
+    if path.name.endswith(_UNFINISHED):
+        left.append(f"{path} stays: a training that was stopped goes on from it.")
+        return False
+    try:
+        with hold_folder(path, str(path)):
+            return True
+    except IndexingError:
+        left.append(f"{path} stays: another process works in it.")
+        return False
+
+
+def _measure(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
