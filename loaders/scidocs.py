@@ -23,6 +23,7 @@ from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.qrels import read_qrels
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
@@ -32,7 +33,7 @@ from pinakes.loaders.reading.rows import (
     make_judgment,
     make_label,
 )
-from pinakes.loaders.reading.tables import read_qrels, read_table
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import expect_object, take_id, take_ids
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 

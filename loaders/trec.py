@@ -17,15 +17,13 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import list_folder
 from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels, settle_qrels
 from pinakes.loaders.reading.streams import read_lines, read_text
-from pinakes.loaders.reading.tables import read_qrels
 from pinakes.loaders.reading.values import clean_text
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
 
 Topic = dict[str, str | None]
 """column of `benchmark_queries` -> text"""
-
-QRELS_COLUMNS: Final = ("query_id", "iteration", "source_id", "grade")
 
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
@@ -51,7 +49,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
     split = options.get("split", "test")
-    return read_qrels(file, columns=QRELS_COLUMNS, split=split)
+    return read_qrels(file, columns=TREC, split=split)
 
 
 def _read_topics(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -123,8 +121,10 @@ LOADER: Final = Loader(
     find_files=find_files,
     read_chunks=read_chunks,
     options={
+        "columns": COLUMNS_HELP,
         "split": "split that the judgments belong to (test)",
         "unknown": "what becomes of papers and queries that only qrels name: reject (default) or create",
     },
     creates_unknown=lambda options: options.get("unknown") == "create",
+    settle={"judgments": partial(settle_qrels, usual=TREC)},
 )

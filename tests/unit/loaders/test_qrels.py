@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.tables import read_qrels
+from pinakes.loaders.reading.qrels import read_qrels
 from pinakes.loaders.staging import Accepted, Rejected
 
 TREC = ("query_id", "iteration", "source_id", "grade")

@@ -20,16 +20,26 @@ TOY = {
                 "title": "the wing in a slipstream",
                 "abstract": "a study of a wing .",
                 "venue": "j. of wings, 1950.",
+                "year": 1950,
             },
             {"row_number": 2, "source_id": "2", "title": ".Ideal gases"},
             {"row_number": 3, "source_id": "3", "abstract": "only an abstract"},
-        ]
+        ],
+        "authorships": [
+            {
+                "row_number": 1,
+                "source_id": "1",
+                "position": 1,
+                "author_source_id": "name:a. person",
+                "author_name": "a. person",
+            }
+        ],
     },
     "toy.qry": {
         "queries": [
             {"row_number": 1, "query_id": "1", "text": "what is known of wings"},
             {"row_number": 2, "query_id": "2", "text": "gases"},
-        ]
+        ],
     },
 }
 
@@ -145,7 +155,7 @@ def test_a_query_without_a_text_keeps_its_ordinal(tmp_path: Path) -> None:
 def test_a_source_without_relevance_list_is_refused(tmp_path: Path) -> None:
     (_write_collection(tmp_path, b"") / "toyqrel").unlink()
     with pytest.raises(
-        InputError, match="is no SMART collection; expected documents, queries and a relevance"
+        InputError, match=r"is no SMART collection; expected documents .* found toy\.all, toy\.qry"
     ):
         find_loader("smart").find_files(tmp_path, {})
 
