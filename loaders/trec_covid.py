@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders import trec
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
@@ -35,6 +34,7 @@ from pinakes.loaders.reading.rows import (
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import take_id, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
+from pinakes.loaders.trec.topics import read_topics
 
 _SCHEMES: Final = {
     "doi": "doi",
@@ -68,7 +68,7 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of one file: a row of the metadata, a topic or a judgment each."""
     if file.role == "queries":
-        return trec.read_chunks(file, options, first_row)
+        return gather_chunks(read_topics(file, options), first_row=first_row)
     records = _read_papers(file) if file.role == "papers" else _read_judgments(file, options)
     return gather_chunks(records, first_row=first_row)
 

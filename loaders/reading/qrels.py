@@ -258,7 +258,7 @@ def _parse_judgment(
         raise RecordError(
             "malformed_line", "the list has zeros behind its documents, and here not: say its columns"
         )
-    grade = _parse_grade(row["grade"])
+    grade = parse_grade(row["grade"])
     if grade is None:
         raise RecordError("invalid_value", f"the grade {row['grade']!r} is no whole number")
     query_id, source_id = (
@@ -271,13 +271,13 @@ def _is_header(line: bytes, columns: Columns, has_header: bool) -> bool:
     values = line.decode("utf-8", "replace").split()
     if read_header(values) or not has_header:
         return bool(read_header(values))
-    return len(values) == len(columns) and _parse_grade(values[columns.index("grade")]) is None
+    return len(values) == len(columns) and parse_grade(values[columns.index("grade")]) is None
 
 
-def _parse_grade(text: str) -> int | None:
+def parse_grade(text: str) -> int | None:
     """The whole number that a grade is.
 
-    >>> _parse_grade("2"), _parse_grade("-1"), _parse_grade("1.0"), _parse_grade("1.5")
+    >>> parse_grade("2"), parse_grade("-1"), parse_grade("1.0"), parse_grade("1.5")
     (2, -1, 1, None)
     """
     found = _GRADE.fullmatch(text)

@@ -15,7 +15,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.qrels import unpad
 from pinakes.loaders.reading.rows import Row, list_authorships, list_fields, list_links
 from pinakes.loaders.reading.streams import decode_utf8, read_lines
-from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.reading.values import clean_text, find_only_year, find_year
 from pinakes.loaders.smart.links import Link, Links, find_links
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
@@ -24,7 +24,6 @@ Record = dict[str, list[str]]
 
 _BEGINNING: Final = re.compile(rb"\.I(\s|$)")
 _MARK: Final = re.compile(r"\.([A-Z])(?:\s+(\d+))?\s*")
-_YEAR: Final = re.compile(r"(?:^|[,\s(])(1[89]\d\d|20\d\d)(?=[,.;)\s]|$)")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BETWEEN_NAMES: Final = re.compile(r"\s+and\s+|\s*[;&]\s*", re.IGNORECASE)
 _READ: Final = {"papers": frozenset("ITABWKCX"), "queries": frozenset("ITW")}
@@ -91,8 +90,8 @@ def _parse_paper(links: Links, _number: int, record: Record) -> Rows:
     source_id = unpad(_join(record, "I") or "")
     left_out = _count_other(record, "papers") + links.left_out.get(source_id, Counter())
     venue = _join(record, "B")
-    years = set(_YEAR.findall(venue or ""))
-    if len(years) > 1:
+    year = find_only_year(venue)
+    if year is None and find_year(venue) is not None:
         left_out["year", "invalid"] += 1
     categories = re.split(r"[,\s]+", _join(record, "C") or "")
     keywords = map(str.strip, (_join(record, "K") or "").split(","))
@@ -100,7 +99,7 @@ def _parse_paper(links: Links, _number: int, record: Record) -> Rows:
         "source_id": source_id,
         "title": _join(record, "T"),
         "abstract": _join(record, "W"),
-        "year": int(years.pop()) if len(years) == 1 else None,
+        "year": year,
         "venue": venue,
     }
     rows: Rows = {
@@ -152,7 +151,7 @@ def _find_date(text: str) -> tuple[int, int]:
     >>> _find_date("CACM December, 1958"), _find_date("j. ae. scs. 25, 1958, 324.")
     ((1958, 12), (1958, 0))
     """
-    years = set(_YEAR.findall(text))
     words = [word[:3] for word in re.findall(r"[a-z]+", text.lower())]
     month = next((_MONTHS.index(word) + 1 for word in words if word in _MONTHS), 0)
-    return (int(years.pop()), month) if len(years) == 1 else (0, 0)
+    year = find_only_year(text)
+    return (0, 0) if year is None else (year, month)
