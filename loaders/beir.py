@@ -20,7 +20,8 @@ from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_co
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels, settle_qrels
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, find_file
 from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows

@@ -114,7 +114,9 @@ def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     """The judgments of a task's qrels; records are numbered without the comments between them."""
     task, split, known = _name_task(file), name_split(file.name, "test"), set[str]()
     columns = ("query_id", "iteration", "source_id", "grade")
-    for number, record in enumerate(read_qrels(file, columns=columns, split=split), start=1):
+    for number, record in enumerate(
+        read_qrels(file, columns=columns, split=split, can_be_told=False), start=1
+    ):
         if isinstance(record, Accepted):
             rows = judge_of_task(task, split, record.rows["judgments"][0], known)
             record = replace(record, rows=rows)

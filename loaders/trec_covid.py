@@ -23,7 +23,8 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels, settle_qrels
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,

@@ -19,7 +19,8 @@ from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import list_files
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels, settle_qrels
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, read_lines
 from pinakes.loaders.smart.blocks import read_block_judgments, read_blocks
 from pinakes.loaders.smart.marked import read_marked

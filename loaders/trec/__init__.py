@@ -20,7 +20,8 @@ from pinakes.loaders.reading.compression import decompress
 from pinakes.loaders.reading.documents import BUNDLE_DOCUMENTS, bundle_documents
 from pinakes.loaders.reading.finding import list_files
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels, settle_qrels
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, open_stream
 from pinakes.loaders.staging import Chunk
 from pinakes.loaders.trec.documents import read_documents

@@ -92,7 +92,8 @@ def _split_xml(file: InputFile, text: str) -> Iterator[tuple[str, Callable[[], T
         root = ElementTree.fromstring(text.lstrip())  # noqa: S314 (entities are refused above)
     except ElementTree.ParseError as error:
         raise InputError(f"{file.name} is not XML: {error}.") from error
-    topics = next(filter(None, (list(root.iter(name)) for name in _TOPICS)), [])
+    named = [[part for part in root.iter() if part.tag.lower() == name] for name in _TOPICS]
+    topics = next(filter(None, named), [])
     if not topics:
         raise InputError(f"{file.name} has no <topic> and no <top>; expected TREC topics.")
     for topic in topics:

@@ -7,8 +7,9 @@ import pytest
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import qrels
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, parse_columns, read_qrels, settle_qrels
+from pinakes.loaders.reading import qrels_columns
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, parse_columns, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.staging import Accepted, Rejected
 
 TREC = ("query_id", "iteration", "source_id", "grade")
@@ -45,8 +46,16 @@ def test_comments_and_empty_lines_are_no_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason", "message"),
     [
-        (b"1 0 a", "malformed_line", "3 columns, expected 4: query_id iteration source_id grade"),
-        (b"1 0 a 1 x", "malformed_line", "5 columns, expected 4: query_id iteration source_id grade"),
+        (
+            b"1 0 a",
+            "malformed_line",
+            "3 columns, expected 4: query,iteration,document,grade; --option columns=… says others",
+        ),
+        (
+            b"1 0 a 1 x",
+            "malformed_line",
+            "5 columns, expected 4: query,iteration,document,grade; --option columns=… says others",
+        ),
         (b"1 0 a high", "invalid_value", "the grade 'high' is no whole number"),
         (b"1 0 a 1.5", "invalid_value", "the grade '1.5' is no whole number"),
         (b"1 0 a nan", "invalid_value", "the grade 'nan' is no whole number"),
@@ -142,8 +151,10 @@ def test_ids_that_fit_two_layouts_stop_the_load_and_the_option_goes_on(tmp_path:
 
 def test_where_no_id_is_loaded_the_usual_layout_stays_and_another_must_be_said(tmp_path: Path) -> None:
     assert _settle(tmp_path, "1 0 x 1\n", [], [])[0] == TREC
-    with pytest.raises(InputError, match="qrels: in none of its 3 columns are ids of the loaded papers"):
-        _settle(tmp_path, "1 x 1\n", [], [])
+    assert _settle(tmp_path, "1 x 1\n", [], [])[0] == ("query_id", "source_id", "grade")
+    (tmp_path / "qrels").write_text("1 0 x 1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="qrels: in none of its 4 columns are ids of the loaded papers"):
+        settle_qrels(InputFile(tmp_path / "qrels", "qrels", "judgments"), {}, lambda _kind, _ids: set())
 
 
 def test_the_documents_tell_where_no_query_is_loaded(tmp_path: Path) -> None:
@@ -151,10 +162,8 @@ def test_the_documents_tell_where_no_query_is_loaded(tmp_path: Path) -> None:
 
 
 def test_other_numbers_of_columns_must_be_said(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"qrels has 5 columns; relevance lists have 2 to 4\. Say what they hold"
-    ):
-        _settle(tmp_path, "1 p1 1 0 0.5\n", ["1"], ["p1"])
+    columns, _, rejected = _settle(tmp_path, "1 p1 1 0 0.5\n", ["1"], ["p1"])
+    assert (columns, [row.reason for row in rejected]) == ((), ["malformed_line"])
     judgments = _settle(tmp_path, "1 p1 1 0 0.5\n", ["1"], ["p1"], columns="query,document,grade,_,_")[1]
     assert judgments == [("1", "p1", 1)]
 
@@ -162,7 +171,7 @@ def test_other_numbers_of_columns_must_be_said(tmp_path: Path) -> None:
 def test_a_line_that_is_unlike_those_that_told_the_columns_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(qrels, "SAMPLE_LINES", 20)
+    monkeypatch.setattr(qrels_columns, "SAMPLE_LINES", 20)
     content = "".join(f"1 {paper} 0 0\n" for paper in range(10, 30)) + "1 31 0 2\n1 32\n"
     _, judgments, rejected = _settle(tmp_path, content, ["1"], NUMBERS)
     assert len(judgments) == 20
@@ -188,3 +197,9 @@ def test_columns_that_no_list_can_have_are_refused(words: str) -> None:
     with pytest.raises(InputError, match="expected query, document and, where there is one, grade once each"):
         parse_columns(words)
     assert "_ is passed over" in COLUMNS_HELP
+
+
+def test_columns_without_a_grade_may_be_said_of_a_list_with_a_header(tmp_path: Path) -> None:
+    content = b"queries\tpapers\nq\td\n"
+    records = _read(tmp_path, content, ("query_id", "source_id"), has_header=True)
+    assert _grades(records) == [(1, "queries", "papers", 1), (2, "q", "d", 1)]
