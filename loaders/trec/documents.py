@@ -22,17 +22,26 @@ from pinakes.loaders.reading.rows import Row, list_authorships
 from pinakes.loaders.reading.streams import RAW_BYTES, CutLine, explain_break
 from pinakes.loaders.reading.values import find_only_year, find_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
-from pinakes.loaders.trec.markup import HEAD_BYTES, decode, find_encoding, strip_markup
+from pinakes.loaders.trec.markup import HEAD_BYTES, decode, drop_comments, find_encoding, strip_markup
 
 BLOCK_BYTES: Final = 1 << 20
 _START: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _END: Final = re.compile(rb"</doc\s*>", re.IGNORECASE)
 _LONGEST_END: Final = 64
-_OUTSIDE: Final = re.compile(rb"<!--.*?-->|</?[A-Za-z!?][^<>]*>", re.DOTALL)
 _ID: Final = re.compile(r"""<doc\s[^<>]*?\bid\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
-_ELEMENT: Final = re.compile(r"<!--.*?-->|<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>", re.DOTALL)
+_ELEMENT: Final = re.compile(r"<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>")
 _TITLES: Final = frozenset({"headline", "head", "hl", "title", "ttl", "ti", "header"})
-_TEXTS: Final = frozenset({"text", "lp", "leadpara", "abstract", "body", "p"})
+_TEXTS: Final = frozenset({"text", "lp", "leadpara", "abstract", "body", "html", "p"})
+# fmt: off
+_INLINE: Final = frozenset({
+    "a", "address", "b", "big", "blockquote", "br", "center", "dd", "div", "dl", "dt", "em", "font", "h1",
+    "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "pre", "small", "span", "strong", "sub", "sup",
+    "table", "td", "th", "tr", "tt", "u", "ul",
+})
+# fmt: on
+"""elements of HTML whose text belongs to the text around them"""
+_MOST_OPEN: Final = 100
+"""So many names of elements without an end are searched for; a document of more is no markup."""
 _READ: Final = {"docno": "docno", "author": "author", "authors": "author", "bib": "bib", "date": "date"}
 _HEADER_TITLE: Final = re.compile(r"<TI>(.*?)</TI>", re.DOTALL | re.IGNORECASE)
 _BETWEEN_NAMES: Final = re.compile(r"\s+and\s+|\s*;\s*")
@@ -86,7 +95,7 @@ def _list_parts(piece: bytes) -> Iterator[bytes]:
     """What stands between two ends: text outside of documents, documents without an end, and one with it."""
     starts = [found.start() for found in _START.finditer(piece)]
     before = (piece[: starts[0]] if starts else piece).removeprefix(codecs.BOM_UTF8)
-    if _OUTSIDE.sub(b"", before).strip():
+    if strip_markup(before.decode("latin-1")) is not None:
         yield before.strip()
     for start, end in itertools.pairwise([*starts, len(piece)]):
         yield piece[start:end].strip()
@@ -112,20 +121,28 @@ def _split_fields(text: str) -> tuple[dict[str, list[str]], Counter[str]]:
     """What stands in the elements that are read, by what it is, and how many others there are, by name."""
     fields: dict[str, list[str]] = {}
     left_out: Counter[str] = Counter()
+    unclosed = set(_INLINE)
     place = loose = 0
+    text = drop_comments(text)
     while (found := _ELEMENT.search(text, place)) is not None:
         place = found.end()
-        name = (found[1] or "").lower()
-        end = _find_end(name).search(text, place) if name else None
+        name = found[1].lower()
+        if name in unclosed or len(unclosed) > len(_INLINE) + _MOST_OPEN:
+            continue
+        end = _find_end(name).search(text, place)
         if end is None:
-            continue  # a comment, or a mark without an end, as <p>
+            unclosed.add(name)
+            continue
         fields.setdefault("text", []).append(text[loose : found.start()])
         kind = "title" if name in _TITLES else "text" if name in _TEXTS else _READ.get(name)
         content = text[found.end() : end.start()]
         if kind is None:
             left_out[name] += 1 if strip_markup(content) else 0
         else:
-            fields.setdefault(kind, []).append(_find_title(content) if name == "header" else content)
+            is_header = name == "header"  # of FBIS, which has the title among other elements
+            left_out[name] += is_header
+            title = " ".join(_HEADER_TITLE.findall(content))
+            fields.setdefault(kind, []).append(title if is_header else content)
         place = loose = end.end()
     fields.setdefault("text", []).append(text[loose:])
     return fields, +left_out
@@ -134,11 +151,6 @@ def _split_fields(text: str) -> tuple[dict[str, list[str]], Counter[str]]:
 @lru_cache(maxsize=256)
 def _find_end(name: str) -> re.Pattern[str]:
     return re.compile(rf"</{re.escape(name)}\s*>", re.IGNORECASE)
-
-
-def _find_title(header: str) -> str:
-    """The title in the header of FBIS."""
-    return " ".join(_HEADER_TITLE.findall(header))
 
 
 def _join(fields: dict[str, list[str]], kind: str) -> str | None:

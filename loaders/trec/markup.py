@@ -14,7 +14,8 @@ ENCODING_HELP: Final = "how documents and topics are encoded, as latin-1 or cp12
 HEAD_BYTES: Final = 1 << 16
 _DECLARED: Final = re.compile(rb"""<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 _CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
-_TAG: Final = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>|<[!?][^<>]*>", re.DOTALL)
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
 _NAMES: Final = re.compile(r"&(hyph|blank|sp);")
 _MEANT: Final = {"hyph": "-", "blank": " ", "sp": " "}
 """names of TREC's DTDs that are none of HTML's"""
@@ -48,6 +49,27 @@ def decode(raw: bytes, encoding: str) -> str:
         raise RecordError("invalid_utf8", f"byte {error.start + 1} is not {encoding}") from error
 
 
+def drop_comments(text: str) -> str:
+    """The text without comments, and with what CDATA sections hold written as entities.
+
+    >>> drop_comments("a<!-- b --> <![CDATA[c < d]]><!-- e")
+    'a  c &lt; d<!-- e'
+    """
+    # A search for an end that is not there would read the rest of a text again for each beginning.
+    for mark, end, pattern, replace in _SECTIONS:
+        stop = text.rfind(end) + len(end) if mark in text else 0
+        if stop >= len(end):
+            text = pattern.sub(replace, text[:stop]) + text[stop:]
+    return text
+
+
+_SECTIONS: Final = (
+    ("<![CDATA[", "]]>", _CDATA, lambda found: html.escape(found[1], quote=False)),
+    ("<!--", "-->", _COMMENT, lambda _found: " "),
+)
+"""how a section begins and ends, and what becomes of it"""
+
+
 def strip_markup(text: str) -> str | None:
     """The text without tags and comments, entities resolved, white space collapsed; None if nothing is left.
 
@@ -55,9 +77,7 @@ def strip_markup(text: str) -> str | None:
     'AT&T-led growth'
     """
     if "<" in text:
-        if "<![CDATA[" in text:
-            text = _CDATA.sub(lambda found: html.escape(found[1]), text)
-        text = _TAG.sub(" ", text)
+        text = _TAG.sub(" ", drop_comments(text))
     if "&" in text:
         text = html.unescape(_NAMES.sub(lambda found: _MEANT[found[1]], text))
     return " ".join(text.split()) or None

@@ -41,7 +41,7 @@ def find_role(name: str, stream: IO[bytes]) -> Role:
         return _find_markup(head)
     lines = _list_lines(head)
     widths = {len(line.split()) for line in lines}
-    if _QRELS_NAME.search(plain):
+    if _QRELS_NAME.search(plain) and 2 * sum(map(_is_judgment, lines)) > len(lines):
         return Role("judgments")
     if _TOPIC_NAME.search(plain) and all(_TOPIC_LINE.fullmatch(line) for line in lines):
         return Role("queries")

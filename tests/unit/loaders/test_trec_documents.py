@@ -180,3 +180,20 @@ def test_vaswani_has_its_published_records() -> None:
     assert [len(queries), queries[0]["text"][:34]] == [93, "MEASUREMENT OF DIELECTRIC CONSTANT"]
     judgments = staged["qrels.gz"]["judgments"]
     assert [len(judgments), judgments[0]["source_id"], judgments[-1]["query_id"]] == [2083, "1239", "93"]
+
+
+def test_a_document_of_the_web_keeps_the_text_of_its_elements(tmp_path: Path) -> None:
+    web = b"<DOC><DOCNO>WTX1</DOCNO><DOCHDR>http://x</DOCHDR><h1>Head</h1> a <b>bold</b><p>word<br>end</DOC>"
+    assert _stage(tmp_path / "d", web)[0][0]["abstract"] == "Head a bold word end"
+
+
+@pytest.mark.parametrize("part", [b"<!--", b"<p>", b"<![CDATA[", b"<doc ", b"&amp", b"<a<a>"])
+def test_hostile_markup_is_read_once(tmp_path: Path, part: bytes) -> None:
+    content = b"<DOC><DOCNO>1</DOCNO>" + part * 100_000 + b"</DOC>"
+    rows, rejected = _stage(tmp_path / "d", content)
+    assert len(rows) + len(rejected) == 1
+
+
+def test_a_comment_and_a_section_may_hold_marks(tmp_path: Path) -> None:
+    content = b"<DOC><DOCNO>1</DOCNO><TEXT>a<!-- <TEXT> x --> <![CDATA[b < c <d>]]> &lt;e&gt;</TEXT></DOC>"
+    assert _stage(tmp_path / "d", content)[0][0]["abstract"] == "a b < c <d> <e>"
