@@ -35,8 +35,8 @@ _TEXTS: Final = frozenset({"text", "lp", "leadpara", "abstract", "body", "html",
 # fmt: off
 _INLINE: Final = frozenset({
     "a", "address", "b", "big", "blockquote", "br", "center", "dd", "div", "dl", "dt", "em", "font", "h1",
-    "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "pre", "small", "span", "strong", "sub", "sup",
-    "table", "td", "th", "tr", "tt", "u", "ul",
+    "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "li", "ol", "pre", "small", "span", "strong", "sub",
+    "sup", "table", "td", "th", "tr", "tt", "u", "ul",
 })
 # fmt: on
 """elements of HTML whose text belongs to the text around them"""

@@ -8,7 +8,7 @@ import pytest
 from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.load.load import LoadRequest, load
-from tests.loading import DATA, dump_tables
+from tests.loading import DATA, dump_tables, paper, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 
 JUDGED = "SELECT query_id, source_id, grade FROM judged_papers ORDER BY query_id, source_id"
@@ -79,6 +79,13 @@ def test_qrels_of_a_corpus_that_another_loader_brought_are_told_by_it(
     assert _read_judged(database) == sorted(
         [*EXPECTED, ("1", "3", 1), ("1", "5", 1), ("2", "4", 1), ("2", "6", 1)]
     )
+
+
+def test_qrels_of_trec_in_a_beir_folder_are_read_as_such(database: Database, tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "b", [paper(1), paper(2)])
+    (folder / "qrels" / "test.tsv").write_text("q1 0 p1 2\nq1 0 p2 0\n", encoding="utf-8")
+    assert load(database, LoadRequest("beir", folder)).rows_rejected == 0
+    assert _read_judged(database) == [("q1", "p1", 2), ("q1", "p2", 0)]
 
 
 def test_a_folder_of_trec_becomes_a_corpus(database: Database) -> None:
