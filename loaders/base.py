@@ -1,6 +1,6 @@
 """What every loader is: a record that names its files and reads them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -42,6 +42,8 @@ class InputFile:
         unread: entries of the archive, or files beside it, that are not read, where that is known before it
             is read; a reader tells others by `Chunk.unread`. Files of a folder of which no input file says
             anything are found by the load itself.
+        columns: what the columns of a relevance list hold, where the loaded ids or an option have told it.
+        unpadded: those of them whose numbers are to be read without leading zeros.
     """
 
     path: Path | None
@@ -51,6 +53,8 @@ class InputFile:
     documents: tuple[str, ...] = ()
     digest: str | None = None
     unread: tuple[UnreadFile, ...] = ()
+    columns: tuple[str, ...] = ()
+    unpadded: frozenset[str] = frozenset()
 
     def expect_path(self) -> Path:
         """The path; raises `InputError` for a generated stream."""
@@ -71,6 +75,17 @@ class ReadChunks(Protocol):
 
     def __call__(self, file: InputFile, options: Options, first_row: int, /) -> Iterator[Chunk]:
         """Yield chunks in file order; a chunk's content must not depend on `first_row`'s predecessors."""
+
+
+FindKnown = Callable[[str, Collection[str]], set[str]]
+"""`papers` or `queries`, and ids: those of them that the corpus holds"""
+
+
+class SettleFile(Protocol):
+    """Says of a file what only the ids that are loaded tell, before it is read."""
+
+    def __call__(self, file: InputFile, options: Options, find_known: FindKnown, /) -> InputFile:
+        """Raise `InputError` where they do not tell it."""
 
 
 PAPER_COLUMNS: Final = ("title", "abstract", "year", "venue", "citation_count")
@@ -159,6 +174,7 @@ class Loader:
             to the existing ones.
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
+        settle: role -> what its files need to be told of the corpus as it is when their turn comes.
     """
 
     name: str
@@ -170,3 +186,4 @@ class Loader:
     creates_unknown: Callable[[Options], bool] = lambda _options: False
     describes: Callable[[str], frozenset[str]] = lambda _role: WHOLE_PAPER
     gaps_say_nothing: bool = False
+    settle: Mapping[str, SettleFile] = field(default_factory=dict)

@@ -20,8 +20,9 @@ from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_co
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, find_file
-from pinakes.loaders.reading.tables import read_qrels
 from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
@@ -116,9 +117,10 @@ def _parse_query(record: dict[str, Any]) -> Rows:
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     split = file.name.removeprefix("qrels/").split(".")[0]
-    return read_qrels(file, columns=("query_id", "source_id", "grade"), split=split, has_header=True)
+    return read_qrels(file, columns=_QRELS, split=split, has_header=True)
 
 
+_QRELS: Final = ("query_id", "source_id", "grade")
 _PAPERS: Final = Layout(
     tuple(
         pa.schema(
@@ -151,4 +153,6 @@ LOADER: Final = Loader(
     describe_corpus=describe_corpus,
     find_files=find_files,
     read_chunks=read_chunks,
+    options={"columns": COLUMNS_HELP},
+    settle={"judgments": partial(settle_qrels, usual=_QRELS)},
 )

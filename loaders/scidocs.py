@@ -23,6 +23,7 @@ from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
+from pinakes.loaders.reading.qrels import read_qrels
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
@@ -32,7 +33,7 @@ from pinakes.loaders.reading.rows import (
     make_judgment,
     make_label,
 )
-from pinakes.loaders.reading.tables import read_qrels, read_table
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import expect_object, take_id, take_ids
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
@@ -113,7 +114,9 @@ def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
     """The judgments of a task's qrels; records are numbered without the comments between them."""
     task, split, known = _name_task(file), name_split(file.name, "test"), set[str]()
     columns = ("query_id", "iteration", "source_id", "grade")
-    for number, record in enumerate(read_qrels(file, columns=columns, split=split), start=1):
+    for number, record in enumerate(
+        read_qrels(file, columns=columns, split=split, can_be_told=False), start=1
+    ):
         if isinstance(record, Accepted):
             rows = judge_of_task(task, split, record.rows["judgments"][0], known)
             record = replace(record, rows=rows)

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders import trec
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
+from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
@@ -31,9 +32,10 @@ from pinakes.loaders.reading.rows import (
     list_identifiers,
     list_pool_sources,
 )
-from pinakes.loaders.reading.tables import read_qrels, read_table
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import take_id, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
+from pinakes.loaders.trec.topics import read_topics
 
 _SCHEMES: Final = {
     "doi": "doi",
@@ -67,20 +69,22 @@ def find_files(source: Path | None, options: Options) -> list[InputFile]:
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of one file: a row of the metadata, a topic or a judgment each."""
     if file.role == "queries":
-        return trec.read_chunks(file, options, first_row)
+        return gather_chunks(read_topics(file, options), first_row=first_row)
     records = _read_papers(file) if file.role == "papers" else _read_judgments(file, options)
     return gather_chunks(records, first_row=first_row)
 
 
 def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
-    found = read_qrels(file, columns=trec.QRELS_COLUMNS, split=options.get("split", "test"))
+    columns = file.columns or TREC
+    found = read_qrels(file, columns=TREC, split=options.get("split", "test"))
     for number, record in enumerate(found, start=1):
         if isinstance(record, Rejected):
             yield replace(record, row_number=number)
         else:
             (judgment,) = record.rows["judgments"]
-            judged_in = show_raw(record.raw).split()[1]
-            pooled = list_pool_sources(judgment["query_id"], [(judgment["source_id"], f"round {judged_in}")])
+            judged_in = dict(zip(columns, show_raw(record.raw).split(), strict=True)).get("iteration")
+            rounds = [] if judged_in is None else [(judgment["source_id"], f"round {judged_in}")]
+            pooled = list_pool_sources(judgment["query_id"], rounds)
             rows = {"judgments": [judgment], "pool_sources": pooled}
             yield replace(record, row_number=number, rows=rows)
 
@@ -155,9 +159,11 @@ LOADER: Final = Loader(
     find_files=find_files,
     read_chunks=read_chunks,
     options={
+        "columns": COLUMNS_HELP,
         "split": "split that the judgments belong to (test)",
         "unknown": "what becomes of papers that only qrels name: create (default) or reject",
     },
     creates_unknown=lambda options: options.get("unknown", "create") == "create",
+    settle={"judgments": partial(settle_qrels, usual=TREC)},
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue", "identifiers", "authorships"}),
 )

@@ -20,17 +20,27 @@ TIMES = frozenset({"started_at", "elapsed_s"})
 def stage_all(
     loader: str, source: Path, options: Options | None = None
 ) -> tuple[dict[str, dict[str, list[dict[str, Any]]]], list[Rejected]]:
-    """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects."""
+    """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects.
+
+    What only the loaded ids tell of a file is told by what was staged before it.
+    """
     found = find_loader(loader)
     given = options or {}
     staged: dict[str, dict[str, list[dict[str, Any]]]] = {}
     rejected: list[Rejected] = []
+    known: dict[str, set[str]] = {"papers": set(), "queries": set()}
     for file in found.find_files(source, given):
+        settle = found.settle.get(file.role)
+        if settle is not None and known["papers"]:
+            file = settle(file, given, lambda kind, ids: known[kind] & set(ids))
         tables = staged.setdefault(file.name, {})
         for chunk in found.read_chunks(file, given, 1):
             rejected.extend(chunk.rejected)
             for name, rows in chunk.tables.items():
                 tables.setdefault(name, []).extend(_drop_nulls(row) for row in rows.to_pylist())
+                if name in known:
+                    key = "source_id" if name == "papers" else "query_id"
+                    known[name].update(rows[key].to_pylist())
     return staged, rejected
 
 

@@ -5,7 +5,7 @@ in bulk, and SQL compares only what is there already. Our ids continue the great
 the source's records, so the same files give the same ids everywhere.
 """
 
-from pinakes.loaders.merge.context import MergeContext, MergeCounts
+from pinakes.loaders.merge.context import MergeContext, MergeCounts, find_known
 from pinakes.loaders.merge.merging import merge_chunk
 
-__all__ = ["MergeContext", "MergeCounts", "merge_chunk"]
+__all__ = ["MergeContext", "MergeCounts", "find_known", "merge_chunk"]

@@ -1,6 +1,6 @@
 """What a merge needs to know besides the rows, the ids of what they name, and what it says afterwards."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -137,6 +137,12 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
             found = session.fetch_arrow(query)
         ids[found["place"].to_numpy()] = found["id"].to_numpy()
     return Keys(keys, ids)
+
+
+def find_known(session: Session, corpus_id: int, kind: str, ids: Collection[str]) -> set[str]:
+    """Those of the ids of papers or queries that the corpus holds."""
+    found = find_keys(session, kind, corpus_id, [pa.chunked_array([list(ids)], pa.string())])
+    return set(found.keys.filter(pa.array(found.ids != UNKNOWN)).to_pylist())
 
 
 def list_distinct(columns: Iterable[pa.ChunkedArray]) -> pa.Array:

@@ -45,7 +45,7 @@ def find_documents(
     archives = [name for name in names if is_archive(Path(name))]
     taken = [_take_archive(source / name, name, suffixes, role) for name in archives]
     bundles = [
-        _bundle(source, tuple(documents[start : start + BUNDLE_DOCUMENTS]), role)
+        bundle_documents(source, tuple(documents[start : start + BUNDLE_DOCUMENTS]), role)
         for start in range(0, len(documents), BUNDLE_DOCUMENTS)
     ]
     return bundles + [file for file in taken if file is not None] or _refuse_empty(source, suffixes)
@@ -75,7 +75,8 @@ def _take_archive(path: Path, name: str, suffixes: Sequence[str], role: str) -> 
     return InputFile(path, name, role, documents=documents) if documents else None
 
 
-def _bundle(folder: Path, documents: tuple[str, ...], role: str) -> InputFile:
+def bundle_documents(folder: Path, documents: tuple[str, ...], role: str) -> InputFile:
+    """Files below a folder as one input file."""
     content = hashlib.sha256()
     for document in documents:
         content.update(os.fsencode(f"{document}\0{digest_file(folder / document)}\n"))

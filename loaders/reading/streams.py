@@ -103,10 +103,10 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
 
 
-def explain_break(file: InputFile, error: BrokenStreamError, line: int) -> LoadError:
-    """What is said where a file breaks off behind a line."""
+def explain_break(file: InputFile, error: BrokenStreamError, number: int, unit: str = "line") -> LoadError:
+    """What is said where a file breaks off behind a line, or another unit, of that number."""
     return LoadError(
-        f"{file.name} is damaged or cut short: it breaks off after line {line}. Fetch the file again and "
+        f"{file.name} is damaged or cut short: it breaks off after {unit} {number}. Fetch the file again and "
         f"start the same load; what is in already stays ({error.fault})."
     )
 

@@ -13,6 +13,7 @@ from pinakes.loaders.staging import RecordError
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _YEAR_IN_TEXT: Final = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+_YEAR_ALONE: Final = re.compile(r"(?:^|[,\s(])(1[5-9]\d\d|20\d\d)(?=[,.;)\s]|$)")
 _YEAR: Final = re.compile(r"([0-9]{1,4})(?:\.0*)?")
 _Value = TypeVar("_Value")
 
@@ -185,6 +186,16 @@ def find_year(text: str | None) -> int | None:
     """
     found = _YEAR_IN_TEXT.search(text or "")
     return int(found[1]) if found else None
+
+
+def find_only_year(text: str | None) -> int | None:
+    """The year that stands alone in a reference; None where there is none, or several.
+
+    >>> find_only_year("naca tn.1928, 1949."), find_only_year("1949, 1951") is None
+    (1949, True)
+    """
+    years = set(_YEAR_ALONE.findall(text or ""))
+    return int(years.pop()) if len(years) == 1 else None
 
 
 def _explain_wrong(name: str, expected: str, value: object) -> RecordError:

@@ -69,6 +69,7 @@ SOURCES = {
     "specter": _own("specter"),
     "synthetic": LoadRequest("synthetic", options={"papers": "60"}, corpus="toy"),
     "trec": _own("trec", unknown="create"),
+    "trec with documents": _own("trec", "trec_documents"),
     "trec-covid": _own("trec-covid"),
     "tweetpap": _own("tweetpap"),
     "unarxive": _own("unarxive"),

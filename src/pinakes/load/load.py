@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,7 +29,7 @@ from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, s
 from pinakes.load.unread import Owner, count_read, find_unread, forget_unread, keep_unread
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
-from pinakes.loaders.merge import MergeContext, merge_chunk
+from pinakes.loaders.merge import MergeContext, find_known, merge_chunk
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
 from pinakes.progress import Progress, Silent
@@ -124,20 +125,28 @@ def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, 
     """Every file with its chunks, one after the other; files that are in have none."""
     request = task.request
     wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
-    jobs = 1 if request.limit else min(request.jobs, len(wanted))
-    if jobs < 2:
-        for plan in plans:
-            if plan not in wanted:
-                yield plan, iter(())
-                continue
-            chunks = task.loader.read_chunks(plan.file, request.options, plan.first_row)
-            with closing(read_in_thread(chunks)) as ahead:
-                yield plan, ahead
-        return
-    starts = [(plan.file, plan.first_row) for plan in wanted]
+    free = [plan for plan in wanted if plan.file.role not in task.loader.settle]
+    jobs = 1 if request.limit else min(request.jobs, len(free))
+    ahead = free if jobs > 1 else []
+    starts = [(plan.file, plan.first_row) for plan in ahead]
     with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
         for plan in plans:
-            yield plan, next(files) if plan in wanted else iter(())
+            if plan in ahead:
+                yield plan, next(files)
+            elif plan in wanted:
+                chunks = task.loader.read_chunks(_settle(task, plan), request.options, plan.first_row)
+                with closing(read_in_thread(chunks)) as here:
+                    yield plan, here
+            else:
+                yield plan, iter(())
+
+
+def _settle(task: _Task, plan: FilePlan) -> InputFile:
+    settle = task.loader.settle.get(plan.file.role)
+    if settle is None:
+        return plan.file
+    with task.database.begin() as session:
+        return settle(plan.file, task.request.options, partial(find_known, session, task.corpus_id))
 
 
 def _is_done(plan: FilePlan, limit: int | None) -> bool:

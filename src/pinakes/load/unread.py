@@ -102,7 +102,11 @@ def forget_unread(session: Session, owner: Owner, files: Collection[str]) -> Non
 def read_unread(session: Session, owner: Owner) -> list[dict[str, str]]:
     """What is kept of the source: file, reason and message, by reason and name."""
     kept = sa.select(unread_files.c.file, unread_files.c.reason, unread_files.c.message)
-    return session.rows(kept.where(*_match(owner)).order_by(unread_files.c.reason, unread_files.c.file))
+    ordered = kept.where(*_match(owner)).order_by(unread_files.c.reason, unread_files.c.file)
+    return [
+        {"file": file, "reason": reason, "message": message}
+        for file, reason, message in session.stream_rows(ordered)
+    ]
 
 
 def _match(owner: Owner) -> list[sa.ColumnElement[bool]]:

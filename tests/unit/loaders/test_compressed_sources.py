@@ -20,6 +20,7 @@ SOURCES = {
 } | {
     "openreview": "openreview",
     "openreview as tables": "openreview_tables",
+    "trec with documents": "trec_documents",
     "s2orc of 2019": "s2orc_2019",
     "s2orc of 2020": "s2orc_2020",
     "s2orc with diffs": "s2orc_diffs",

@@ -146,7 +146,7 @@ def test_topics_of_another_shape_are_refused(tmp_path: Path, content: str, messa
 
 def test_topics_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     (tmp_path / "topics").write_bytes(b"<top>\n<num> 1\n<title> caf\xe9\n</top>\n")
-    with pytest.raises(InputError, match=r"topics is not UTF-8 \(byte 25\)"):
+    with pytest.raises(InputError, match="topics: byte 26 is not UTF-8; if it is Latin-1, say --option enc"):
         stage_all("trec", tmp_path / "topics")
 
 
@@ -158,7 +158,7 @@ def test_an_unknown_way_with_unknown_papers_is_refused() -> None:
 def test_a_missing_source_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no file or folder"):
         find_loader("trec").find_files(tmp_path / "nowhere", {})
-    with pytest.raises(InputError, match="is empty; expected TREC topics or qrels"):
+    with pytest.raises(InputError, match="is empty; expected TREC documents, topics or qrels"):
         find_loader("trec").find_files(tmp_path, {})
 
 
@@ -166,3 +166,93 @@ def test_an_empty_compressed_file_is_cut_short(tmp_path: Path) -> None:
     (tmp_path / "qrels.gz").write_bytes(b"")
     with pytest.raises(LoadError, match=r"qrels\.gz is cut short: it is empty, and should be compressed"):
         find_loader("trec").find_files(tmp_path, {})
+
+
+def _stage_topics(path: Path, content: str) -> tuple[list[tuple[str, ...]], dict[str, int]]:
+    """The queries of a file of topics: id, text, description, narrative; the elements that are left out."""
+    path.write_text(content, encoding="utf-8")
+    staged, rejected = stage_all("trec", path)
+    assert rejected == []
+    rows = staged[path.name]
+    columns = ("query_id", "text", "description", "narrative")
+    queries = [tuple(row[name] for name in columns if name in row) for row in rows["queries"]]
+    return queries, {row["kind"]: row["items"] for row in rows.get("left_out", [])}
+
+
+@pytest.mark.parametrize(
+    ("content", "queries", "left_out"),
+    [
+        (
+            "<top>\n<num> Number: 401\n<title> a\n<top>\n<num> Number: 402\n<title> b\n",
+            [("401", "a"), ("402", "b")],
+            {},
+        ),
+        ("<TOP><NUM>MB01</NUM><TITLE>AT&amp;T</TITLE></TOP>", [("MB01", "AT&T")], {}),
+        (
+            "<top>\n<num> C041 </num>\n<EN-title> Pesticides </EN-title>\n<EN-desc> d </EN-desc></top>",
+            [("C041", "Pesticides", "d")],
+            {},
+        ),
+        (
+            '<?xml version="1.0" encoding="UTF-8"?><topics><topic number="1"><disease>Liposarcoma</disease>'
+            "<gene>CDK4</gene></topic></topics>",
+            [("1", "Liposarcoma CDK4")],
+            {},
+        ),
+        (
+            '<topics><topic number="7"> A 58-year-old woman. </topic></topics>',
+            [("7", "A 58-year-old woman.")],
+            {},
+        ),
+        (
+            "<topics><topic><identifier>551-AH</identifier><title>a</title><narrative>n</narrative>"
+            "<note>x</note><note>y</note></topic></topics>",
+            [("551-AH", "a", "n")],
+            {"field note": 2},
+        ),
+        ('<queries><query id="q1">heat flow</query></queries>', [("q1", "heat flow")], {}),
+        (
+            "<parameters><query><number>51</number><text>heat</text></query></parameters>",
+            [("51", "heat")],
+            {},
+        ),
+    ],
+)
+def test_topics_of_other_tracks_become_these_queries(
+    tmp_path: Path, content: str, queries: list[tuple[str, ...]], left_out: dict[str, int]
+) -> None:
+    assert _stage_topics(tmp_path / "topics", content) == (queries, left_out)
+
+
+@pytest.mark.parametrize("line", ["{}\t{}", "{}:{}"])
+def test_lines_of_id_and_query_are_topics_where_the_name_says_so(tmp_path: Path, line: str) -> None:
+    content = "".join(
+        line.format(*pair) + "\n" for pair in (("1", "obama family tree"), ("2", "why: a test"))
+    )
+    expected = [("1", "obama family tree"), ("2", "why: a test")]
+    assert _stage_topics(tmp_path / "queries.dev.tsv", content) == (expected, {})
+
+
+def test_a_folder_with_other_files_gives_what_is_there_and_names_the_rest(tmp_path: Path) -> None:
+    for name, content in {
+        "README.md": b"# Topics\n\nof 2004, with 50 lines\n",
+        "manifest.json": b'{"topics": 2}\n',
+        "cover.png": b"\x89PNG\r\n\x1a\n\x00\x00",
+        "nothing.txt": b"",
+        "numbers.txt": b"1 2 3\n4 5 6\n",
+        "topics.txt": b"<top><num>1<title>a</top>",
+        "qrels.txt": b"1 0 d1 1\n",
+    }.items():
+        (tmp_path / name).write_bytes(content)
+    files = find_loader("trec").find_files(tmp_path, {})
+    assert [(file.name, file.role) for file in files] == [
+        ("topics.txt", "queries"),
+        ("qrels.txt", "judgments"),
+    ]
+    assert {one.name: one.reason for one in files[0].unread} == {
+        "README.md": "other_content",
+        "cover.png": "other_content",
+        "manifest.json": "other_content",
+        "nothing.txt": "empty",
+        "numbers.txt": "other_content",
+    }
