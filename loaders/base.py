@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pinakes import schema
 from pinakes.errors import InputError
 from pinakes.loaders.staging import Chunk
+from pinakes.loaders.staging import UnreadFile as UnreadFile
 
 Options = Mapping[str, str]
 """what the command line gave with `--option name=value`, unparsed"""
@@ -38,6 +39,9 @@ class InputFile:
         documents: names below the folder `path` of the documents that are read as one file, in order
             (`documents.find_documents` makes such bundles).
         digest: the content's sha256 in hex, when it is not that of the file at `path`.
+        unread: entries of the archive, or files beside it, that are not read, where that is known before it
+            is read; a reader tells others by `Chunk.unread`. Files of a folder of which no input file says
+            anything are found by the load itself.
     """
 
     path: Path | None
@@ -46,6 +50,7 @@ class InputFile:
     member: str | None = None
     documents: tuple[str, ...] = ()
     digest: str | None = None
+    unread: tuple[UnreadFile, ...] = ()
 
     def expect_path(self) -> Path:
         """The path; raises `InputError` for a generated stream."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.schema.batches import Reason as Reason
+from pinakes.schema.batches import UnreadReason as UnreadReason
 
 REASONS: Final[dict[str, str]] = {
     "invalid_utf8": "the bytes are not UTF-8",
@@ -27,6 +28,24 @@ REASONS: Final[dict[str, str]] = {
     "unknown_query": "the row names a query that the corpus does not hold",
     "unknown_sentence": "the row names a sentence that the abstract of its query's paper does not have",
 }
+
+UNREAD: Final[dict[str, str]] = {
+    "unknown_name": "the loader reads no file of that name or kind",
+    "other_content": "the content is of another format",
+    "copy": "a better copy of it is read",
+    "empty": "it is empty",
+    "hidden": "it is a hidden file, or of the system",
+}
+"""Why a file that was handed in is not read."""
+
+LEFT_OUT: Final[dict[str, str]] = {
+    "no_reference": "it names no entry of the paper's bibliography",
+    "no_column": "no table has a column for it",
+    "no_value": "it is empty, or lacks what makes a row",
+    "invalid": "its value cannot be read",
+    "repeated": "the record says it twice",
+}
+"""Why no row is made of an item of an accepted record."""
 
 _PAPER: Final = "source_id! title abstract year:int venue citation_count:int"
 _COLUMNS: Final = {
@@ -55,6 +74,7 @@ _COLUMNS: Final = {
     "pool_sources": "query_id! source_id! source!",
     "sentence_selections": "query_id! selection! position:int!",
     "deletions": "kind! key!",
+    "left_out": "kind! reason! items:int!",
 }
 """staged table -> its columns; texts unless a type follows, `!` where null is not allowed"""
 _TYPES: Final = {"": pa.string(), "int": pa.int32(), "real": pa.float64(), "bool": pa.bool_()}
@@ -73,7 +93,9 @@ STAGED: Final = {name: _build_schema(columns) for name, columns in _COLUMNS.item
 
 `mentioned_papers` are papers that a record describes in passing: added where the corpus lacks them, and
 their gaps filled, but nothing of them replaced. `intents` are the source's words, sorted, joined by a comma.
-`kind` is `papers` (the key is a source_id) or `citations` (the key is a source_reference_id).
+`kind` of a deletion is `papers` (the key is a source_id) or `citations` (the key is a source_reference_id).
+`left_out` counts the items of a record that no row is made of: their kind (the table that their row would
+belong to, or `field NAME` of the source) and why (a key of `LEFT_OUT`).
 """
 
 CHUNK_ROWS: Final = 100_000
@@ -138,6 +160,15 @@ class Origin:
     raw: bytes | str
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadFile:
+    """A file of the source that is not read, by its name below the source, and why."""
+
+    name: str
+    reason: UnreadReason
+    message: str = ""
+
+
 @dataclass(slots=True)
 class Chunk:
     """Consecutive source records of one file: what was accepted, as Arrow tables, and what was rejected.
@@ -145,7 +176,8 @@ class Chunk:
     `rows_in` = records in the chunk = accepted + rejected. `last_row` is the number of the last record.
     `origins`: row number -> origin of an accepted record, where the loader knows it. `first_byte` and
     `end_byte` say where the records stand in the decompressed file, where the loader knows it.
-    `skipped` counts accepted records of which a mapping makes no row.
+    `skipped` counts accepted records of which a mapping makes no row. `unread` are entries of the archive
+    that were passed over.
     """
 
     last_row: int
@@ -156,6 +188,7 @@ class Chunk:
     first_byte: int | None = None
     end_byte: int | None = None
     skipped: int = 0
+    unread: list[UnreadFile] = field(default_factory=list)
 
 
 def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:

@@ -2,9 +2,11 @@
 
 from pinakes.schema.base import metadata as metadata
 from pinakes.schema.base import next_id as next_id
+from pinakes.schema.batches import left_out_items as left_out_items
 from pinakes.schema.batches import load_batches as load_batches
 from pinakes.schema.batches import load_reports as load_reports
 from pinakes.schema.batches import rejected_rows as rejected_rows
+from pinakes.schema.batches import unread_files as unread_files
 from pinakes.schema.benchmarks import benchmark_corpora as benchmark_corpora
 from pinakes.schema.benchmarks import benchmark_queries as benchmark_queries
 from pinakes.schema.benchmarks import benchmarks as benchmarks

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import key_column, metadata, one_of, optional, reference, required
+from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
 
 Reason = Literal[
     "invalid_utf8",
@@ -21,6 +21,15 @@ Reason = Literal[
     "unknown_sentence",
 ]
 REJECTION_REASONS = get_args(Reason)
+
+UnreadReason = Literal[
+    "unknown_name",
+    "other_content",
+    "copy",
+    "empty",
+    "hidden",
+]
+UNREAD_REASONS = get_args(UnreadReason)
 
 load_batches = sa.Table(
     "load_batches",
@@ -75,6 +84,31 @@ rejected_rows = sa.Table(
     optional("raw", sa.Text, "the record as it stood; bytes that are not text are escaped"),
     one_of("reason", REJECTION_REASONS, "rejected_rows_reason_check"),
     comment="Every record that was not accepted, with the reason and the raw text.",
+)
+
+unread_files = sa.Table(
+    "unread_files",
+    metadata,
+    reference("corpus_id", "corpora.corpus_id", type_=sa.Integer),
+    key_column("loader", "name of the loader", sa.Text),
+    key_column("source", "name of the file or folder that was handed in", sa.Text),
+    key_column("file", "the file's name below it; in an archive behind the archive's", sa.Text),
+    required("reason", sa.Text, "one of a listed set"),
+    required("message", sa.Text, "why, in words; may be empty"),
+    reference("batch_id", "load_batches.batch_id", " that met it in an archive", role="optional"),
+    one_of("reason", UNREAD_REASONS, "unread_files_reason_check"),
+    comment="Every file that was handed in and that no loader read, with the reason.",
+    info=BULK,
+)
+
+left_out_items = sa.Table(
+    "left_out_items",
+    metadata,
+    reference("batch_id", "load_batches.batch_id"),
+    key_column("kind", "the table that a row would belong to, or `field NAME` of the source", sa.Text),
+    key_column("reason", "one of a listed set: loaders.staging.LEFT_OUT", sa.Text),
+    required("item_count", sa.BigInteger, "how many"),
+    comment="Items of accepted records of which no row was made: by kind and reason.",
 )
 
 load_reports = sa.Table(

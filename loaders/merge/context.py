@@ -83,7 +83,8 @@ class MergeContext:
 class MergeCounts:
     """What became of the records of a chunk; `loaded` = new + `updated` + `unchanged`.
 
-    `citations` counts the mentions that are new.
+    `citations` counts the mentions that are new, `left_out` the items of which the accepted records make no
+    row: (kind, reason) -> how many.
     """
 
     loaded: int
@@ -91,6 +92,7 @@ class MergeCounts:
     unchanged: int
     rejected: list[Rejected]
     citations: int = 0
+    left_out: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -63,11 +63,20 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
         tables["labels"] = _number_labels(session, chunk, tables["labels"], context)
     named = _find_named(session, tables, context)
     refused, tables = _refuse(chunk, tables, named, context)
+    left_out = _count_left_out(tables.pop("left_out", None))
     accepted = chunk.rows_in - len(chunk.rejected) - len(refused)
     citations = _merge(session, tables, named, context) if accepted else 0
     known, updated = context.outcomes.count()
     rejected = sorted([*chunk.rejected, *refused], key=lambda row: row.row_number)
-    return MergeCounts(accepted, updated, known - updated, rejected, citations)
+    return MergeCounts(accepted, updated, known - updated, rejected, citations, left_out)
+
+
+def _count_left_out(rows: pa.Table | None) -> dict[tuple[str, str], int]:
+    """(kind, reason) -> items of which the accepted records make no row."""
+    if rows is None:
+        return {}
+    counted = rows.group_by(["kind", "reason"]).aggregate([("items", "sum")])
+    return {(row["kind"], row["reason"]): row["items_sum"] for row in counted.to_pylist()}
 
 
 def _number_labels(session: Session, chunk: Chunk, labels: pa.Table, context: MergeContext) -> pa.Table:

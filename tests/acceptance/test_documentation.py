@@ -19,7 +19,7 @@ from pinakes.evaluators.registry import FAMILIES
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
-from pinakes.loaders.staging import REASONS
+from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
 from pinakes.options import describe_options, list_options
 from pinakes.queries.definition import list_benchmarks
 from pinakes.queries.install import initialise
@@ -190,8 +190,13 @@ def test_the_manual_lists_every_loader_with_its_options() -> None:
     assert told == {name: set(find_loader(name).options) for name in LOADERS}
 
 
-def test_the_manual_lists_every_reason_for_a_rejection() -> None:
-    assert {name: meaning for name, (meaning,) in list_rows("reason").items()} == REASONS
+def test_the_manual_lists_every_reason_why_something_is_not_loaded() -> None:
+    for heading, reasons in (
+        ("reason", REASONS),
+        ("not read because", UNREAD),
+        ("left out because", LEFT_OUT),
+    ):
+        assert {name: meaning for name, (meaning,) in list_rows(heading).items()} == reasons
 
 
 def test_the_manual_lists_every_benchmark_and_every_system() -> None:

@@ -32,7 +32,7 @@ def test_records_that_the_mapping_passes_over_are_counted_and_said(
     (file,) = summary.files
     assert (file.rows_in, file.rows_loaded, file.rows_rejected, file.rows_skipped) == (14, 12, 2, 4)
     assert (summary.papers, summary.reasons) == (8, {"duplicate_id": 1, "not_json": 1})
-    tables = load_tables("c", summary.files, summary.reasons, summary.quality, summary.elapsed_s)
+    tables = load_tables("c", summary)
     assert "The mapping makes no row of 4 of the accepted records." in str(tables[0].note)
 
 

@@ -333,7 +333,7 @@ def test_groups_are_compared_where_they_are_few(
 
 
 def read_load_rows(summary: LoadSummary) -> list[list[str]]:
-    tables = load_tables(summary.corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s)
+    tables = load_tables(summary.corpus, summary)
     return [[cell.text for cell in row.cells] for row in tables[0].rows]
 
 

@@ -123,3 +123,13 @@ def build_rejected(batch_id: int, rejected: list[Rejected]) -> pa.Table:
     names = ("row_number", "location", "reason", "message", "raw")
     columns = {name: [getattr(row, name) for row in rejected] for name in names}
     return pa.table({"batch_id": [batch_id] * len(rejected), **columns})
+
+
+def build_left_out(batch_id: int, left_out: Mapping[tuple[str, str], int]) -> pa.Table:
+    """The items of a batch's accepted records that no row was made of, as rows of `left_out_items`."""
+    columns = {
+        "kind": pa.array([kind for kind, _ in left_out], pa.string()),
+        "reason": pa.array([reason for _, reason in left_out], pa.string()),
+        "item_count": pa.array(left_out.values(), pa.int64()),
+    }
+    return pa.table({"batch_id": pa.array([batch_id] * len(left_out), pa.int64()), **columns})

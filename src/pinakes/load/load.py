@@ -1,5 +1,6 @@
 """Files into tables: chunk by chunk, each one transaction, going on where a killed load stopped."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -12,17 +13,25 @@ import sqlalchemy as sa
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, LoadError
-from pinakes.load.batches import FilePlan, build_rejected, identify_file, plan_file, refuse_second_loader
+from pinakes.load.batches import (
+    FilePlan,
+    build_left_out,
+    build_rejected,
+    identify_file,
+    plan_file,
+    refuse_second_loader,
+)
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.resolve import resolve_corpus
-from pinakes.load.summary import FileSummary, LoadSummary, store_report, summarise_load
+from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
+from pinakes.load.unread import Owner, count_read, find_unread, forget_unread, keep_unread
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
-from pinakes.loaders.staging import Chunk, Rejected, cut_chunk
+from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
 from pinakes.progress import Progress, Silent
-from pinakes.schema import load_batches, next_id, rejected_rows
+from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
 
 __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
 
@@ -54,15 +63,24 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     files = loader.find_files(request.source, request.options)
     with database.begin() as session:
         corpus_id, corpus = register_corpus(session, loader, request)
-    task = _Task(database, loader, request, corpus_id, progress, clock)
+        owner = (corpus_id, loader.name, _name_source(request))
+        forget_unread(session, owner, {file.name for file in files})
+        keep_unread(session, owner, find_unread(request.source, files))
+    task = _Task(database, loader, request, corpus_id, owner, progress, clock)
     plans = _plan(task, files)
     summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
     with database.begin() as session:
         resolved = resolve_corpus(session, corpus_id)
-    summary = summarise_load(database, (corpus_id, corpus), summaries, task.reasons, resolved)
+    identities = [plan.identity for plan in plans]
+    loaded = Loaded(owner, identities, summaries, count_read(files), task.rejections)
+    summary = summarise_load(database, corpus, loaded, resolved)
     with database.begin() as session:
-        store_report(session, corpus_id, loader.name, [plan.identity for plan in plans], summary)
+        store_report(session, loaded, summary)
     return replace(summary, elapsed_s=time.monotonic() - started)
+
+
+def _name_source(request: LoadRequest) -> str:
+    return "" if request.source is None else show_raw(os.fsencode(request.source.resolve().name))
 
 
 def _check(request: LoadRequest) -> None:
@@ -77,9 +95,10 @@ class _Task:
     loader: Loader
     request: LoadRequest
     corpus_id: int
+    owner: Owner
     progress: Progress
     clock: Clock
-    reasons: list[str] = field(default_factory=list)
+    rejections: Rejections = field(default_factory=Rejections)
     skipped: Counter[str] = field(default_factory=Counter)  # file -> records without a row
 
 
@@ -238,7 +257,9 @@ def _load_chunk(
     }
     session.execute(sa.insert(load_batches).values(**batch))
     session.insert(rejected_rows, build_rejected(batch_id, counts.rejected))
-    task.reasons.extend(row.reason for row in counts.rejected)
+    session.insert(left_out_items, build_left_out(batch_id, counts.left_out))
+    keep_unread(session, task.owner, chunk.unread, batch_id)
+    task.rejections.add(plan.file.name, counts.rejected)
     task.skipped[plan.file.name] += chunk.skipped
     return batch
 

@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import orjson
@@ -13,10 +13,13 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.load.resolve import Resolved
-from pinakes.schema import load_batches, load_reports, rejected_rows
+from pinakes.load.unread import Owner, read_unread
+from pinakes.loaders.staging import Rejected
+from pinakes.schema import left_out_items, load_batches, load_reports, rejected_rows
 
 FIRST_YEAR: Final = 1500
 """A paper is older than printing, or its year is a mistake."""
+SHOWN_PLACES: Final = 3
 _STALE: Final = """
 SELECT table_name, producer, stale_papers, stale_rows
 FROM derivation_states
@@ -59,11 +62,54 @@ class FileSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Rejections:
+    """Why records of a load were rejected: how many of each reason, and the first of them.
+
+    Attributes:
+        counts: reason -> records.
+        first: reason -> the file, the place and the message of at most `SHOWN_PLACES` of them.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+
+    def add(self, file: str, rejected: Iterable[Rejected]) -> None:
+        """Count the rejected records of a file."""
+        for row in rejected:
+            self.counts[row.reason] += 1
+            shown = self.first.setdefault(row.reason, [])
+            if len(shown) < SHOWN_PLACES:
+                shown.append((file, row.location, row.message))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a load has done: whose files they were, which, and what became of them.
+
+    Attributes:
+        owner: corpus_id, loader and source.
+        identities: of each file, the columns of `load_batches` that it is known by.
+        files_read: how many files of the source they stand for.
+    """
+
+    owner: Owner
+    identities: Sequence[Mapping[str, Any]]
+    files: list[FileSummary]
+    files_read: int
+    rejections: Rejections
+
+
+@dataclass(frozen=True, slots=True)
 class LoadSummary:
     """What became of a load, file by file, and what the corpus holds after it.
 
     Attributes:
         reasons: why records of this load were rejected, and how many.
+        rejected_first: reason -> file, place and message of the first records.
+        files_read: how many files the source holds that the loader reads, documents and entries one by one.
+        unread: those that it does not read: file, reason, message.
+        left_out: items of accepted records of which no row was made, over all loads of these files: kind,
+            reason, items.
         quality: what the corpus holds and lacks: measure -> count.
         stale: derived rows of an older text that the corpus holds: table_name, producer, stale_papers and
             stale_rows.
@@ -75,6 +121,10 @@ class LoadSummary:
     quality: Mapping[str, int]
     resolved: Resolved
     stale: list[dict[str, Any]]
+    rejected_first: Mapping[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    files_read: int = 0
+    unread: Sequence[Mapping[str, str]] = ()
+    left_out: Sequence[Mapping[str, Any]] = ()
     is_dry: bool = False
     elapsed_s: float = 0.0
 
@@ -108,17 +158,29 @@ class LoadSummary:
 
 def summarise_load(
     database: Database,
-    corpus: tuple[int, str],
-    files: list[FileSummary],
-    reasons: Iterable[str],
+    corpus: str,
+    loaded: Loaded,
     resolved: Resolved,
 ) -> LoadSummary:
-    """The summary of a load into the corpus (its id and its name)."""
-    corpus_id, name = corpus
+    """The summary of a load into the corpus of that name."""
     with database.read() as session:
-        quality = count_quality(session, corpus_id)
-        stale = session.rows(_STALE, {"corpus": name})
-    return LoadSummary(name, files, dict(sorted(Counter(reasons).items())), quality, resolved, stale)
+        quality = count_quality(session, loaded.owner[0])
+        stale = session.rows(_STALE, {"corpus": corpus})
+        unread = read_unread(session, loaded.owner)
+        left_out = _list_left_out(session, loaded.identities)
+    rejections = loaded.rejections
+    return LoadSummary(
+        corpus,
+        loaded.files,
+        dict(sorted(rejections.counts.items())),
+        quality,
+        resolved,
+        stale,
+        rejections.first,
+        loaded.files_read,
+        unread,
+        left_out,
+    )
 
 
 def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
@@ -135,18 +197,13 @@ def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
     return counted
 
 
-def store_report(
-    session: Session,
-    corpus_id: int,
-    loader: str,
-    identities: Iterable[Mapping[str, Any]],
-    summary: LoadSummary,
-) -> None:
+def store_report(session: Session, loaded: Loaded, summary: LoadSummary) -> None:
     """Keep what became of the files, over all loads of them, and what the corpus then held.
 
     One report for each set of files: loading them again without anything new leaves it as it is.
     """
-    known = [dict(identity) for identity in identities]
+    corpus_id, loader, _ = loaded.owner
+    known = [dict(identity) for identity in loaded.identities]
     digest = hashlib.sha256(orjson.dumps(known, option=orjson.OPT_SORT_KEYS)).hexdigest()
     same = (load_reports.c.corpus_id == corpus_id, load_reports.c.files_digest == digest)
     newest = sa.select(sa.func.coalesce(sa.func.max(load_batches.c.batch_id), 0)).where(
@@ -163,9 +220,29 @@ def store_report(
         "loader": loader,
         "last_batch_id": last_batch_id,
     }
-    counts = {**_count_rows(session, known), **summary.quality}
+    left_out = {f"left_out.{row['kind']}.{row['reason']}": row["items"] for row in summary.left_out}
+    counts = {**_count_rows(session, known), **left_out, **summary.quality}
     rows = [{**shared, "measure": measure, "row_count": count} for measure, count in counts.items()]
     session.insert(load_reports, pa.Table.from_pylist(rows))
+
+
+def _list_left_out(session: Session, identities: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The items of these files' records of which no row was made, over all loads of them."""
+    total: Counter[tuple[str, str]] = Counter()
+    for identity in identities:
+        counted = (
+            sa.select(
+                left_out_items.c.kind,
+                left_out_items.c.reason,
+                sa.func.sum(left_out_items.c.item_count).label("n"),
+            )
+            .join(load_batches, load_batches.c.batch_id == left_out_items.c.batch_id)
+            .where(*[load_batches.c[name] == value for name, value in identity.items()])
+            .group_by(left_out_items.c.kind, left_out_items.c.reason)
+        )
+        for row in session.rows(counted):
+            total[row["kind"], row["reason"]] += int(row["n"])
+    return [{"kind": kind, "reason": reason, "items": total[kind, reason]} for kind, reason in sorted(total)]
 
 
 def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -135,3 +135,13 @@ def format_group(subset: str) -> str:
     """
     group = subset.partition("/")[0]
     return group.partition("=")[2] or format_subset(group)
+
+
+def shorten(text: str, characters: int = 80) -> str:
+    """The text on one line, cut behind so many characters.
+
+    >>> shorten("a\nlong  text", 6)
+    'a lon…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= characters else f"{line[: characters - 1]}…"

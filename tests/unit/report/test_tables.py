@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from pinakes.load.summary import FileSummary
+from pinakes.load.resolve import Resolved
+from pinakes.load.summary import FileSummary, LoadSummary
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.formatting import format_difference, format_p, format_seconds, format_value
 from pinakes.report.layout import Table
@@ -157,15 +158,33 @@ def test_load_tables_say_what_became_of_every_record() -> None:
         FileSummary("a.jsonl", "papers", False, 1200, 1190, 0, 5, 10),
         FileSummary("b.jsonl", "papers", True),
     ]
-    tables = load_tables("tiny", files, {"bad_json": 10}, {"papers": 1190, "papers_without_title": 2}, 75.0)
-    assert [table.title for table in tables] == ["Load of tiny", "Rejected", "Corpus tiny"]
+    summary = LoadSummary(
+        "tiny",
+        files,
+        {"not_json": 10},
+        {"papers": 1190, "papers_without_title": 2},
+        Resolved(0, 0, 0),
+        [],
+        {"not_json": [("a.jsonl", "line 7", "expected a\nvalue"), ("a.jsonl", "line 9", "x" * 100)]},
+        2,
+        [{"file": name, "reason": "hidden", "message": ""} for name in (".a", ".b", ".c", ".d")],
+        [{"kind": "citations", "reason": "no_reference", "items": 1234}],
+        elapsed_s=75.0,
+    )
+    tables = load_tables("tiny", summary)
+    titles = [table.title for table in tables]
+    assert titles == ["Load of tiny", "Rejected", "Not read", "Left out", "Corpus tiny"]
+    assert "Files read: 2; not read: 4." in str(tables[0].note)
     assert texts(tables[0]) == [
         ["a.jsonl", "papers", "1,200", "1,190", "0", "5", "10"],
         ["b.jsonl", "papers", "in before", "–", "–", "–", "–"],
     ]
     assert kinds(tables[0], 0)[-1] == "warning"
-    assert texts(tables[1]) == [["bad_json", "10"]]
-    assert texts(tables[2]) == [["papers", "1,190"], ["papers without title", "2"]]
+    places = f"a.jsonl, line 7: expected a value; a.jsonl, line 9: {'x' * 79}…"
+    assert texts(tables[1]) == [["the line is not JSON", places, "10"]]
+    assert texts(tables[2]) == [["it is a hidden file, or of the system", ".a, .b, .c", "4"]]
+    assert texts(tables[3]) == [["citations", "it names no entry of the paper's bibliography", "1,234"]]
+    assert texts(tables[4]) == [["papers", "1,190"], ["papers without title", "2"]]
 
 
 def test_values_are_rounded_half_to_even_of_their_binary_value_and_zero_has_no_sign() -> None:

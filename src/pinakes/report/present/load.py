@@ -1,13 +1,13 @@
 """What `load` and `fetch` have to say."""
 
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
-from pinakes.load.summary import FileSummary, LoadSummary
-from pinakes.report.formatting import format_seconds
+from pinakes.load.summary import SHOWN_PLACES, FileSummary, LoadSummary
+from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
+from pinakes.report.formatting import format_seconds, shorten
 from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.terminal import print_object, print_tables
 
@@ -20,38 +20,64 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         print_object({**record, **quality})
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
-    print_tables(load_tables(corpus, summary.files, summary.reasons, summary.quality, summary.elapsed_s))
+    print_tables(load_tables(corpus, summary))
     for rows in summary.stale:
         derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
         print(f"{derived} are of an older text: make them again", file=sys.stderr)
 
 
-def load_tables(
-    corpus: str,
-    files: Sequence[FileSummary],
-    reasons: Mapping[str, int],
-    counts: Mapping[str, int],
-    elapsed_s: float,
-) -> list[Table]:
-    """What became of a load: file by file, why records were rejected, what the corpus holds now.
+def load_tables(corpus: str, summary: LoadSummary) -> list[Table]:
+    """What became of a load: its files, why records, files and items are not in, what the corpus holds now.
 
     Args:
-        reasons: reason -> rejected records of the corpus.
-        counts: what the corpus holds and lacks -> how many.
+        corpus: what the corpus is called in the headings.
+        summary: what became of the load.
     """
-    rows = [make_row(file.file, file.role, *_count_rows(file)) for file in files]
-    titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
-    columns = make_columns(["file", "holds"], titles)
-    note = f"{format_seconds(elapsed_s)}. A file that was in before is not read again."
-    if skipped := sum(file.rows_skipped for file in files):
-        note += f" The mapping makes no row of {skipped:,} of the accepted records."
-    tables = [Table(f"Load of {corpus}", columns, rows, note)]
-    if reasons:
-        rejected = [make_row(reason, f"{count:,}") for reason, count in sorted(reasons.items())]
-        note = "The records lie in rejected_rows, with the place and the raw text."
-        tables.append(Table("Rejected", make_columns(["reason"], ["records"]), rejected, note))
-    held = [make_row(name.replace("_", " "), f"{count:,}") for name, count in counts.items()]
+    tables = [_show_files(corpus, summary)]
+    if summary.reasons:
+        tables.append(_show_rejected(summary))
+    if summary.unread:
+        tables.append(_show_unread(summary))
+    if summary.left_out:
+        rows = [
+            make_row(row["kind"], LEFT_OUT[row["reason"]], f"{row['items']:,}") for row in summary.left_out
+        ]
+        note = "Of accepted records, over all loads of these files: left_out_items."
+        tables.append(Table("Left out", make_columns(["what", "because"], ["items"]), rows, note))
+    held = [make_row(name.replace("_", " "), f"{count:,}") for name, count in summary.quality.items()]
     return [*tables, Table(f"Corpus {corpus}", make_columns(["holds"], ["count"]), held)]
+
+
+def _show_files(corpus: str, summary: LoadSummary) -> Table:
+    rows = [make_row(file.file, file.role, *_count_rows(file)) for file in summary.files]
+    titles = ["records", "accepted", "of these updated", "of these unchanged", "rejected"]
+    note = f"{format_seconds(summary.elapsed_s)}. A file that was in before is not read again."
+    note += f" Files read: {summary.files_read:,}; not read: {len(summary.unread):,}."
+    if skipped := sum(file.rows_skipped for file in summary.files):
+        note += f" The mapping makes no row of {skipped:,} of the accepted records."
+    return Table(f"Load of {corpus}", make_columns(["file", "holds"], titles), rows, note)
+
+
+def _show_rejected(summary: LoadSummary) -> Table:
+    rows = []
+    for reason, count in sorted(summary.reasons.items()):
+        first = summary.rejected_first.get(reason, [])
+        places = "; ".join(f"{file}, {location}: {shorten(message)}" for file, location, message in first)
+        rows.append(make_row(REASONS[reason], places, f"{count:,}"))
+    note = "All records lie in rejected_rows, with the place and the raw text."
+    return Table("Rejected", make_columns(["because", "first places"], ["records"]), rows, note)
+
+
+def _show_unread(summary: LoadSummary) -> Table:
+    by_reason: dict[str, list[str]] = {}
+    for row in summary.unread:
+        by_reason.setdefault(row["reason"], []).append(row["file"])
+    rows = [
+        make_row(UNREAD[reason], ", ".join(map(shorten, names[:SHOWN_PLACES])), f"{len(names):,}")
+        for reason, names in by_reason.items()
+    ]
+    note = "Each file lies in unread_files, with the reason."
+    return Table("Not read", make_columns(["because", "first files"], ["files"]), rows, note)
 
 
 def _count_rows(file: FileSummary) -> list[Cell]:

@@ -1,0 +1,94 @@
+"""Files handed in = files read + files not read: told by the load, and kept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pinakes.database import Database
+from pinakes.load.load import LoadRequest, load
+from pinakes.loaders.base import InputFile, UnreadFile
+from pinakes.loaders.registry import find_loader
+from pinakes.loaders.staging import Chunk
+
+UNREAD = "SELECT file, reason, message, batch_id IS NULL AS before_reading FROM unread_files ORDER BY file"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    source = tmp_path / "tiny"
+    (source / "qrels").mkdir(parents=True)
+    (source / "corpus.jsonl").write_text('{"_id": "a", "title": "T", "text": "x"}\n', encoding="utf-8")
+    (source / "queries.jsonl").write_text('{"_id": "q", "text": "x"}\n', encoding="utf-8")
+    (source / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n", encoding="utf-8")
+    (source / "README.md").write_text("read me", encoding="utf-8")
+    (source / "nothing.jsonl").touch()
+    (source / ".cache").mkdir()
+    (source / ".cache" / "x").write_text("x", encoding="utf-8")
+    return source
+
+
+def read_rows(database: Database) -> list[tuple[str, str, str, bool]]:
+    with database.read() as session:
+        return [tuple(row.values()) for row in session.rows(UNREAD)]
+
+
+def test_what_no_loader_reads_is_named_with_its_reason(database: Database, folder: Path) -> None:
+    summary = load(database, LoadRequest("beir", folder))
+    assert (summary.files_read, len(summary.unread)) == (3, 3)
+    expected = [
+        (".cache/x", "hidden", "", True),
+        ("README.md", "unknown_name", "", True),
+        ("nothing.jsonl", "empty", "", True),
+    ]
+    assert read_rows(database) == expected
+    (folder / "README.md").unlink()
+    assert len(load(database, LoadRequest("beir", folder)).unread) == 2
+    assert read_rows(database) == [expected[0], expected[2]]
+
+
+def test_what_a_reader_passes_over_is_kept_when_the_file_is_not_read_again(
+    database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = replace(find_loader("beir"))
+
+    def find_files(source: Path | None, options: object) -> list[InputFile]:
+        return [InputFile(folder / "corpus.jsonl", "c", "papers", unread=(UnreadFile("a.txt", "copy", "b"),))]
+
+    def read_chunks(file: InputFile, options: object, first_row: int) -> list[Chunk]:
+        return [Chunk(1, 0, unread=[UnreadFile("c/x\udcff", "other_content", "a\0b")])]
+
+    told = replace(told, find_files=find_files, read_chunks=lambda *a: iter(read_chunks(*a)))
+    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda name: told)
+    for _ in range(2):
+        assert len(load(database, LoadRequest("beir", folder)).unread) == 7
+        assert [row for row in read_rows(database) if row[0] in ("a.txt", "c/x\\xff")] == [
+            ("a.txt", "copy", "b", True),
+            ("c/x\\xff", "other_content", "a\\x00b", False),
+        ]
+
+
+def test_items_of_which_no_row_is_made_are_counted(
+    database: Database, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pinakes.loaders.beir as beir
+
+    plain = find_loader("beir").read_chunks
+
+    def read_chunks(file: InputFile, options: object, first_row: int):  # type: ignore[no-untyped-def]
+        import pyarrow as pa
+
+        from pinakes.loaders.staging import STAGED
+
+        for chunk in plain(file, {}, first_row):
+            rows = [
+                {"row_number": 1, "kind": "citations", "reason": "no_reference", "items": n} for n in (2, 3)
+            ]
+            chunk.tables["left_out"] = pa.Table.from_pylist(rows, schema=STAGED["left_out"])
+            yield chunk
+
+    counting = replace(beir.LOADER, read_chunks=read_chunks)
+    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda name: counting)
+    expected = [{"kind": "citations", "reason": "no_reference", "items": 15}]
+    for _ in range(2):
+        assert list(load(database, LoadRequest("beir", folder)).left_out) == expected
