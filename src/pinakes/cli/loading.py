@@ -56,7 +56,12 @@ class LoadOptions:
 
 @app.command()
 def load(
-    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; a wrong name lists them all.")],
+    loader: Annotated[
+        str,
+        typer.Argument(
+            help="The format, as s2orc or beir; a wrong name lists them all. Or ir-datasets:DATASET."
+        ),
+    ],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,
@@ -67,10 +72,11 @@ def load(
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
+    name, _, dataset = loader.partition(":")
     request = LoadRequest(
-        loader,
+        name,
         source,
-        options.for_loader(),
+        options.for_loader() | ({"dataset": dataset} if dataset else {}),
         options.corpus,
         options.version,
         options.licence,
