@@ -63,9 +63,10 @@ class Numbering(dict[str, int]):
         new = [word for word in dict.fromkeys(words) if word not in self]
         tokens = new if self._normalise is None else list(map(self._normalise, new))
         known = self._tokens
-        unknown = [token for token in dict.fromkeys(tokens) if token not in known]
+        unknown = new if known is self else [token for token in dict.fromkeys(tokens) if token not in known]
         known.update(zip(unknown, range(len(known), len(known) + len(unknown)), strict=True))
-        self.update(zip(new, map(known.__getitem__, tokens), strict=True))
+        if known is not self:
+            self.update(zip(new, map(known.__getitem__, tokens), strict=True))
         return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
 
 
@@ -110,15 +111,18 @@ class Table:
         self.first = np.full(len(lengths), -1, np.int32)
         self.first[lengths > 0] = tokens[(np.cumsum(lengths) - lengths)[lengths > 0]]
         self._postings: dict[int, Postings] = {}
+        self._counted: tuple[int, Longs] | None = None  # of count_own: a step asks for one last token twice
         self._inside = self.owners[1:] == self.owners[:-1]  # bigrams within one candidate
 
     def count_own(self, last: int) -> Longs:
         """(candidates,) how often each has its bigram of the joint, (last, first token), within itself."""
-        at = np.flatnonzero(self.tokens[:-1] == last)
-        at = at[self._inside[at]]
-        owners = self.owners[at]
-        same = self.tokens[at + 1] == self.first[owners]
-        return np.bincount(owners[same], minlength=len(self.lengths))
+        if self._counted is None or self._counted[0] != last:
+            at = np.flatnonzero(self.tokens[:-1] == last)
+            at = at[self._inside[at]]
+            owners = self.owners[at]
+            same = self.tokens[at + 1] == self.first[owners]
+            self._counted = last, np.bincount(owners[same], minlength=len(self.lengths))
+        return self._counted[1]
 
     def find_postings(self, order: int) -> Postings:
         """All n-grams of `order` tokens, by their keys; built once."""

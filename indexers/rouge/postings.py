@@ -38,17 +38,26 @@ class Postings:
 
         An n-gram that no candidate holds adds nothing.
         """
-        at = np.searchsorted(self.keys, keys)
-        if not len(self.keys):
-            return np.zeros(self.candidates, np.int64)
-        held = np.flatnonzero(self.keys[np.minimum(at, len(self.keys) - 1)] == keys)
-        firsts, stops = self.starts[at[held]], self.starts[at[held] + 1]
-        lengths = stops - firsts
-        shifts = firsts - np.cumsum(lengths) + lengths
-        entries = np.arange(lengths.sum()) + np.repeat(shifts, lengths)
+        held, entries, lengths = self._find(keys)
         ranks = self.ranks[entries]
-        counting = (ranks <= np.repeat(before[held], lengths)) & (ranks > np.repeat(after[held], lengths))
+        counting = (ranks <= before[held].repeat(lengths)) & (ranks > after[held].repeat(lengths))
         return np.bincount(self.owners[entries[counting]], minlength=self.candidates)
+
+    def count_distinct(self, keys: Longs) -> Longs:
+        """(candidates,) how many of the n-grams `keys`, which are different ones, each holds."""
+        _, entries, _ = self._find(keys)
+        return np.bincount(self.owners[entries[self.ranks[entries] == 1]], minlength=self.candidates)
+
+    def _find(self, keys: Longs) -> tuple[Longs, Longs, Longs]:
+        """Places of the keys that are held, their entries one behind the other, and how many each has."""
+        at = self.keys.searchsorted(keys)
+        at[at == len(self.keys)] = 0
+        held = (self.keys[at] == keys).nonzero()[0] if len(self.keys) else at[:0]
+        firsts = self.starts[at[held]]
+        lengths = self.starts[at[held] + 1] - firsts
+        ends = lengths.cumsum()
+        entries = np.arange(ends[-1] if len(ends) else 0) + (firsts - ends + lengths).repeat(lengths)
+        return held, entries, lengths
 
 
 def sort_stably(keys: Longs) -> tuple[Longs, Longs]:

@@ -147,13 +147,17 @@ class DistinctGrams:
         if self._order > 1:
             for key in added:
                 self._followers.setdefault(key // KEY_BASE, []).append(key % KEY_BASE)
+        new = np.array(added, np.int64)
         for postings, gains in self._views.values():
-            gains -= _count_first(postings, added)
+            gains -= postings.count_distinct(new)
 
     def _view(self, table: Table) -> tuple[Postings, Longs]:
         if table not in self._views:
             postings = table.find_postings(self._order)
-            self._views[table] = postings, postings.distinct - _count_first(postings, list(self._held))
+            self._views[table] = (
+                postings,
+                postings.distinct - postings.count_distinct(np.array(list(self._held), np.int64)),
+            )
         return self._views[table]
 
 
@@ -167,8 +171,3 @@ def make_keys(last: int, tokens: Sequence[int], order: int) -> list[int]:
         return list(tokens)
     joined = [last, *tokens] if last >= 0 else tokens
     return [left * KEY_BASE + right for left, right in pairwise(joined)]
-
-
-def _count_first(postings: Postings, keys: list[int]) -> Longs:
-    ones = np.ones(len(keys), np.int64)
-    return postings.count(np.array(keys, np.int64), ones, np.zeros_like(ones))

@@ -86,15 +86,17 @@ def test_the_digest_is_the_same_on_both_databases_and_whatever_our_ids_are(
 
 def test_published_reads_the_first_512_sentences_and_splits_by_example(database: Database) -> None:
     long = [[f"Sentence {number} of many." for number in range(600)]]
-    add_world(database, {"p1": (long, {"r1": Cited("sentence", [1, 512, 513, 600], by_example="train")})})
+    cited = {"r1": Cited("sentence", [1, 512, 513, 600], by_example="train")}
+    add_world(database, {"p1": (long, cited), "p2": ([["One."]], {"r2": Cited("one", [1])})})
     asked = read(database, "published")
     assert [(one.part, np.flatnonzero(one.labels).tolist()) for one in asked.examples] == [
-        ("train", [0, 511])
+        ("train", [0, 511]),
+        ("test", [0]),
     ]
     assert len(asked.documents[0].sentences) == 512
     with database.read() as session:
         assert session.fetch_arrow(asked.select_paper_texts(("train",))).num_rows == 512
-        assert session.fetch_arrow(asked.select_paper_texts(("test",))).num_rows == 0
+        assert session.fetch_arrow(asked.select_paper_texts(("test",))).num_rows == 1
     assert len(read(database).documents[0].sentences) == 600
 
 
@@ -170,6 +172,9 @@ def test_what_a_user_may_not_ask_is_explained(database: Database) -> None:
     run(database, RunRequest("sciqfs", "sentence_bm25", corpus="toy"))
     with pytest.raises(UnknownNameError, match="unknown measure 'nDCG@10'; known: AP, "):
         evaluate(database, "sciqfs", measures=["nDCG@10"])
+    change(database, "UPDATE summary_splits SET part = 'dev' WHERE part = 'test' AND scheme = 'by_paper'")
+    with pytest.raises(BenchmarkError, match=r"by_paper of toy has no test example \(5 dev, 1 train\)"):
+        run(database, RunRequest("sciqfs", "sentence_tfidf", corpus="toy"))
     change(database, f"DELETE FROM summary_labels WHERE labeller = '{CORRECTED}'")
     with pytest.raises(
         BenchmarkError, match="no example of toy has the labeller 'greedy rouge2 f rouge_score"

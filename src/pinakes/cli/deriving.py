@@ -59,6 +59,8 @@ def derive_summaries(
     ] = 0,
     min_sentences: Annotated[int, typer.Option(help="Sentences that an example's paper has at least.")] = 1,
     seed: Annotated[int, typer.Option(help="Of both splits.")] = 1,
+    test: Annotated[float, typer.Option(help="Share of the examples, or of their papers, to test.")] = 0.1,
+    dev: Annotated[float, typer.Option(help="Share of them to choose models by.")] = 0.1,
     jobs: Annotated[int, typer.Option(help="Processes that split and label.")] = 1,
     as_published: Annotated[
         bool, typer.Option("--as-published", help="Also the labels of the published dataset.")
@@ -73,7 +75,8 @@ def derive_summaries(
     from pinakes.texts.summaries.request import SummaryRequest
 
     labellers = choose_labellers(labeller or (), as_published=as_published)
-    request = SummaryRequest(corpus, splitter, labellers, min_positives, min_sentences, jobs, seed)
+    shares = (test, dev)
+    request = SummaryRequest(corpus, splitter, labellers, min_positives, min_sentences, jobs, seed, *shares)
     with common.connect() as database:
         made = derive_summaries(database, request, progress=common.show_progress())
     print_summaries(made, as_json=common.json)

@@ -18,7 +18,7 @@ def choose(database: Database, benchmark: Benchmark, corpus: str | None, produce
     Raises:
         InputError: no corpus is named, or it has examples of several producers and none is named.
         UnknownNameError: there is no such corpus or producer.
-        BenchmarkError: the corpus has no examples, or none with labels or sides of the mode.
+        BenchmarkError: the corpus has no examples, none with labels or sides of the mode, or none to test.
     """
     with database.read() as session:
         known = _count_examples(session, benchmark)
@@ -34,6 +34,7 @@ def choose(database: Database, benchmark: Benchmark, corpus: str | None, produce
             )
         chosen = replace(benchmark, corpus=corpus, asked_of=corpus, producers=(producer or producers[0],))
         _require_labels(session, chosen)
+        _require_test(session, chosen)
     return chosen
 
 
@@ -81,3 +82,21 @@ def _require_labels(session: Session, benchmark: Benchmark) -> None:
                 f"{benchmark.mode} asks for; it has {', '.join(map(repr, found)) or 'none'}. Make it with "
                 f"`pinakes derive summaries --corpus {benchmark.corpus}{published}`."
             )
+
+
+def _require_test(session: Session, benchmark: Benchmark) -> None:
+    """Raise `BenchmarkError` where every example is on another side than `test`: nothing would be asked."""
+    mode, view = read_mode(session, benchmark), relate(benchmark, "splits")
+    own = sa.and_(
+        view.c.corpus == benchmark.asked_of,
+        view.c.producer.in_(benchmark.producers),
+        view.c.scheme == mode.scheme,
+    )
+    counted = sa.select(view.c.part, sa.func.count()).where(own).group_by(view.c.part).order_by(view.c.part)
+    parts = dict(session.stream_rows(counted))
+    if "test" not in parts:
+        held = ", ".join(f"{count} {part}" for part, count in parts.items())
+        raise BenchmarkError(
+            f"the split {mode.scheme} of {benchmark.asked_of} has no test example ({held}): the corpus is "
+            f"too small for it. `pinakes derive summaries --corpus {benchmark.corpus} --test 0.5` takes more."
+        )
