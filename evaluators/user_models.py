@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pinakes.evaluators.base import REQUIRED, Cutoff, Family, Floats, Measure, over_ranks
 from pinakes.evaluators.judged_ranks import JudgedRanks
@@ -37,7 +38,8 @@ def rank_biased_precision(ranks: JudgedRanks, measure: Measure) -> Floats:
         kept &= ranks.rank <= last
     query, gains = ranks.query[kept], ranks.grade[kept] if rel is None else np.ones(np.count_nonzero(kept))
     added = np.bincount(query, weights=gains * patience ** (ranks.rank[kept] - 1), minlength=ranks.queries)
-    return added * (1 - patience) / (1 - patience**RANKS if is_whole else 1.0)
+    values: Floats = added * (1 - patience) / (1 - patience**RANKS if is_whole else 1.0)
+    return values
 
 
 def by_goes_on(goes_on: GoesOn) -> Callable[[JudgedRanks, Measure], Floats]:
@@ -68,25 +70,31 @@ def _read_gains(ranks: JudgedRanks, measure: Measure, part: slice) -> Floats:
     return gains
 
 
+def _goes_further(measure: Measure) -> NDArray[np.bool_]:
+    """Whether each rank stands before the cutoff."""
+    before: NDArray[np.bool_] = float(measure.cutoff or 0) > _RANK
+    return before
+
+
 def _until_enough(gains: Floats, measure: Measure) -> Floats:
     """BPM (Zhang et al. 2017): until the gains are `T`, or the cutoff is reached."""
     has_less = np.cumsum(gains, axis=1) < measure.value_of("T")
-    return (has_less & (measure.cutoff > _RANK)).astype(np.float64)
+    return np.where(has_less & _goes_further(measure), 1.0, 0.0)
 
 
 def _by_discount(_gains: Floats, measure: Measure) -> Floats:
     """SDCG: DCG's discounts up to the cutoff, scaled to add up to 1."""
-    return np.where(measure.cutoff > _RANK, np.log2(_RANK + 1) / np.log2(_RANK + 2), 0.0)
+    return np.where(_goes_further(measure), np.log2(_RANK + 1) / np.log2(_RANK + 2), 0.0)
 
 
 def _unless_found(gains: Floats, measure: Measure) -> Floats:
     """NERR8, equation 8 of Azzopardi et al. (2021): unless the paper satisfies, up to the cutoff."""
-    return np.where(measure.cutoff > _RANK, 1 - gains, 0.0)
+    return np.where(_goes_further(measure), 1 - gains, 0.0)
 
 
 def _unless_found_or_late(gains: Floats, measure: Measure) -> Floats:
     """NERR9, equation 9: the same, less likely further down."""
-    return np.where(measure.cutoff > _RANK, _RANK / (_RANK + 1) * (1 - gains), 0.0)
+    return np.where(_goes_further(measure), _RANK / (_RANK + 1) * (1 - gains), 0.0)
 
 
 def _unless_found_or_impatient(gains: Floats, measure: Measure) -> Floats:

@@ -17,7 +17,7 @@ def ask(
 ) -> dict[tuple[str, str], float]:
     """What ir-measures gives, each measure asked alone; a query without a value is worth 0."""
     run = {query: order(papers) for query, papers in scores.items() if papers and query in judged}
-    found = {}
+    found: dict[tuple[str, str], float] = {}
     for name in names:
         measure = ir_measures.parse_measure(name)
         values = (

@@ -129,7 +129,7 @@ def _read_default(item: Any) -> str | None:
 def _read_sections(source_id: str, body: Any, taken: list[str]) -> list[dict[str, Any]]:
     """The sections of a body that stands beside an abstract: one text, or parts with a title and a text."""
     if isinstance(body, str):
-        parts = [(None, body.strip())]
+        parts: list[tuple[str | None, str]] = [(None, body.strip())]
     elif isinstance(body, list | tuple) and all(hasattr(part, "text") for part in body):
         parts = [(clean_text(getattr(part, "title", None)), str(part.text).strip()) for part in body]
     else:
