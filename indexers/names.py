@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, TypeVar, get_args
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, show, suggest
 
 Distance = Literal["cosine", "l2", "inner_product"]
 Precision = Literal["fp32", "bf16", "fp16"]
@@ -30,4 +30,5 @@ def require_name(what: str, given: str, known: tuple[Name, ...]) -> Name:
     for name in known:
         if name == given:
             return name
-    raise InputError(f"unknown {what} {given!r}; expected one of {', '.join(known)}.")
+    expected = f"expected one of {', '.join(known)}.{suggest(given, known)}"
+    raise InputError(f"unknown {what} {show(given)}; {expected}")

@@ -45,14 +45,14 @@ LOADERS: Final = {
 }
 
 
-def find_loader(name: str) -> Loader:
-    """The loader of that name.
+def find_loader(name: str, hint: str = "") -> Loader:
+    """The loader of that name; `hint` is what an error says besides.
 
     Raises:
         UnknownNameError: there is none; the message lists the known ones.
     """
     if name not in LOADERS:
-        raise UnknownNameError("loader", name, list(LOADERS))
+        raise UnknownNameError("loader", name, list(LOADERS), hint)
     module, member = LOADERS[name].split(":")
     loader: Loader = getattr(import_module(module), member)
     return loader

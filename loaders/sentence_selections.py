@@ -37,7 +37,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _read_records(file: InputFile) -> Iterator[Accepted | Rejected]:
     first = next(read_lines(file), (0, b""))[1]
-    if first.lstrip().startswith(b"{"):
+    if first.lstrip().startswith((b"{", b"[")):
         return read_json_lines(file, _parse_object)
     return read_table(file, _parse_row, delimiter=",", quoted=True, required=_COLUMNS)
 

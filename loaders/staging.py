@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.errors import MAX_MESSAGE
 from pinakes.schema.batches import Reason as Reason
 from pinakes.schema.batches import UnreadReason as UnreadReason
 
@@ -114,7 +115,7 @@ class RecordError(Exception):
     """A parser's word that a record cannot be accepted; the load goes on, the record is rejected."""
 
     def __init__(self, reason: Reason, message: str) -> None:
-        super().__init__(message)
+        super().__init__(message[:MAX_MESSAGE])
         self.reason: Reason = reason
 
 

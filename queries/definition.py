@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.exhibits import Baseline, Exhibit, read_baselines, read_exhibits
-from pinakes.queries.folders import find_folders, list_own_views, read_file
+from pinakes.queries.folders import find_folders, hint_folders, list_own_views, read_file
 from pinakes.queries.tasks import RANKING, TaskViews, resolve_task
 from pinakes.records import Average
 
@@ -151,7 +151,7 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     """
     known = find_folders("benchmark.toml", folders)
     if name not in known:
-        raise UnknownNameError("benchmark", name, list(known), "More folders: PINAKES_BENCHMARKS.")
+        raise UnknownNameError("benchmark", name, list(known), hint_folders(folders))
     folder = known[name]
     toml = read_file(folder, "benchmark.toml")
     try:

@@ -16,16 +16,30 @@ _RESERVED: Final = frozenset(
 
 
 def find_folders(file: str, folders: Sequence[Path]) -> dict[str, Any]:
-    """The bundled folders and those in the given ones that have that file, by name."""
+    """The bundled folders and those in the given ones that have that file, by name.
+
+    A given folder that is not there holds none: `tell_missing` says so where a name is not found.
+    """
     found: dict[str, Any] = {}
     for parent in (files("pinakes.queries"), *folders):
-        if not parent.is_dir():
-            raise BenchmarkError(f"there is no folder {parent}, which PINAKES_BENCHMARKS names.")
-        for folder in parent.iterdir():
+        for folder in parent.iterdir() if parent.is_dir() else ():
             if folder.joinpath(file).is_file():
                 _check_name(folder.name)
                 found[folder.name] = folder
     return found
+
+
+def tell_missing(folders: Sequence[Path]) -> str:
+    """Which of the given folders are not there, in words; empty where all are."""
+    missing = [folder for folder in folders if not folder.is_dir()]
+    said = [f"{folder.absolute()} is {'a file' if folder.exists() else 'not there'}" for folder in missing]
+    return f"of the folders that PINAKES_BENCHMARKS names, {'; '.join(said)}." if missing else ""
+
+
+def hint_folders(folders: Sequence[Path]) -> str:
+    """Where more benchmarks are looked for, and which of these folders are not there."""
+    missing = tell_missing(folders)
+    return f"More folders: PINAKES_BENCHMARKS{'; ' + missing if missing else '.'}"
 
 
 def _check_name(name: str) -> None:

@@ -19,6 +19,7 @@ from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
+from pinakes.queries.folders import tell_missing
 from pinakes.queries.install_suites import install_suites
 from pinakes.queries.tasks import TaskViews, resolve_task
 from pinakes.schema import (
@@ -33,15 +34,23 @@ from pinakes.schema import (
 from pinakes.settings import Settings, read_settings
 
 
-def initialise(database: Database, settings: Settings | None = None) -> list[str]:
+def initialise(
+    database: Database, settings: Settings | None = None, *, pass_over_missing: bool = False
+) -> list[str]:
     """Make the tables and views that are missing; the benchmarks whose views were made or renewed.
+
+    Args:
+        pass_over_missing: whether a folder of benchmarks that is not there is no error; the caller tells.
 
     Raises:
         SchemaVersionError: the database was made by an older or a newer Pinakes.
-        BenchmarkError: a benchmark's folder is not as it should be.
+        BenchmarkError: a benchmark's folder is not there, or not as it should be.
     """
-    create_schema(database)
     folders = (settings or read_settings()).benchmark_folders
+    missing = "" if pass_over_missing else tell_missing(folders)
+    if missing:
+        raise BenchmarkError(f"{missing} Make it, or name the right one; then start the same command again.")
+    create_schema(database)
     renewed = install_benchmarks(database, folders)
     install_suites(database, folders)
     return renewed

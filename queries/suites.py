@@ -18,7 +18,7 @@ from pinakes.queries.definition import (
     list_benchmarks,
     read_benchmark,
 )
-from pinakes.queries.folders import find_folders, read_file
+from pinakes.queries.folders import find_folders, hint_folders, read_file
 
 AVERAGE: Final = "Average"
 """the mean over all figures of the suite's groups: not of groups, nor of benchmarks"""
@@ -63,7 +63,7 @@ def read_suite(name: str, folders: Sequence[Path] = ()) -> Suite:
     """
     known = find_folders("suite.toml", folders)
     if name not in known:
-        raise UnknownNameError("suite", name, list(known), "More folders: PINAKES_BENCHMARKS.")
+        raise UnknownNameError("suite", name, list(known), hint_folders(folders))
     if name in list_benchmarks(folders):
         raise BenchmarkError(f"{name} names a suite and a benchmark; expected two names.")
     text = read_file(known[name], "suite.toml")

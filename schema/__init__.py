@@ -28,6 +28,7 @@ from pinakes.schema.create import SCHEMA_VERSION as SCHEMA_VERSION
 from pinakes.schema.create import check_schema as check_schema
 from pinakes.schema.create import comment_on_view as comment_on_view
 from pinakes.schema.create import create_schema as create_schema
+from pinakes.schema.create import has_tables as has_tables
 from pinakes.schema.papers import absent_variants as absent_variants
 from pinakes.schema.papers import author_signatures as author_signatures
 from pinakes.schema.papers import authors as authors

@@ -78,6 +78,12 @@ def check_schema(database: Database) -> None:
         _refuse_other_version(session)
 
 
+def has_tables(database: Database) -> bool:
+    """Whether the database has Pinakes tables, of any version."""
+    with database.read() as session:
+        return find_version(session) is not None
+
+
 def find_version(session: Session) -> int | None:
     """The version of the tables in the database; None where there are none."""
     query = (

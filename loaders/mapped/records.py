@@ -24,7 +24,7 @@ from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
 from pinakes.loaders.reading.gathering import is_unicode, reject_record
-from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
 from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
@@ -174,8 +174,14 @@ def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[
 def read_lines(
     file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
 ) -> Iterator[Batch]:
-    """The objects of a JSON Lines file; a value is a text: a string itself, anything else as JSON."""
+    """The objects of a JSON Lines file; a value is a text: a string itself, anything else as JSON.
+
+    Those of a file that is one JSON array are read too.
+    """
     taker = _Taker(columns, constants)
+    if is_json_array(file):
+        yield from _read_array(file, taker, first_row)
+        return
     for block in (part for whole in read_blocks(file) for part in cut_block(whole, first_row)):
         origins = LineOrigins(block)
         numbers: list[int] = []
@@ -190,6 +196,19 @@ def read_lines(
         if rows_in:
             ends = (block.first_byte, block.end_byte)
             yield Batch(taker.drain(numbers), block.last_line, rows_in, rejected, origins, True, *ends)
+
+
+def _read_array(file: InputFile, taker: _Taker, first_row: int) -> Iterator[Batch]:
+    def take(record: dict[str, Any]) -> Rows:
+        taker.take_values(record)
+        return {}
+
+    for records in _gather(read_json_array(file, take), first_row):
+        accepted = {record.row_number: record for record in records if isinstance(record, Accepted)}
+        rejected = [record for record in records if isinstance(record, Rejected)]
+        ends = (records[0].first_byte, records[-1].end_byte)
+        table = taker.drain(accepted)
+        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, True, *ends)
 
 
 def open_parquet(file: InputFile) -> pq.ParquetFile:

@@ -22,7 +22,7 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.blocks import Block, LineOrigins, read_blocks
 from pinakes.loaders.reading.columns import NotPlainError
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.json_records import parse_json_object
+from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, CutLine
 from pinakes.loaders.staging import (
@@ -65,7 +65,13 @@ class Layout:
 def read_columnar(
     file: InputFile, first_row: int, layout: Layout, *, block_bytes: int | None = None
 ) -> Iterator[Chunk]:
-    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines."""
+    """The records of a JSON Lines file from the `first_row`-th line on, a chunk for each block of lines.
+
+    A JSON array of objects is read record by record, in the time that this takes.
+    """
+    if is_json_array(file):
+        yield from gather_chunks(read_json_array(file, layout.parse), first_row=first_row)
+        return
     seen = SeenIds()
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:

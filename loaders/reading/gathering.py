@@ -258,7 +258,7 @@ def _find_fault(value: Any, type_: pa.DataType | None) -> str | None:
     if type_ is not None:
         return _find_number_fault(value, type_)
     if not isinstance(value, str):
-        return f"is no text: {value!r}"
+        return f"is no text: {value!r:.80}"
     # Postgres has no NUL character in a text, and both databases hold the same rows.
     if "\x00" in value:
         return "holds a NUL character"
@@ -272,14 +272,14 @@ def _find_number_fault(value: Any, type_: pa.DataType) -> str | None:
     ('is no whole number: True', 'is no finite number: nan')
     """
     if pa.types.is_boolean(type_):
-        return None if isinstance(value, bool) else f"is neither true nor false: {value!r}"
+        return None if isinstance(value, bool) else f"is neither true nor false: {value!r:.80}"
     if pa.types.is_floating(type_):
         is_finite = type(value) in (int, float) and math.isfinite(value)
-        return None if is_finite else f"is no finite number: {value!r}"
+        return None if is_finite else f"is no finite number: {value!r:.80}"
     if type(value) is not int:
-        return f"is no whole number: {value!r}"
+        return f"is no whole number: {value!r:.80}"
     limit = 1 << type_.bit_width - 1
-    return None if -limit <= value < limit else f"is out of range: {value}"
+    return None if -limit <= value < limit else f"is out of range: {value!r:.80}"
 
 
 def is_unicode(value: str) -> bool:

@@ -12,7 +12,7 @@ import orjson
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, iterate_members
-from pinakes.loaders.reading.compression import decompress
+from pinakes.loaders.reading.compression import BrokenStreamError, decompress
 from pinakes.loaders.reading.finding import LINES, is_line_file
 from pinakes.loaders.reading.streams import (
     RAW_BYTES,
@@ -28,6 +28,7 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_
 
 MAX_MEMBER_BYTES: Final = 64 << 20
 _READ_BYTES: Final = 1 << 18
+_HEAD_BYTES: Final = 1 << 12
 _BLANK: Final = b" \t\r\n"
 # No group repeats possessively: before Python 3.11.5 one that fails half-way does not go back (gh-106052).
 _STRING: Final = rb'[^"\\]*+(?:\\.[^"\\]*+)*'
@@ -55,10 +56,26 @@ def read_json(file: InputFile) -> dict[str, Any]:
 def read_json_lines(
     file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
-    """The records of a JSON Lines file: what `parse` makes of each object; anything else is rejected."""
+    """The records of a JSON Lines file: what `parse` makes of each object; anything else is rejected.
+
+    A file that is one JSON array of objects is read as `read_json_array` does.
+    """
+    if is_json_array(file):
+        yield from read_json_array(file, parse)
+        return
     for number, first_byte, line in read_lines_at(file):
         parse_line = partial(_parse_json_line, line, parse)
         yield take_record(number, f"line {number}", line, parse_line, first_byte)
+
+
+def is_json_array(file: InputFile) -> bool:
+    """Whether a file begins as a JSON array of objects does; False where it cannot be read so far."""
+    try:
+        with open_stream(file) as stream:
+            head = stream.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
+    except BrokenStreamError:
+        return False  # whoever reads it says how far it is whole
+    return head[:1] == b"[" and head[1:].lstrip(_BLANK)[:1] in (b"{", b"]")
 
 
 def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
@@ -101,6 +118,9 @@ def parse_json_object(raw: bytes) -> dict[str, Any]:
         value = orjson.loads(raw) if not isinstance(raw, CutLine) else None
     except orjson.JSONDecodeError as error:
         decode_utf8(raw)  # which says so where it is no UTF-8
+        if raw.strip() in _CLOSING:
+            said = "the record goes on in the next line; expected one line a record, as `jq -c .` writes them"
+            raise RecordError("not_json", said) from error
         raise RecordError("not_json", str(error)) from error
     if isinstance(raw, CutLine):
         decode_utf8(raw)

@@ -194,7 +194,7 @@ def _parse_judgment(line: bytes, columns: Sequence[str], split: str, assessor: s
     row = {"grade": "1"} | dict(zip(columns, values, strict=True))
     grade = _parse_grade(row["grade"])
     if grade is None:
-        raise RecordError("invalid_value", f"the grade {row['grade']!r} is no whole number")
+        raise RecordError("invalid_value", f"the grade {row['grade']!r:.80} is no whole number")
     judgment = make_judgment(row["query_id"], row["source_id"], grade, split, assessor=assessor)
     return {"judgments": [judgment]}
 

@@ -25,8 +25,7 @@ from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.json_records import read_json_array, read_json_lines
-from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.scirepeval.records import DESCRIBED, TaskFile
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
@@ -102,13 +101,6 @@ def _name_part(file: InputFile) -> tuple[str, str]:
     return (folders[-1] if folders else ""), path.stem
 
 
-def _read_json(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
-    # Both an array and JSON Lines are published under the name `.json`.
-    with open_stream(file) as stream:
-        is_array = stream.read(100).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    return read_json_array(file, parse) if is_array else read_json_lines(file, parse)
-
-
 def read_parquet(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
     """The records of a Parquet file: what `parse` makes of each row, column -> value."""
     if file.path is None or file.member is not None:
@@ -143,7 +135,7 @@ def _parse_row(row: dict[str, Any], parse: Parse) -> Rows:
 
 _READERS: Final[dict[str, Callable[[InputFile, Parse], Iterator[Accepted | Rejected]]]] = {
     "lines": read_json_lines,
-    "json": _read_json,
+    "json": read_json_lines,  # an array too
     "table": partial(read_table, delimiter=",", quoted=True),
     "parquet": read_parquet,
 }

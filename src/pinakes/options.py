@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import NoneType
 from typing import Any, Final, TypeVar, cast, get_args
 
-from pinakes.errors import InputError, UnknownNameError
+from pinakes.errors import InputError, UnknownNameError, show, suggest
 
 Value = str | int | float | bool | None
 Declared = TypeVar("Declared")
@@ -65,7 +65,8 @@ class Option:
         """
         value = self._convert(text)
         if value is None or (self.choices and value not in self.choices) or not self._is_in_range(value):
-            raise InputError(f"option of {of}: {self.name} is {text!r}; expected {self.expected}.")
+            meant = suggest(text, self.choices)
+            raise InputError(f"option of {of}: {self.name} is {show(text)}; expected {self.expected}.{meant}")
         return value
 
     def _convert(self, text: str) -> Value:
@@ -126,21 +127,29 @@ def _find_type(annotation: Any) -> type[Any]:
 
 
 def read_options(
-    declared: type[Declared], of: str, given: Mapping[str, str], fixed: Mapping[str, str] | None = None
+    declared: type[Declared],
+    of: str,
+    given: Mapping[str, str],
+    fixed: Mapping[str, str] | None = None,
+    elsewhere: Mapping[str, str] | None = None,
 ) -> Declared:
     """The options that were given, with the defaults for the others; `of` names what they are of.
 
-    `fixed` are values that nobody else may set.
+    `fixed` are values that nobody else may set; `elsewhere` says of an option that there is not where it is.
 
     Raises:
         UnknownNameError: there is no option of that name, or it is fixed; the message lists the others.
         InputError: a value is not one that its option can have.
     """
-    return declared(**parse_options(list_options(declared), of, given, fixed))
+    return declared(**parse_options(list_options(declared), of, given, fixed, elsewhere))
 
 
 def parse_options(
-    known: Sequence[Option], of: str, given: Mapping[str, str], fixed: Mapping[str, str] | None = None
+    known: Sequence[Option],
+    of: str,
+    given: Mapping[str, str],
+    fixed: Mapping[str, str] | None = None,
+    elsewhere: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The values of the options that were given or are fixed, as `read_options`.
 
@@ -151,7 +160,7 @@ def parse_options(
     free = [one.name for one in known if one.name not in fixed]
     unknown = sorted(given.keys() - set(free))
     if unknown:
-        raise UnknownNameError(f"option of {of}", unknown[0], free)
+        raise UnknownNameError(f"option of {of}", unknown[0], free, (elsewhere or {}).get(unknown[0], ""))
     texts = {**fixed, **given}
     return {one.name: one.read(of, texts[one.name]) for one in known if one.name in texts}
 

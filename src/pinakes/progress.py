@@ -19,6 +19,10 @@ class Progress(Protocol):
         ...
 
 
+def say_nothing(_line: str) -> None:
+    """Take a line for the user, and keep it."""
+
+
 class Silent:
     """Says nothing."""
 

@@ -13,7 +13,7 @@ class Settings:
     """The settings of one process.
 
     Attributes:
-        database_url: a SQLAlchemy URL (`PINAKES_DATABASE_URL`).
+        database_url: a SQLAlchemy URL or a DuckDB file's path (`PINAKES_DATABASE_URL`); not checked here.
         index_folder: where side indexes lie (`PINAKES_INDEX_FOLDER`); None: beside a DuckDB file.
         benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
             separated by the system's path separator).
@@ -36,7 +36,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     index_folder = given.get("PINAKES_INDEX_FOLDER")
     folders = given.get("PINAKES_BENCHMARKS", "")
     return Settings(
-        database_url=given.get("PINAKES_DATABASE_URL") or DEFAULT_DATABASE_URL,
+        database_url=given.get("PINAKES_DATABASE_URL", DEFAULT_DATABASE_URL),
         index_folder=Path(index_folder) if index_folder else None,
         benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from pinakes.database import Database, connect, connect_read_only
-from pinakes.errors import DatabaseBusyError, DatabaseError
+from pinakes.database import Database, connect, connect_read_only, connect_to_fill
+from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
 
 HOLD = """
 import sys
@@ -80,10 +80,95 @@ def test_another_kind_of_database_is_refused(url: str) -> None:
         connect(url)
 
 
-@pytest.mark.parametrize("url", ["pinakes.duckdb", "/tmp/x"])
-def test_what_is_no_url_is_refused(url: str) -> None:
-    with pytest.raises(DatabaseError, match=f"'{url}' is not a database URL; expected duckdb:///FILE"):
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("pinakes", r"'pinakes' is not a database URL; expected a DuckDB file, .* Did you mean ./pinakes?"),
+        ("data/pinakes", r"Did you mean ./data/pinakes?"),
+        ("duckdb:pinakes.duckdb", "is not a database URL"),
+        ("duckdb:/pinakes.duckdb", "is not a database URL"),
+        ("postgresql://me@host:none/x", "is not a database URL"),
+        ("postgresql:/me:secret@host/x", "is not a database URL"),
+        ("", "is empty"),
+        (" ", "is empty"),
+        ("duckdb://pinakes.duckdb", "two slashes.* three before a relative path, duckdb:///pinakes.duckdb"),
+        ("duckdb://data/x.duckdb", "duckdb:///data/x.duckdb"),
+        ("postgress://me@host/x", "not in 'postgress'; .* Did you mean postgresql?"),
+        ("duckbd:///x", "Did you mean duckdb?"),
+    ],
+)
+def test_what_is_no_address_is_refused(
+    url: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DatabaseError, match=told.replace("?", r"\?")) as caught:
         connect(url)
+    assert "secret" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_variable_is_no_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PINAKES_DATABASE_URL", "")
+    with pytest.raises(DatabaseError, match="PINAKES_DATABASE_URL, is empty"):
+        connect()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("given", ["x.duckdb", "./x.duckdb", "../here/x.duckdb", "~/x.duckdb", "{}/x.duckdb"])
+def test_the_path_of_a_file_is_as_good_as_its_url(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(here))
+    for address in (given.format(here), Path(given.format(here))):
+        with connect(address) as database:
+            assert database.name == "duckdb"
+        assert [file.name for file in here.iterdir()] == ["x.duckdb"]
+        (here / "x.duckdb").unlink()
+    monkeypatch.setenv("PINAKES_DATABASE_URL", given.format(here))
+    with connect() as database:
+        assert Path(str(database.url.database)).resolve() == here / "x.duckdb"
+
+
+def test_a_home_folder_is_one_in_a_url_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with connect("duckdb:///~/x.duckdb"):
+        assert (tmp_path / "x.duckdb").exists()
+
+
+def test_a_file_is_made_where_that_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "x.duckdb"
+    with pytest.raises(DatabaseError, match=f"there is no database file {file}; `pinakes load` or"):
+        connect(file, create=False)
+    assert not file.exists()
+    connect(file).close()
+    connect(file, create=False).close()
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_new_file_that_stays_empty_is_taken_away_again(tmp_path: Path, is_empty: bool) -> None:
+    file = tmp_path / "x.duckdb"
+
+    def fail() -> None:
+        with connect_to_fill(file, lambda _database: is_empty) as database:
+            with database.begin() as session:
+                session.execute("CREATE TABLE numbers (n INTEGER)")
+            raise InputError("there is no such source")
+
+    with pytest.raises(InputError, match="no such source"):
+        fail()
+    assert file.exists() is not is_empty
+
+
+def test_a_file_that_was_there_stays_however_empty(tmp_path: Path) -> None:
+    file = tmp_path / "x.duckdb"
+    connect(file).close()
+    with connect_to_fill(file, lambda _database: True):
+        pass
+    assert file.exists()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
@@ -93,12 +178,12 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.duckdb").write_bytes(b"This is a text, not a database. " * 1_000)
-    with pytest.raises(DatabaseError, match="not a valid DuckDB database file"):
+    with pytest.raises(DatabaseError, match=rf"^{tmp_path}/x.duckdb is not a valid DuckDB database"):
         connect(f"duckdb:///{tmp_path / 'x.duckdb'}")
 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match="does not answer as it should"):
+    with pytest.raises(DatabaseError, match=f"{tmp_path} is a folder; .* as {tmp_path}/pinakes.duckdb"):
         connect(f"duckdb:///{tmp_path}")
 
 
@@ -208,7 +293,9 @@ def test_reading_alone_touches_no_other_file(duckdb_url: str, tmp_path: Path, st
 
 
 def test_reading_alone_makes_no_file(duckdb_url: str) -> None:
-    with pytest.raises(DatabaseError, match=r"there is no database file .*; make one with `pinakes init`"):
+    with pytest.raises(
+        DatabaseError, match=r"no database file /.*; `pinakes load` or `pinakes init` makes one"
+    ):
         connect_read_only(duckdb_url)
     assert not Path(str(sa.make_url(duckdb_url).database)).exists()
 

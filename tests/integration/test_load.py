@@ -259,7 +259,7 @@ def test_a_corpus_that_is_not_loaded_is_refused(database: Database, tmp_path: Pa
 
 
 def test_unknown_loaders_and_options_list_the_known_ones(database: Database) -> None:
-    with pytest.raises(UnknownNameError, match="unknown loader 'bier'; known: aan, acl-anthology"):
+    with pytest.raises(UnknownNameError, match=r"unknown loader 'bier'; known: .*beir, .*mean beir"):
         load(database, LoadRequest("bier"))
     with pytest.raises(
         UnknownNameError, match="unknown option of the loader trec 'splits'; known: split, unknown"

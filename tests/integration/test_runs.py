@@ -281,7 +281,7 @@ def test_hits_are_the_same_however_many_are_stored_at_once(
 def test_unknown_names_list_the_known_ones(untouched: Database, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="unknown benchmark 'no'; known: cranfield, csfcube"):
         run(untouched, RunRequest("no", "bm25"))
-    with pytest.raises(UnknownNameError, match=r"unknown system 'bm26'; known: .*bm25, .*minilm, .*tfidf"):
+    with pytest.raises(UnknownNameError, match=r"unknown system 'bm26'; .* and \d+ more.* mean bm25"):
         run(untouched, RunRequest("synthetic", "bm26"))
     with pytest.raises(UnknownNameError, match="template for papers 'no'; known: abstract, scirepeval"):
         run(untouched, RunRequest("synthetic", "bm25", paper_template="no"))

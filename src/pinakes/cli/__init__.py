@@ -29,7 +29,7 @@ from pinakes.cli import (
     systems,
 )
 from pinakes.cli.options import ENVIRONMENT
-from pinakes.errors import PinakesError
+from pinakes.errors import PinakesError, clean
 
 INTERRUPTED: Final = 130
 _GROUPS: Final = (
@@ -90,7 +90,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     try:
         app(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
-        typer.echo(f"pinakes: {error}", err=True)
+        typer.echo(f"pinakes: {clean(str(error))}", err=True)
         return 1
     except SystemExit as end:  # Typer's way out of everything, whichever click it carries
         code = end.code if isinstance(end.code, int) else int(end.code is not None)

@@ -32,9 +32,10 @@ def demo(
     from pinakes.report.gather import gather_report
     from pinakes.report.present.report import print_report, write_report
 
+    common.warn_of_missing_folders()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "pinakes.duckdb"
-    with connect(f"duckdb:///{file}") as database:
+    with connect(file) as database:
         common.say(f"database: {file}")
         _load(database, papers, common)
         _rank(database, common)
@@ -49,7 +50,7 @@ def _load(database: "Database", papers: int, common: CommonOptions) -> None:
     from pinakes.load.load import LoadRequest, load
     from pinakes.queries.install import initialise
 
-    initialise(database)
+    initialise(database, pass_over_missing=True)
     request = LoadRequest("synthetic", options={"papers": str(papers), "seed": "1"})
     summary = load(database, request, progress=common.show_progress())
     counts = f"{summary.rows_loaded} loaded + {summary.rows_rejected} rejected"

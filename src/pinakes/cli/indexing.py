@@ -67,7 +67,7 @@ def index(
         raise InputError("--producer and --mode are of a benchmark; leave them out for a corpus.")
     with common.connect() as database:
         given: dict[str, Any] = {
-            "options": choices.for_database(database),
+            "options": choices.for_database(database, common.say),
             "progress": common.show_progress(),
             **asdict(templates),
         }
@@ -104,7 +104,7 @@ def index_faiss(
     from pinakes.index.approximate import FaissRequest, index_faiss
 
     with common.connect() as database:
-        options = choices.for_database(database)
+        options = choices.for_database(database, common.say)
         request = FaissRequest(faiss.corpus, faiss.system, faiss.kind, options, paper_template, faiss.threads)
         summary = index_faiss(database, request, common.show_progress())
     common.print_records([asdict(summary)])
@@ -127,7 +127,7 @@ def index_pgvector(
         summary = index_pgvector(
             database,
             system,
-            choices.for_database(database),
+            choices.for_database(database, common.say),
             m=m,
             ef_construction=ef_construction,
             kind=kind,

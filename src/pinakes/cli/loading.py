@@ -8,7 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, parse_options
-from pinakes.errors import LoadError
+from pinakes.errors import InputError, LoadError
 
 app = CommandGroup()
 
@@ -19,8 +19,9 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.queries.install import initialise
+    from pinakes.schema import has_tables
 
-    with common.connect() as database:
+    with common.connect_to_fill(lambda database: not has_tables(database)) as database:
         changed = initialise(database)
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
 
@@ -58,9 +59,7 @@ class LoadOptions:
 def load(
     loader: Annotated[
         str,
-        typer.Argument(
-            help="The format, as s2orc or beir; a wrong name lists them all. Or ir-datasets:DATASET."
-        ),
+        typer.Argument(help="The format, as s2orc or beir; `help` lists them all. Or ir-datasets:DATASET."),
     ],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
@@ -68,7 +67,9 @@ def load(
     common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
+    from pinakes.load.corpus import holds_no_load
     from pinakes.load.load import LoadRequest, choose_loader, load
+    from pinakes.loaders.registry import LOADERS
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
@@ -85,9 +86,12 @@ def load(
         options.jobs,
         options.on_error,
     )
+    common.warn_of_missing_folders()
+    if source is None and loader in LOADERS and loader not in ("synthetic", "ir-datasets"):
+        raise InputError(f"the loader {loader} needs a source: `pinakes load {loader} FILE_OR_FOLDER`.")
     choose_loader(request)  # before a database is made for nothing
-    with common.connect() as database:
-        initialise(database)
+    with common.connect_to_fill(holds_no_load) as database:
+        initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())
     print_load(summary, as_json=common.json)
     if summary.rejected_share > options.max_rejects:

@@ -9,13 +9,15 @@ has the options of every field of `CommonOptions` but `--quiet`, where the param
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin
 
 import typer
-from typer.models import CommandFunctionType
+from typer.models import ArgumentInfo, CommandFunctionType, OptionInfo
+
+from pinakes.errors import InputError
 
 
 class Omit:
@@ -55,6 +57,7 @@ def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def take(**given: Any) -> None:
+        _refuse_empty(parameters, given)
         for name, (kind, names) in sets.items():
             given[name] = kind(**{option: given.pop(option) for option in names})
         command(**given)
@@ -62,6 +65,29 @@ def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     take.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     take.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return take
+
+
+def _refuse_empty(parameters: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> None:
+    """Raise `InputError` for a text that is empty, where the command has no empty text for its default.
+
+    Else a variable of a script that is not set would be taken for an option that was left out.
+    """
+    for parameter in parameters:
+        value, default = given[parameter.name], parameter.default
+        is_empty = value == "" or (isinstance(value, list | tuple) and "" in value)
+        if is_empty and not (isinstance(default, str) and not default.strip()):
+            raise InputError(f"{_spell(parameter)} is empty; give it a value, or leave it out.")
+
+
+def _spell(parameter: inspect.Parameter) -> str:
+    """An option or argument as the command line has it."""
+    for note in get_args(parameter.annotation):
+        if isinstance(note, ArgumentInfo):
+            return note.metavar or parameter.name.upper()
+        if isinstance(note, OptionInfo):
+            declared = (one for one in note.param_decls or () if one.startswith("--"))
+            return next(declared, f"--{parameter.name.replace('_', '-')}")
+    return parameter.name
 
 
 def _read_set(annotation: Any) -> tuple[type | None, list["Field[Any]"]]:

@@ -3,13 +3,14 @@
 An option without a variable of its own here has one by Typer's rule: PINAKES_<COMMAND>_<OPTION>.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, show
 from pinakes.progress import Progress, Silent
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -23,8 +24,8 @@ DatabaseUrl = Annotated[
     str | None,
     typer.Option(
         envvar="PINAKES_DATABASE_URL",
-        help="SQLAlchemy URL of the database: duckdb:///FILE or postgresql://USER@HOST/NAME. "
-        "Default: duckdb:///pinakes.duckdb.",
+        help="The database: a DuckDB file, as pinakes.duckdb, or a URL, duckdb:///FILE or "
+        "postgresql://USER@HOST/NAME. Default: pinakes.duckdb in this folder.",
     ),
 ]
 Wait = Annotated[
@@ -67,7 +68,8 @@ HeadlineMeasure = Annotated[
 Precision = Annotated[
     str,
     typer.Option(
-        help="An encoder's precision: fp32, bf16, fp16, or auto (bf16 where the device computes it faster)."
+        help="An encoder's precision: fp32, bf16, fp16, or auto: that of its stored vectors, else bf16 where "
+        "the device computes it faster."
     ),
 ]
 Distance = Annotated[
@@ -104,16 +106,32 @@ class CommonOptions:
     json: Json = False
 
     def connect(self) -> "Database":
-        """The database, to be closed by `with`; a DuckDB file is made where it is missing."""
+        """The database, to be closed by `with`; a DuckDB file that is missing is an error."""
         from pinakes.database import connect
 
-        return connect(self.db, wait_s=self.wait)
+        self.warn_of_missing_folders()
+        return connect(self.db, wait_s=self.wait, create=False)
+
+    def connect_to_fill(self, is_empty: Callable[["Database"], bool]) -> AbstractContextManager["Database"]:
+        """The database; a DuckDB file that is made for it, and is empty in the end, is taken away again."""
+        from pinakes.database import connect_to_fill
+
+        return connect_to_fill(self.db, is_empty, wait_s=self.wait)
 
     def connect_read_only(self) -> "Database":
         """The database, where nothing can be changed."""
         from pinakes.database import connect_read_only
 
+        self.warn_of_missing_folders()
         return connect_read_only(self.db, wait_s=self.wait)
+
+    def warn_of_missing_folders(self) -> None:
+        """Say which folders of benchmarks are not there; what needs one of theirs fails by itself."""
+        from pinakes.queries.folders import tell_missing
+        from pinakes.settings import read_settings
+
+        missing = tell_missing(read_settings().benchmark_folders)
+        self.say(*([f"pinakes: warning: {missing}"] if missing else []))
 
     def show_progress(self) -> Progress:
         """A display of progress on stderr, or none."""
@@ -145,14 +163,30 @@ class SystemChoices:
     option: Options = None
     format: Format = None
 
-    def for_database(self, database: "Database", through: str = "exact") -> "SystemOptions":
-        """The options with the folder of the database's side indexes."""
+    def for_database(
+        self, database: "Database", say: Callable[[str], None], through: str = "exact"
+    ) -> "SystemOptions":
+        """The options with the folder of the database's side indexes; what they tell is said once."""
         from pinakes.systems.base import SystemOptions
         from pinakes.workload.benchmark import find_index_folder
 
         folder, parameters = find_index_folder(database), parse_options(self.option)
+        told: set[str] = set()
+
+        def tell(line: str) -> None:
+            if line not in told:
+                told.add(line)
+                say(line)
+
         return SystemOptions(
-            folder, self.precision, self.distance, self.device, parameters, through, format=self.format
+            folder,
+            self.precision,
+            self.distance,
+            self.device,
+            parameters,
+            through,
+            format=self.format,
+            tell=tell,
         )
 
 
@@ -177,6 +211,6 @@ def parse_options(given: Sequence[str] | None) -> dict[str, str]:
     for word in given or ():
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise InputError(f"--option {word!r}: expected name=value.")
+            raise InputError(f"--option {show(word)}: expected name=value.")
         parsed[name] = value
     return parsed

@@ -88,7 +88,7 @@ def run(
     from pinakes.workload.suite import is_suite
 
     with common.connect() as database:
-        options = choices.for_database(database)
+        options = choices.for_database(database, common.say)
         if is_suite(benchmark):
             if asked.corpus or asked.producer:
                 raise InputError("--corpus and --producer are of one benchmark; leave them out for a suite.")
@@ -201,7 +201,7 @@ def cross_format(
     from pinakes.report.present.cross_format import print_cross_format
 
     with common.connect() as database:
-        request = CrossFormatRequest(system, benchmarks, choices.for_database(database), mode)
+        request = CrossFormatRequest(system, benchmarks, choices.for_database(database, common.say), mode)
         scores = cross_format(database, request, progress=common.show_progress())
     print_cross_format(scores, as_json=common.json)
 
@@ -263,7 +263,7 @@ def tune_bm25(
             grid.k1 or K1_GRID,
             grid.b or B_GRID,
             grid.measure,
-            choices.for_database(database),
+            choices.for_database(database, common.say),
             **asdict(templates),
         )
         summary = tune_bm25(database, request, progress=common.show_progress())

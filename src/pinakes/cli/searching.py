@@ -60,7 +60,7 @@ def search(
             given.k,
             PaperFilter(given.year_from, given.year_to, given.venue, given.field, given.min_citations),
             paper_template,
-            choices.for_database(database, given.through),
+            choices.for_database(database, common.say, given.through),
             given.paper,
             parse_positions(given.sentences),
         )

@@ -1,17 +1,21 @@
 """From a URL to a `Database`: which backend, how it is opened, how long to wait for its holder."""
 
+import os
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import sqlalchemy as sa
 
+from pinakes.database.address import check_file, find_file, read_address
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
-from pinakes.errors import DatabaseBusyError, DatabaseError
-from pinakes.settings import read_settings
+from pinakes.errors import DatabaseBusyError, PinakesError
+
+Address = str | os.PathLike[str] | sa.URL | None
+"""of a database, as `address.read_address` takes it"""
 
 _POLL_S = 0.2
 STORAGE_VERSION: Final = "v1.2.0"
@@ -34,53 +38,71 @@ _READ_ONLY: Final = {
 
 
 def connect(
-    url: str | sa.URL | None = None, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
+    url: Address = None,
+    *,
+    wait_s: float = 0.0,
+    sleep: Callable[[float], None] = time.sleep,
+    create: bool = True,
 ) -> Database:
-    """The database at a SQLAlchemy URL, open for reading and writing.
+    """The database at a SQLAlchemy URL or in a DuckDB file, open for reading and writing.
 
     Args:
-        url: as `duckdb:///file.duckdb` or `postgresql://user@host/name`; None: `PINAKES_DATABASE_URL`, or
-            `duckdb:///pinakes.duckdb`.
+        url: as `duckdb:///file.duckdb`, `file.duckdb` or `postgresql://user@host/name`; None:
+            `PINAKES_DATABASE_URL`, or `duckdb:///pinakes.duckdb`.
         wait_s: how many seconds to wait while another process holds the DuckDB file.
         sleep: what waits, in seconds.
+        create: whether a DuckDB file that is missing is made; else it is an error.
 
     Raises:
         DatabaseBusyError: another process holds the DuckDB file; the message names it.
-        DatabaseError: the URL is of another kind, or nothing answers there.
+        DatabaseError: the URL is of another kind, nothing answers there, or there is no such file.
     """
-    return _open(_parse(url), wait_s=wait_s, sleep=sleep, read_only=False)
+    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=create)
 
 
 def connect_read_only(
-    url: str | sa.URL | None = None, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
+    url: Address = None, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
 ) -> Database:
     """The database, opened so that nothing can be written: neither to it nor, from DuckDB, to any file.
 
     Errors are those of `connect`; a DuckDB file that does not exist is not made.
     """
-    return _open(_parse(url), wait_s=wait_s, sleep=sleep, read_only=True)
+    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=False, read_only=True)
 
 
-def _parse(url: str | sa.URL | None) -> sa.URL:
-    given = url or read_settings().database_url
+@contextmanager
+def connect_to_fill(
+    url: Address, is_empty: Callable[[Database], bool], *, wait_s: float = 0.0
+) -> Iterator[Database]:
+    """The database; a DuckDB file that this made, and that is empty in the end, is taken away again.
+
+    Errors are those of `connect`.
+    """
+    address = read_address(url)
+    file = find_file(address)
+    if file is not None:
+        check_file(file, must_exist=False)
+    is_new = file is not None and not file.exists()
+    left_empty = False
     try:
-        parsed = sa.make_url(given)
-    except sa.exc.ArgumentError as error:
-        raise DatabaseError(
-            f"{given!r} is not a database URL; expected duckdb:///FILE or postgresql://USER@HOST/NAME."
-        ) from error
-    kind = parsed.get_backend_name()
-    if kind == "duckdb":
-        return parsed
-    if kind in ("postgresql", "postgres"):
-        return parsed.set(drivername="postgresql+psycopg")
-    raise DatabaseError(
-        f"Pinakes keeps its tables in DuckDB or Postgres, not in {kind!r}; expected a URL as "
-        "duckdb:///FILE or postgresql://USER@HOST/NAME."
-    )
+        with connect(address, wait_s=wait_s) as database:
+            try:
+                yield database
+            finally:
+                with suppress(PinakesError):  # what is raised above says more
+                    left_empty = is_new and is_empty(database)
+    finally:
+        if left_empty and file is not None:
+            for made in (file, file.with_name(f"{file.name}.wal")):
+                made.unlink(missing_ok=True)
 
 
-def _open(url: sa.URL, *, wait_s: float, sleep: Callable[[float], None], read_only: bool) -> Database:
+def _open(
+    url: sa.URL, *, wait_s: float, sleep: Callable[[float], None], create: bool, read_only: bool = False
+) -> Database:
+    file = find_file(url)
+    if file is not None:
+        check_file(file, must_exist=not create)
     database = _make(url, read_only=read_only)
     waited_s = 0.0
     while True:
@@ -101,7 +123,6 @@ def _open(url: sa.URL, *, wait_s: float, sleep: Callable[[float], None], read_on
 
 def _make(url: sa.URL, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
-        _check_duckdb_file(url, must_exist=read_only)
         backend = DuckdbBackend()
         engine = sa.create_engine(url, connect_args=_READ_ONLY if read_only else _READ_WRITE)
         if not read_only:
@@ -116,15 +137,3 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
 def _hide_progress_bar(connection: Any, _record: Any) -> None:
     # Else a program without a file, as in `python -c`, finds DuckDB's progress bar in its standard output.
     connection.execute("SET enable_progress_bar = false")
-
-
-def _check_duckdb_file(url: sa.URL, *, must_exist: bool) -> None:
-    if url.database in (None, "", ":memory:"):
-        return
-    file = Path(str(url.database))
-    if not file.parent.is_dir():
-        raise DatabaseError(f"the folder {file.parent} does not exist; make it, or choose another --db.")
-    if must_exist and not file.exists():
-        raise DatabaseError(
-            f"there is no database file {file}; make one with `pinakes init` or choose another --db."
-        )

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import duckdb
 import sqlalchemy as sa
@@ -11,6 +12,16 @@ import sqlalchemy as sa
 from pinakes.errors import DatabaseBusyError, DatabaseError
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
+
+_FILE: Final = re.compile(r'file "([^"]+)"')
+_FILE_FAULTS: Final = {
+    "not a valid DuckDB database file": "is not a valid DuckDB database file, and is left as it is; choose "
+    "another --db.",
+    "Permission denied": "may not be opened by this user; ask for the right to write it and its folder, or "
+    "choose another --db.",
+    "Read-only file system": "is on a file system that cannot be written to; choose another --db.",
+}
+"""what DuckDB says of a file -> what is wrong with the file, behind its name"""
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -61,6 +72,10 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
         )
+    for fault, told in _FILE_FAULTS.items():
+        if fault in message:
+            named = _FILE.search(message)
+            return DatabaseError(f"{named[1] if named else 'the file'} {told}")
     unreachable: tuple[type[Exception], ...] = (
         duckdb.IOException,
         duckdb.ConnectionException,
@@ -68,7 +83,7 @@ def explain(error: Exception) -> DatabaseError | None:
     )
     if isinstance(original, unreachable):
         return DatabaseError(
-            f"the database does not answer as it should: {message.strip()} Once it does, start the same "
-            "command again: what is in stays in."
+            f"the database does not answer as it should: {message.strip().rstrip('.?')}. Once it does, start "
+            "the same command again: what is in stays in."
         )
     return None

@@ -6,8 +6,9 @@ from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.options import parse_options
 from pinakes.progress import Progress, Silent
-from pinakes.systems.base import SystemOptions
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.schema import check_schema
+from pinakes.systems.base import SystemOptions, note_stored
+from pinakes.vectors.encoding import start_session
 from pinakes.vectors.indexes.base import VectorIndexSummary
 from pinakes.vectors.indexes.faiss_side import build_faiss_index
 from pinakes.vectors.indexes.pgvector import build_pgvector
@@ -42,8 +43,8 @@ def index_faiss(
     choice = replace(request.options, own_format=SEARCH).choice
     template = request.paper_template or find_own_templates(request.system, choice)[1]
     reader = _find_reader(request.system, choice)
-    encoder = _start(reader.encoder, request.options)
     scope = add_prefix(open_corpus(database, request.corpus, template), reader.prefix)
+    encoder = start_session(reader.encoder, note_stored(database, request.options))
     stored = encoder.find(database, f"pinakes index {scope.requested_as}")
     known = list_build_options(request.kind)
     return build_faiss_index(
@@ -77,7 +78,8 @@ def index_pgvector(
         RunError: the encoder has made no vector yet.
     """
     reader = _find_reader(system, replace(options, own_format=SEARCH).choice)
-    encoder = _start(reader.encoder, options)
+    check_schema(database)
+    encoder = start_session(reader.encoder, note_stored(database, options))
     return build_pgvector(
         database,
         encoder.find(database, "pinakes index --corpus NAME"),
@@ -95,7 +97,3 @@ def _find_reader(system: str, choice: FormatChoice) -> Reader:
     if len(readers) > 1:
         raise InputError(f"{system} is a mean of several encoders; expected one, whose vectors are indexed.")
     return readers[0]
-
-
-def _start(system: str, options: SystemOptions) -> EncoderSession:
-    return EncoderSession(system, precision=options.precision, distance=options.distance)

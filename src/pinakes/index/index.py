@@ -6,7 +6,7 @@ from pinakes.database import Database
 from pinakes.errors import UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
-from pinakes.systems.base import IndexSummary, SystemOptions, choose_options
+from pinakes.systems.base import IndexSummary, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_ability, require_one
 from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
@@ -44,7 +44,7 @@ def index(
     benchmark = replace(open_benchmark(database, benchmark_name), mode=mode)
     benchmark = choose_corpus(database, benchmark, corpus, producer)
     options = choose_options(benchmark, options or SystemOptions(find_index_folder(database)))
-    task, system = find_task(benchmark), find_system(system_name, options)
+    task, system = find_task(benchmark), find_system(system_name, note_stored(database, options))
     require_one(system, task.needs, f", which the task {task.name} needs")
     templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
@@ -68,8 +68,8 @@ def index_corpus(
         IndexingError: a model or a text cannot be used.
     """
     options = replace(options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
-    system = find_system(system_name, options)
-    require_ability(system, "index_corpus")
     own_template = find_own_templates(system_name, options.choice)[1]
     scope = open_corpus(database, corpus, paper_template or own_template)
+    system = find_system(system_name, note_stored(database, options))
+    require_ability(system, "index_corpus")
     return system.index_corpus(database, scope, progress or Silent())

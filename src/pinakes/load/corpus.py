@@ -1,17 +1,19 @@
 """The corpus that a load fills: its row is made, or brought up to date."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import sqlalchemy as sa
 
-from pinakes.database import Session
+from pinakes.database import Database, Session
 from pinakes.errors import InputError, UnknownNameError
+from pinakes.load.sources import list_sources
 from pinakes.loaders.base import Loader
-from pinakes.loaders.registry import find_loader
-from pinakes.schema import corpora, next_id
+from pinakes.loaders.registry import LOADERS, find_loader
+from pinakes.schema import corpora, has_tables, load_batches, next_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,22 @@ class LoadRequest:
 
 def choose_loader(request: LoadRequest) -> Loader:
     """The loader of a request; `UnknownNameError` lists the known loaders, or the options that it knows."""
-    loader = find_loader(request.loader)
+    loader = find_loader(request.loader, "" if request.loader in LOADERS else _hint(request.loader))
     unknown = sorted(set(request.options) - set(loader.options))
     if unknown:
         raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
     return loader
+
+
+def _hint(name: str) -> str:
+    """What was probably meant by a name that is no loader's."""
+    dataset = next((source for source in list_sources() if source.name == name), None)
+    if dataset is not None:
+        return f"{name} is a dataset: `pinakes fetch {name}`, then `pinakes load {dataset.loader} {name}`."
+    with suppress(OSError):  # of a name that is too long for a path
+        if name.strip() and Path(name).exists():
+            return f"The loader comes before its source: `pinakes load LOADER {name}`."
+    return ""
 
 
 def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
@@ -79,3 +92,11 @@ def find_corpus(session: Session, name: str) -> int:
     if name not in ids:
         raise UnknownNameError("corpus", name, list(ids))
     return int(ids[name])
+
+
+def holds_no_load(database: Database) -> bool:
+    """Whether no batch of any file is in, nor a table to hold one."""
+    if not has_tables(database):
+        return True
+    with database.read() as session:
+        return session.first(sa.select(load_batches.c.batch_id).limit(1)) is None

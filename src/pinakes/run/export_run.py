@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import InputError
+from pinakes.errors import InputError, show
 from pinakes.queries.definition import require_task
 from pinakes.queries.relations import select_judgments
 from pinakes.queries.tasks import RANKING
@@ -70,7 +70,7 @@ def _run_lines(database: Database, run_id: int, tag: str, header: list[str]) -> 
 
 def _word(identifier: str) -> str:
     if identifier.split() != [identifier]:
-        raise InputError(f"the id {identifier!r} holds white space, which separates columns in TREC files.")
+        raise InputError(f"the id {show(identifier)} has white space, which separates columns in TREC files.")
     return identifier
 
 

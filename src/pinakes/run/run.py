@@ -20,7 +20,7 @@ from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
-from pinakes.systems.base import SystemDescription, SystemOptions, choose_options
+from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_one
 from pinakes.tasks.base import (
     Answers,
@@ -80,7 +80,7 @@ def run(
     task = find_task(benchmark)
     options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
     check_distance(benchmark, options.distance)
-    system = find_system(request.system, options)
+    system = find_system(request.system, note_stored(database, options))
     require_one(system, task.needs, f", which the task {task.name} needs")
     if request.depth is not None and task.answers is not hits:
         raise InputError(f"a depth is of rankings; {benchmark.name} has the task {task.name}.")

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
-from pinakes.errors import InputError, UnknownNameError
+from pinakes.errors import InputError, UnknownNameError, show
 
 _WORDS: Final = {int: "a whole number", str: "a text", Path: "a path"}
 
@@ -136,5 +136,5 @@ def _check(name: str, declared: Declared, value: Any) -> Any:
     if isinstance(value, int) and option.minimum is not None and value < option.minimum:
         raise InputError(f"{name} is {value}; expected at least {option.minimum}.")
     if option.choices and value not in option.choices:
-        raise InputError(f"{name} is {value!r}; expected one of {', '.join(option.choices)}.")
+        raise InputError(f"{name} is {show(value)}; expected one of {', '.join(option.choices)}.")
     return value

@@ -19,7 +19,7 @@ from pinakes.queries.relations import read_template
 from pinakes.queries.sentence_relations import ABSTRACT
 from pinakes.schema import corpora, papers, sentences
 from pinakes.search.filter import PaperFilter, find_pool
-from pinakes.systems.base import CorpusQuery, System, SystemOptions
+from pinakes.systems.base import CorpusQuery, System, SystemOptions, note_stored
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder
 from pinakes.workload.readers import SEARCH
@@ -79,7 +79,7 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     options = replace(request.options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
     template = request.paper_template or find_own_templates(request.system, options.choice)[1]
     scope = open_corpus(database, request.corpus, template)
-    system = _find_searcher(request, options)
+    system = _find_searcher(request, note_stored(database, options))
     pool = find_pool(database, scope.corpus, request.wanted)
     ties = _tie_order(database, scope.corpus)
     if request.paper is None:

@@ -1,6 +1,6 @@
 """What a ranking system is: it says what decides its scores and what it can do, indexes, and ranks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
@@ -13,8 +13,9 @@ from pinakes.database import Database
 from pinakes.errors import PinakesError
 from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.names import EXACT
-from pinakes.progress import Progress
+from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import Benchmark
+from pinakes.vectors.precisions import list_encoders
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import FormatChoice
 from pinakes.workload.scope import CorpusScope
@@ -73,6 +74,8 @@ class SystemOptions:
         fixed: those of its options that a named baseline sets, and that nobody else may.
         format: the code, or SRCH, whose embeddings are asked for; None: those of `own_format`.
         own_format: the format of what asks, set by what runs a benchmark or searches; None: it has none.
+        stored: the encoders that the database has vectors of, set by what asks; `auto` chooses by them.
+        tell: what takes a line for the user, as which precision `auto` takes.
     """
 
     index_folder: Path
@@ -84,6 +87,8 @@ class SystemOptions:
     fixed: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
     own_format: str | None = None
+    stored: frozenset[str] = frozenset()
+    tell: Callable[[str], None] = say_nothing
 
     @property
     def choice(self) -> FormatChoice:
@@ -98,6 +103,12 @@ class SystemOptions:
         ' --option analysis=words'
         """
         return "".join(f" --option {name}={value}" for name, value in self.parameters.items())
+
+
+def note_stored(database: Database, options: SystemOptions) -> SystemOptions:
+    """The options with the names of the encoders that the database has vectors of, which `auto` goes by."""
+    with database.read() as session:
+        return replace(options, stored=list_encoders(session))
 
 
 def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:

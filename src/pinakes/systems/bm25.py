@@ -20,6 +20,13 @@ from pinakes.workload.scope import CorpusScope
 WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {"title_abstract": {"text": 1.0, "title": 0.25}}
 """of the fields of a document, by template"""
 
+ELSEWHERE: Final = dict.fromkeys(
+    ("k1", "b", "analysis", "formula", "trained_on"),
+    "bm25 has k1 1.2 and b 0.75 compiled into tantivy; sparse_bm25 takes k1, b, analysis, formula and "
+    "trained_on: --system sparse_bm25 --option k1=0.9.",
+)
+"""an option that is none of tantivy's -> where it is one"""
+
 
 def _count_field(database: Database, scope: CorpusScope, field: str, analysis: Analysis) -> TermStatistics:
     texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None)
@@ -34,7 +41,7 @@ class Bm25System(LexicalSystem):
     own_options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, name: str, options: SystemOptions) -> None:
-        read_options(NoOptions, name, options.parameters, options.fixed)
+        read_options(NoOptions, name, options.parameters, options.fixed, ELSEWHERE)
         super().__init__(name, options, english_analysis())
 
     def _weights(self, template: str) -> Mapping[str, float]:

@@ -37,7 +37,7 @@ from pinakes.systems.base import (
 )
 from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
 from pinakes.systems.rankings import report_rankings
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import EncoderSession, start_session
 from pinakes.vectors.members import (
     Member,
     Stored,
@@ -85,7 +85,7 @@ class DenseSystem(System):
         encoders: dict[str, EncoderSession] = {}
         for reader in (*readers.queries, *readers.papers):
             if reader.encoder not in encoders:
-                encoders[reader.encoder] = _start(reader.encoder, options)
+                encoders[reader.encoder] = start_session(reader.encoder, options)
         self._options, self._asked_as = options, name
         self._queries = start_members(encoders, readers.queries)
         self._papers = start_members(encoders, readers.papers)
@@ -281,10 +281,6 @@ def _split_options(options: SystemOptions) -> tuple[dict[str, str], Mapping[str,
     known = {one.name for one in list_options(DenseOptions)}
     own = {name: value for name, value in options.parameters.items() if name in known}
     return own, {name: value for name, value in options.parameters.items() if name not in known}
-
-
-def _start(name: str, options: SystemOptions) -> EncoderSession:
-    return EncoderSession(name, precision=options.precision, device=options.device, distance=options.distance)
 
 
 def _choose_distance(encoders: list[EncoderSession]) -> Distance:

@@ -6,7 +6,7 @@ An encoder at another precision is another encoder, with a table of its own, so 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import sqlalchemy as sa
@@ -22,8 +22,9 @@ from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, Distance, Precision, require_name
-from pinakes.progress import Progress
+from pinakes.progress import Progress, say_nothing
 from pinakes.schema import vectors_table
+from pinakes.vectors.precisions import choose_stored, list_encoders, list_precisions
 from pinakes.vectors.stored import (
     StoredEncoder,
     count_texts,
@@ -42,6 +43,9 @@ Encode = Callable[[Iterable[tuple[uuid.UUID, str]]], Iterable[EncodedBatch[uuid.
 class EncoderSession:
     """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision.
 
+    `auto` is the precision that the encoder is stored at, where `stored`, the names of a database's encoders,
+    has it; else the fastest. `tell` takes a line where it is not the fastest, or not the only one.
+
     Attributes:
         distance: as requested, else as the encoder's makers compare vectors, else the cosine.
     """
@@ -53,13 +57,19 @@ class EncoderSession:
         precision: str = "auto",
         device: str | None = None,
         distance: str | None = None,
+        stored: frozenset[str] = frozenset(),
+        tell: Callable[[str], None] = say_nothing,
     ) -> None:
         chosen = require_name("precision", precision, PRECISION_CHOICES)
         self.source = resolve_model(requested_as)
         self.requested_as = requested_as
         self.devices = (device or choose_device()).split(",")
         self.device = self.devices[0]
-        self.precision: Precision = choose_precision(self.device) if chosen == "auto" else chosen
+        self.precision: Precision = (
+            choose_stored(self.source.name, choose_precision(self.device), stored, tell)
+            if chosen == "auto"
+            else chosen
+        )
         preset = self.source.preset
         requested = distance or (preset and preset.distance) or "cosine"
         self.distance: Distance = require_name("distance", requested, DISTANCES)
@@ -133,8 +143,24 @@ class EncoderSession:
     def _find(self, session: Session, command: str) -> StoredEncoder:
         stored = find_encoder(session, self.table_name)
         if stored is None:
-            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {command}.")
+            others = self.name_others(session)
+            raise RunError(f"no text was encoded by {self.table_name} yet; do it with {command}.{others}")
         return stored
+
+    def name_others(self, session: Session, texts: sa.Select[Any] | None = None) -> str:
+        """` What is stored …`: the other precisions that have vectors; of all the texts, if any are given."""
+        names = list_encoders(session)
+        found = [one for one in list_precisions(self.source.name, names) if one != self.precision]
+        if texts is not None:
+            found = [one for one in found if self._covers(session, one, texts)]
+        asked = " or ".join(f"--precision {one}" for one in found)
+        return f" What is stored is of {' and '.join(found)}: ask for it with {asked}." if found else ""
+
+    def _covers(self, session: Session, precision: Precision, texts: sa.Select[Any]) -> bool:
+        stored = find_encoder(session, f"{self.source.name}_{precision}")
+        return stored is not None and not count_texts(
+            session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
+        )
 
     def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
         """The stored encoder, which has a vector for every text.
@@ -147,11 +173,48 @@ class EncoderSession:
             missing = count_texts(
                 session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
             )
+            others = self.name_others(session, texts) if missing else ""
         if missing:
             raise RunError(
-                f"{missing} texts have no vector of {self.table_name}; encode them with {command}."
+                f"{missing} texts have no vector of {self.table_name}; encode them with {command}.{others}"
             )
         return stored
+
+
+class EncoderOptions(Protocol):
+    """What is said of an encoder, as `EncoderSession` takes it."""
+
+    @property
+    def precision(self) -> str:
+        """`auto`, or one of `PRECISIONS`."""
+
+    @property
+    def device(self) -> str | None:
+        """As `cuda:0`; None: CUDA where there is a device."""
+
+    @property
+    def distance(self) -> str | None:
+        """How vectors are compared; None: as the encoder's makers do."""
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """The encoders that the database has vectors of."""
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """What takes a line for the user."""
+
+
+def start_session(name: str, options: EncoderOptions) -> EncoderSession:
+    """The encoder of that name as the options have it."""
+    return EncoderSession(
+        name,
+        precision=options.precision,
+        device=options.device,
+        distance=options.distance,
+        stored=options.stored,
+        tell=options.tell,
+    )
 
 
 def _write_all(

@@ -182,7 +182,7 @@ def _take_numbers(benchmark: Benchmark, query_ids: list[str], given: list[Any]) 
     for query_id, value in zip(query_ids, given, strict=True):
         if isinstance(value, str):
             raise BenchmarkError(
-                f"{benchmark.name}.examples has the text {value!r} for {query_id}; expected a number."
+                f"{benchmark.name}.examples has the text {value!r:.80} for {query_id}; expected a number."
             )
     values = np.array([float(value) for value in given], dtype=np.float64)
     if not np.isfinite(values).all():

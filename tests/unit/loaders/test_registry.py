@@ -14,6 +14,8 @@ def test_every_entry_is_a_loader_of_that_name(name: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    message = f"unknown loader 'bier'; known: {', '.join(sorted(LOADERS))}"
+    message = f"unknown loader 'nothing'; known: {', '.join(sorted(LOADERS))}"
     with pytest.raises(UnknownNameError, match=f"^{message}$"):
+        find_loader("nothing")
+    with pytest.raises(UnknownNameError, match=r"known: .*\bbeir, .* and \d+ more\. Did you mean beir"):
         find_loader("bier")

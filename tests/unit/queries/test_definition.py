@@ -199,6 +199,8 @@ def test_a_name_that_cannot_be_a_schema_is_refused(tmp_path: Path, name: str) ->
         list_benchmarks([write_benchmark(tmp_path, name=name)])
 
 
-def test_a_folder_of_benchmarks_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BenchmarkError, match=r"there is no folder .*/none, which PINAKES_BENCHMARKS names"):
-        list_benchmarks([tmp_path / "none"])
+def test_a_folder_of_benchmarks_that_is_not_there_holds_none_and_is_named(tmp_path: Path) -> None:
+    nowhere = tmp_path / "none"
+    assert list_benchmarks([nowhere]) == list_benchmarks()
+    with pytest.raises(UnknownNameError, match=rf"PINAKES_BENCHMARKS names, {nowhere} is not there\."):
+        read_benchmark("own", [nowhere])

@@ -24,7 +24,7 @@ from pinakes.systems.base import (
     SystemOptions,
 )
 from pinakes.systems.extractors.documents import list_documents
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import start_session
 from pinakes.vectors.sentence_texts import read_document_vectors, read_query_vectors, select_texts
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.summaries import SummaryQuestions
@@ -41,9 +41,7 @@ class SentenceSimilarity(System):
     def __init__(self, name: str, options: SystemOptions) -> None:
         read_options(NoOptions, name, options.parameters)
         kind, _, encoder = name.partition(":")
-        self._encoder = EncoderSession(
-            encoder, precision=options.precision, device=options.device, distance=options.distance
-        )
+        self._encoder = start_session(encoder, options)
         self.name = f"{kind}:{self._encoder.source.name}"
 
     def index(self, database: Database, workload: SummaryQuestions, progress: Progress) -> IndexSummary:

@@ -153,7 +153,10 @@ class SentencesInContext:
         with database.read() as session:
             stored = find_encoder(session, self._table_name)
             if stored is None:
-                raise RunError(f"no sentence was encoded by {self._table_name} yet; do it with {command}.")
+                others = encoder.name_others(session)
+                raise RunError(
+                    f"no sentence was encoded by {self._table_name} yet; do it with {command}.{others}"
+                )
             table = sentence_vectors_table(stored.name, stored.dimensions)
             missing = count_texts(session, select_missing(_select_contextual(workload), table))
         if missing:

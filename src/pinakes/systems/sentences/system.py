@@ -20,7 +20,7 @@ from pinakes.systems.sentences.matching import Matching, match_best_pair, match_
 from pinakes.systems.sentences.ranking import Comparison, rank_sentences
 from pinakes.systems.sentences.requested import CANDIDATES, describe_candidates, digest_sentences
 from pinakes.systems.sentences.stored import POOLINGS, SentencesAlone, SentencesInContext, SentenceVectors
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import EncoderSession, start_session
 from pinakes.workload.workload import Workload
 
 
@@ -63,12 +63,7 @@ class SentenceSystem(System):
 
     def __init__(self, name: str, options: SystemOptions) -> None:
         own = read_options(self.own_options, name, options.parameters)
-        encoder = EncoderSession(
-            name.partition(":")[2],
-            precision=options.precision,
-            device=options.device,
-            distance=options.distance,
-        )
+        encoder = start_session(name.partition(":")[2], options)
         matching = self._match(own, encoder.device)
         self.name = f"{matching.kind}:{encoder.source.name}"
         self._encoder = encoder

@@ -44,7 +44,7 @@ from pinakes.systems.trained_sentences.options import (
     SentenceTransformerOptions,
     make_plan,
 )
-from pinakes.vectors.encoding import EncoderSession
+from pinakes.vectors.encoding import start_session
 from pinakes.vectors.side_index import Row, SideIndex
 from pinakes.workload.summaries import SummaryQuestions
 
@@ -247,6 +247,4 @@ class SentenceTransformer(SentenceModelSystem):
 def _choose_features(name: str, own: SentenceModelOptions, options: SystemOptions) -> Features:
     if name == TFIDF:
         return TfidfFeatures(own.dimensions)
-    return EncoderFeatures(
-        EncoderSession(name, precision=options.precision, device=options.device, distance=options.distance)
-    )
+    return EncoderFeatures(start_session(name, options))
