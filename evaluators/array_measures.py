@@ -6,10 +6,11 @@ trec_eval do (`numpy.bincount` adds in that order, `numpy.sum` does not), and lo
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from pinakes.errors import EvaluationError
 from pinakes.evaluators.base import Floats
 from pinakes.evaluators.judged_ranks import Integers, JudgedRanks
 
@@ -20,19 +21,41 @@ Kernel = Callable[[JudgedRanks, int, int | None], Floats]
 def average_precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
     """The mean, over all relevant papers, of the precision at their rank; those below the cutoff give 0."""
     query, rank = _relevant(ranks, level, cutoff)
-    return _divide(_add(ranks, query, _count_up(query) / rank), _count_expected(ranks, level))
+    return _divide(_add(ranks, query, count_up(query) / rank), _count_expected(ranks, level))
 
 
 def gain(ranks: JudgedRanks, _level: int, cutoff: int | None) -> Floats:
     """nDCG: gains are grades, over log2(rank + 1); the best order is over all judged papers."""
+    return _normalised_gain(ranks, cutoff, lambda grade: grade)
+
+
+def exponential_gain(ranks: JudgedRanks, _level: int, cutoff: int | None) -> Floats:
+    """nDCG with gains of 2 ** grade - 1, as gdeval has it and Burges et al. (2005).
+
+    Raises `EvaluationError` for a grade whose gain is beyond a double.
+    """
+    return _normalised_gain(ranks, cutoff, raise_grades)
+
+
+def raise_grades(grade: Integers) -> Floats:
+    """2 ** grade - 1 of each grade above 0."""
+    if len(grade) and grade.max() > MOST_RAISED:
+        raise EvaluationError(
+            f"a grade is {grade.max()}, and 2 ** grade is no number above {MOST_RAISED}; choose dcg='log2'"
+        )
+    raised: Floats = np.exp2(grade.astype(np.float64)) - 1
+    return raised
+
+
+def _normalised_gain(ranks: JudgedRanks, cutoff: int | None, gain_of: Callable[[Integers], Any]) -> Floats:
     gained = ranks.grade > 0
     query, rank, grade = _cut(cutoff, ranks.query[gained], ranks.rank[gained], ranks.grade[gained])
-    found = _add(ranks, query, grade / _log2(rank + 1))
+    found = _add(ranks, query, gain_of(grade) / _log2(rank + 1))
     order = np.lexsort((-ranks.judged_grade, ranks.judged_query))
     best_query, best_grade = ranks.judged_query[order], ranks.judged_grade[order]
     best_query, best_grade = best_query[best_grade > 0], best_grade[best_grade > 0]
-    best_query, best_rank, best_grade = _cut(cutoff, best_query, _count_up(best_query), best_grade)
-    return _divide(found, _add(ranks, best_query, best_grade / _log2(best_rank + 1)))
+    best_query, best_rank, best_grade = _cut(cutoff, best_query, count_up(best_query), best_grade)
+    return _divide(found, _add(ranks, best_query, gain_of(best_grade) / _log2(best_rank + 1)))
 
 
 def precision(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
@@ -52,9 +75,9 @@ def r_precision(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
     return _divide(_count(ranks, query[rank <= expected[query]]), expected)
 
 
-def reciprocal_rank(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Floats:
-    """One over the rank of the first relevant paper."""
-    query, rank = _relevant(ranks, level, None)
+def reciprocal_rank(ranks: JudgedRanks, level: int, cutoff: int | None) -> Floats:
+    """One over the rank of the first relevant paper up to the cutoff."""
+    query, rank = _relevant(ranks, level, cutoff)
     first, at = np.unique(query, return_index=True)
     values = np.zeros(ranks.queries)
     values[first] = 1.0 / rank[at]
@@ -73,6 +96,9 @@ def count_relevant(ranks: JudgedRanks, level: int, _cutoff: int | None) -> Float
     """
     return _count_expected(ranks, level)
 
+
+MOST_RAISED: Final = 1000
+"""the highest grade that is taken as a power of 2"""
 
 KERNELS: Final[Mapping[str, Kernel]] = {
     "AP": average_precision,
@@ -116,10 +142,10 @@ def _count(ranks: JudgedRanks, query: Integers) -> Floats:
     return np.bincount(query, minlength=ranks.queries).astype(np.float64)
 
 
-def _count_up(query: Integers) -> Integers:
+def count_up(query: Integers) -> Integers:
     """1, 2, … within each query; queries ascending.
 
-    >>> _count_up(np.array([0, 0, 2])).tolist()
+    >>> count_up(np.array([0, 0, 2])).tolist()
     [1, 2, 1]
     """
     return np.arange(1, len(query) + 1) - np.searchsorted(query, query)

@@ -6,7 +6,7 @@ times faster than it finds an order.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -41,6 +41,18 @@ class JudgedRanks:
     judged_query: Integers
     judged_grade: Integers
     retrieved: Integers
+
+
+def keep_judged(ranks: JudgedRanks) -> JudgedRanks:
+    """The ranks that are left where rankings hold judged papers alone.
+
+    A grade below 0 is none: trec_eval's code takes it for "not judged".
+    """
+    kept = ranks.grade >= 0
+    query, grade = ranks.query[kept], ranks.grade[kept]
+    rank = np.arange(1, len(query) + 1) - np.searchsorted(query, query)
+    retrieved = np.bincount(query, minlength=ranks.queries)
+    return replace(ranks, query=query, rank=rank, grade=grade, retrieved=retrieved)
 
 
 def rank_judged(ranked: RankedColumns, judged: JudgedColumns) -> JudgedRanks:

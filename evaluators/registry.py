@@ -1,24 +1,39 @@
 """Which measures exist: name -> where its family stands, imported when asked for."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from pinakes.errors import EvaluationError, UnknownNameError
 from pinakes.evaluators.base import Family, Measure
-from pinakes.evaluators.naming import build_measure, split_name
+from pinakes.evaluators.naming import WrittenName, build_measure, read_cutoff, split_name
+from pinakes.evaluators.other_names import ALIASES, explain_refusal, find_other_name
 
 FAMILIES: Final[dict[str, str]] = {
     "AP": "pinakes.evaluators.standard:AP",
+    "Accuracy": "pinakes.evaluators.further:ACCURACY",
+    "BPM": "pinakes.evaluators.user_models:BPM",
     "Bpref": "pinakes.evaluators.standard:BPREF",
+    "Compat": "pinakes.evaluators.compatibility:COMPAT",
+    "ERR": "pinakes.evaluators.further:ERR",
+    "INSQ": "pinakes.evaluators.user_models:INSQ",
+    "INST": "pinakes.evaluators.user_models:INST",
     "IPrec": "pinakes.evaluators.standard:IPREC",
+    "Judged": "pinakes.evaluators.further:JUDGED",
+    "NERR10": "pinakes.evaluators.user_models:NERR10",
+    "NERR11": "pinakes.evaluators.user_models:NERR11",
+    "NERR8": "pinakes.evaluators.user_models:NERR8",
+    "NERR9": "pinakes.evaluators.user_models:NERR9",
+    "NumQ": "pinakes.evaluators.further:NUM_Q",
     "NumRel": "pinakes.evaluators.standard:NUM_REL",
     "NumRet": "pinakes.evaluators.standard:NUM_RET",
     "P": "pinakes.evaluators.standard:P",
     "R": "pinakes.evaluators.standard:R",
+    "RBP": "pinakes.evaluators.user_models:RBP",
     "RR": "pinakes.evaluators.standard:RR",
     "Rprec": "pinakes.evaluators.standard:RPREC",
+    "SDCG": "pinakes.evaluators.user_models:SDCG",
     "SetAP": "pinakes.evaluators.standard:SET_AP",
     "SetF": "pinakes.evaluators.standard:SET_F",
     "SetP": "pinakes.evaluators.standard:SET_P",
@@ -38,18 +53,6 @@ FAMILIES: Final[dict[str, str]] = {
 }
 """base name, with % where the cutoff is a share of the pool -> "module:object" of a `Family`"""
 
-ALIASES: Final[dict[str, tuple[str, Mapping[str, Any]]]] = {
-    "MAP": ("AP", {}),
-    "MRR": ("RR", {}),
-    "NDCG": ("nDCG", {}),
-    "NumRelRet": ("NumRet", {"rel": 1}),
-    "Precision": ("P", {}),
-    "RPrec": ("Rprec", {}),
-    "Recall": ("R", {}),
-    "SetRelP": ("SetP", {"relative": True}),
-}
-"""another name of ir-measures -> the base and the parameters that it stands for"""
-
 
 def find_family(key: str) -> Family:
     """The family of a base name; `UnknownNameError` lists the known ones."""
@@ -64,16 +67,34 @@ def parse_measure(name: str) -> Measure:
     """The measure that a name stands for.
 
     Scores and reports carry the canonical name, so that two spellings of one measure are one.
-    Raises `UnknownNameError` for an unknown base, `EvaluationError` for parameters that it does not take.
+    Raises `UnknownNameError` for an unknown base, `EvaluationError` for parameters that it does not take, and
+    for a measure that is known and not computed here.
 
     >>> parse_measure("NumRelRet").name
     'NumRet(rel=1)'
     >>> parse_measure("P(judged_only=False, rel=2)@20").name
     'P(rel=2)@20'
+    >>> parse_measure("ndcg_cut_10").name
+    'nDCG@10'
     """
     written = split_name(name)
-    key, implied = ALIASES.get(written.key, (written.key, {}))
-    return build_measure(find_family(key), {**implied, **written.parameters}, written.cutoff)
+    if written.key in FAMILIES:
+        return build_measure(find_family(written.key), written.parameters, written.cutoff)
+    return _parse_other(written)
+
+
+def _parse_other(written: WrittenName) -> Measure:
+    found = find_other_name(written.key, FAMILIES)
+    if found is None:
+        reason = explain_refusal(written.key)
+        if reason:
+            raise EvaluationError(f"measure {written.key} is not computed here: {reason}.")
+        raise UnknownNameError("measure", written.key, [*FAMILIES, *ALIASES])
+    (key, implied), part_of_name = found
+    if part_of_name is not None and written.cutoff is not None:
+        raise EvaluationError(f"{written.key!r} has a cutoff already; leave out @{written.cutoff}")
+    cutoff = written.cutoff if part_of_name is None else read_cutoff(part_of_name)
+    return build_measure(find_family(key), {**implied, **written.parameters}, cutoff)
 
 
 def parse_measures(names: Iterable[str]) -> list[Measure]:

@@ -15,6 +15,7 @@ LOADERS: Final = {
     "csv": "pinakes.loaders.mapped:CSV",
     "drsm": "pinakes.loaders.drsm:LOADER",
     "grobid": "pinakes.loaders.grobid:LOADER",
+    "ir-datasets": "pinakes.loaders.ir_datasets:LOADER",
     "jats": "pinakes.loaders.jats:LOADER",
     "jsonl": "pinakes.loaders.mapped:JSONL",
     "mdcr": "pinakes.loaders.mdcr:LOADER",

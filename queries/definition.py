@@ -14,6 +14,7 @@ from pinakes.queries.tasks import RANKING, TaskViews, resolve_task
 from pinakes.records import Average
 
 _POOLS: Final = ("shared", "per_query", "grouped")
+_UNJUDGED: Final = ("left_out", "error")
 _TEMPLATE: Final = "title_abstract"
 FORMATS: Final = ("CLF", "RGN", "PRX", "SRCH")
 """classification, regression, proximity of papers, ad-hoc search, as SciRepEval writes them"""
@@ -81,6 +82,7 @@ class Benchmark:
         mode: how a run trains and scores: one of `MODES`; no folder says so.
         tuning: whether the queries of `tuning_folds` are asked, in place of the others; no folder says so.
         part: the one pool of a grouped benchmark that is ranked, as a shared one; no folder says so.
+        unjudged: what a query without a judgment is: `left_out` of every score, or an `error`.
         told: the table of benchmark.toml that has the task's name; the task says which keys.
         asked_of: the corpus or selection that a run chose, where it may choose any; no folder says so.
         producers: those of the variants that are asked with; no folder says so.
@@ -125,6 +127,7 @@ class Benchmark:
     mode: str = MODES[0]
     told: Mapping[str, Any] = field(default_factory=dict)
     asked_of: str | None = None
+    unjudged: Literal["left_out", "error"] = "left_out"
     producers: tuple[str, ...] = ()
 
 
@@ -184,6 +187,9 @@ def _check_description(described: Mapping[str, Any], task: TaskViews) -> None:
         raise ValueError("tuning_folds are given without a fold_column")
     if described.get("format") not in (None, *FORMATS):
         raise ValueError(f"format is {described['format']!r}; expected one of {', '.join(FORMATS)}")
+    unjudged = described.get("unjudged", _UNJUDGED[0])
+    if unjudged not in _UNJUDGED:
+        raise ValueError(f"unjudged is {unjudged!r}; expected one of {', '.join(_UNJUDGED)}")
     depth = described.get("depth")
     if depth is not None and (type(depth) is not int or depth < 1):
         raise ValueError(f"depth is {depth!r}; expected 1 or more, or none for the whole pool")
@@ -230,6 +236,7 @@ def _build(
         probe=described.get("probe", {}),
         reloaded_as=described.get("reloaded_as"),
         suite=_read_suite(described.get("suite")),
+        unjudged=described.get("unjudged", _UNJUDGED[0]),
         told=described.get(described.get("task", RANKING), {}),
         **_read_aggregation(described.get("aggregation", {})),
     )

@@ -14,7 +14,8 @@ from pinakes.cli.indexing import DEFAULT_INDEX
 from pinakes.database import Database, connect
 from pinakes.database.read_only import ask
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.evaluators.registry import ALIASES, FAMILIES
+from pinakes.evaluators.other_names import ALIASES
+from pinakes.evaluators.registry import FAMILIES
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader

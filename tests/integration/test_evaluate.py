@@ -136,13 +136,6 @@ def test_scoring_loads_nothing_that_ranks_or_downloads(prepared_duckdb_url: str,
 
 
 WRONG = {
-    "a query without judgments": (
-        {
-            "judgments": "SELECT query_id, paper_id, grade FROM judged_papers "
-            "WHERE query_id = '1_background' AND assessor = 'adjudicated'"
-        },
-        r"query '1_method' is a query with no judged candidate",
-    ),
     "judgments of no query": (
         {"queries": "SELECT query_id, paper_id, text FROM benchmark_queries WHERE query_id = '1_background'"},
         "own.judgments judges query 1_method, which own.queries lacks",

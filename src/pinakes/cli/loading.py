@@ -60,7 +60,10 @@ class LoadOptions:
 
 @app.command()
 def load(
-    loader: Annotated[str, typer.Argument(help="The format, as s2orc or beir; `help` lists them all.")],
+    loader: Annotated[
+        str,
+        typer.Argument(help="The format, as s2orc or beir; `help` lists them all. Or ir-datasets:DATASET."),
+    ],
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,
@@ -73,10 +76,11 @@ def load(
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
+    name, _, dataset = loader.partition(":")
     request = LoadRequest(
-        loader,
+        name,
         source,
-        options.for_loader(),
+        options.for_loader() | ({"dataset": dataset} if dataset else {}),
         options.corpus,
         options.version,
         options.licence,
@@ -88,7 +92,7 @@ def load(
         options.max_rejects,
     )
     common.warn_of_missing_folders()
-    if source is None and loader in LOADERS and loader != "synthetic":
+    if source is None and loader in LOADERS and loader not in ("synthetic", "ir-datasets"):
         raise InputError(f"the loader {loader} needs a source: `pinakes load {loader} FILE_OR_FOLDER`.")
     choose_loader(request)  # before a database is made for nothing
     with common.connect_to_fill(holds_no_load) as database:

@@ -14,7 +14,7 @@ from pinakes.queries.definition import MODES, Benchmark, SuiteMember
 from pinakes.records import Score
 from pinakes.run.stored_runs import find_runs
 from pinakes.schema import score_intervals, scores, suite_intervals
-from pinakes.tasks.base import Resampled, find_task
+from pinakes.tasks.base import Resampled, Unjudged, find_task, find_unjudged, refuse_unjudged
 from pinakes.workload.benchmark import open_benchmark
 
 _COLUMNS: Final = {
@@ -36,6 +36,7 @@ class RunScores:
         intervals: subset and measure -> the interval of the value, low and high, where there is one.
         figure_intervals: number of a figure of the benchmark's suite -> the interval of the figure.
         mode: of the run.
+        unjudged: the benchmark's queries that are left out of every score; none where its task judges all.
     """
 
     run_id: int
@@ -44,6 +45,7 @@ class RunScores:
     intervals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     mode: str = MODES[0]
+    unjudged: Unjudged = field(default_factory=lambda: Unjudged([], 0))
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -55,13 +57,18 @@ def evaluate(
 ) -> list[RunScores]:
     """Score runs of a benchmark and store the scores: all runs and all its measures unless some are named.
 
+    Queries without a judgment are left out, and told beside the scores.
+
     Raises:
         UnknownNameError: the benchmark's task has no such measure.
-        EvaluationError: there is no run, or the answers are not what a measure needs.
+        EvaluationError: there is no run, the answers are not what a measure needs, or queries without a
+            judgment are errors of the benchmark.
     """
     benchmark = open_benchmark(database, benchmark_name)
     chosen = find_runs(database, benchmark_name, run_ids)
     names = measures or benchmark.measures
+    unjudged = find_unjudged(database, benchmark)
+    refuse_unjudged(benchmark, unjudged)
     score_run = find_task(benchmark).open_scoring(database, benchmark, names)
     resample_run = open_resampling(database, benchmark, names)
     results = []
@@ -75,6 +82,7 @@ def evaluate(
             {key: find_interval(values) for key, values in resampled.items()},
             _find_figure_intervals(benchmark, resampled),
             row["mode"],
+            unjudged,
         )
         with database.begin() as session:
             _store(session, benchmark, result)

@@ -18,7 +18,7 @@ from pinakes.run.stored_runs import RunSummary
 from pinakes.schema import runs, suite_runs
 from pinakes.systems.base import SystemOptions
 from pinakes.systems.registry import find_system
-from pinakes.tasks.base import find_task
+from pinakes.tasks.base import describe_unjudged, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.suite import open_suite
 
@@ -201,6 +201,9 @@ def evaluate_suite(database: Database, name: str, *, report: Report = _say_nothi
     for benchmark in _list_run(database, [one.name for one in suite.members]):
         try:
             scored[benchmark] = evaluate(database, benchmark)
+            unjudged = scored[benchmark][0].unjudged
+            if unjudged.query_ids:
+                report(f"{benchmark}: {describe_unjudged(unjudged)}; they are left out of every score")
         except PinakesError as error:
             failed.append(Failure(benchmark, "", str(error)))
             report(f"{benchmark} failed")

@@ -25,7 +25,7 @@ from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.run.stored_runs import find_runs
 from pinakes.schema import published_scores, scores
-from pinakes.tasks.base import find_task
+from pinakes.tasks.base import describe_unjudged, find_task, find_unjudged
 from pinakes.workload.benchmark import open_benchmark
 
 MOST_COMPARED_GROUPS: Final = 6
@@ -86,7 +86,10 @@ def gather_report(
         query_values=values,
         comparisons=[_flatten(pair) for pair in compared.pairs],
         resampled=compared.resampled,
-        warnings=_list_warnings(runs, scored, headline, left_out),
+        warnings=[
+            *_list_unjudged(database, benchmark),
+            *_list_warnings(runs, scored, headline, left_out),
+        ],
         published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
     )
@@ -207,6 +210,11 @@ def _differ_in_data(runs: Iterable[RunRow]) -> bool:
     for run in runs:
         digests.setdefault((run.query_template, run.paper_template), set()).add(run.dataset_digest)
     return any(len(found) > 1 for found in digests.values())
+
+
+def _list_unjudged(database: Database, benchmark: Benchmark) -> list[str]:
+    found = find_unjudged(database, benchmark)
+    return [f"{describe_unjudged(found)}; they are left out of every score."] if found.query_ids else []
 
 
 def _list_warnings(runs: Sequence[RunRow], scored: Sequence[int], measure: str, left_out: int) -> list[str]:

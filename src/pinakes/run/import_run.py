@@ -26,6 +26,7 @@ from pinakes.queries.definition import Benchmark
 from pinakes.run.files import FORMATS, FileHit
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import corpora, hits, load_batches, next_id, papers
+from pinakes.tasks.base import check_judged
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 
@@ -49,6 +50,7 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
         UnknownNameError: no such benchmark or format.
         InputError: a file is not of its format.
         RunError: the files rank an unknown query, an unknown paper, or a paper outside the query's pool.
+        EvaluationError: queries without a judgment are errors of the benchmark.
     """
     if request.format not in FORMATS:
         raise UnknownNameError("format of rankings", request.format, list(FORMATS))
@@ -58,6 +60,7 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
         raise InputError("there is no file to import.")
     started_at, started = clock(), time.monotonic()
     benchmark = open_benchmark(database, request.benchmark)
+    check_judged(database, benchmark)
     workload = read_workload(database, benchmark)
     found = _read_files(request, workload)
     is_shared = workload.benchmark.pool == "shared"

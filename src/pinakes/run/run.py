@@ -22,7 +22,15 @@ from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
 from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_one
-from pinakes.tasks.base import Answers, Questions, Task, check_distance, choose_corpus, find_task
+from pinakes.tasks.base import (
+    Answers,
+    Questions,
+    Task,
+    check_distance,
+    check_judged,
+    choose_corpus,
+    find_task,
+)
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
 
@@ -61,6 +69,7 @@ def run(
         InputError: the system cannot do what the task needs, a depth is asked of what ranks nothing, or a
             corpus is named, or not, where it must not.
         RunError: an index is missing or stale; the message has the command that makes it.
+        EvaluationError: queries without a judgment are errors of the benchmark.
     """
     if request.mode not in MODES:
         raise UnknownNameError("mode", request.mode, list(MODES))
@@ -78,6 +87,7 @@ def run(
     templates = choose_templates(
         benchmark, request.system, request.query_template, request.paper_template, options.format
     )
+    check_judged(database, benchmark)
     questions: Any = task.read(database, benchmark, *templates)  # of the form that the task's systems take
     row = describe_run(questions, system.name, system.describe(database, questions))
     existing = find_run(database, row["run_digest"])

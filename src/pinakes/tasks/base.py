@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,15 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database
-from pinakes.errors import InputError
+from pinakes.errors import EvaluationError, InputError
 from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.records import Score
 from pinakes.schema import runs
+
+MOST_NAMED: Final = 100
+"""how many queries an error names at the most; it counts all"""
 
 ScoreRun = Callable[[int], list[Score]]
 """gives the scores of the run with that id: of single queries, then of subsets of them"""
@@ -28,6 +31,19 @@ ResampleRun = Callable[[int], Resampled]
 """gives what the run with that id is worth in each resample; the same resamples for every run"""
 Answers = Iterator[tuple[sa.Table, pa.Table]]
 """rows of tables"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """The queries of a benchmark that no answer can be scored by.
+
+    Attributes:
+        query_ids: those without a judgment, by id.
+        asked: how many queries there are, judged or not.
+    """
+
+    query_ids: Sequence[str]
+    asked: int
 
 
 class Questions(Protocol):
@@ -91,6 +107,7 @@ class Task:
             that a user names, or not, of a task whose benchmarks read any corpus. None: they name their own.
             Raises `InputError`, `UnknownNameError` or `BenchmarkError` where they cannot be asked.
         distance: the one that vectors are compared by; None: any.
+        find_unjudged: gives the queries that no answer can be scored by. None: there can be none.
     """
 
     name: str
@@ -108,6 +125,7 @@ class Task:
     open_resampling: Callable[[Database, Benchmark, Sequence[str]], ResampleRun] | None = None
     choose: Callable[[Database, Benchmark, str | None, str | None], Benchmark] | None = None
     distance: str | None = None
+    find_unjudged: Callable[[Database, Benchmark], Unjudged] | None = None
 
 
 def find_task(benchmark: Benchmark) -> Task:
@@ -137,6 +155,37 @@ def choose_corpus(
         )
         raise InputError(f"{benchmark.name} {own}; {other}. Leave --corpus out.")
     return benchmark
+
+
+def find_unjudged(database: Database, benchmark: Benchmark) -> Unjudged:
+    """The benchmark's queries that no answer can be scored by: they are left out of every score."""
+    task = find_task(benchmark)
+    return Unjudged([], 0) if task.find_unjudged is None else task.find_unjudged(database, benchmark)
+
+
+def refuse_unjudged(benchmark: Benchmark, found: Unjudged) -> None:
+    """Raise `EvaluationError`, which names the unjudged queries, where the benchmark has them for errors."""
+    if found.query_ids and benchmark.unjudged == "error":
+        raise EvaluationError(
+            f"{describe_unjudged(found, MOST_NAMED)}, and {benchmark.name}/benchmark.toml says that this is "
+            "an error; load their judgments, or take `unjudged` out of it."
+        )
+
+
+def check_judged(database: Database, benchmark: Benchmark) -> None:
+    """Before answers are made: the same, where the benchmark asks for it."""
+    if benchmark.unjudged == "error":
+        refuse_unjudged(benchmark, find_unjudged(database, benchmark))
+
+
+def describe_unjudged(found: Unjudged, named: int = 5) -> str:
+    """How many queries have no judgment, and the first of them by name.
+
+    >>> describe_unjudged(Unjudged(["q1", "q10", "q2"], 9), 2)
+    '3 of 9 queries have no judgment (q1, q10, …)'
+    """
+    names = ", ".join([*found.query_ids[:named], *(["…"] if len(found.query_ids) > named else [])])
+    return f"{len(found.query_ids)} of {found.asked} queries have no judgment ({names})"
 
 
 def check_distance(benchmark: Benchmark, distance: str | None) -> None:

@@ -16,7 +16,7 @@ from tests.writing import COMPRESS
 SOURCES = {
     name: name.replace("-", "_")
     for name in LOADERS
-    if name not in ("csv", "jsonl", "parquet", "synthetic", "openreview")
+    if name not in ("csv", "jsonl", "parquet", "synthetic", "ir-datasets", "openreview")
 } | {
     "openreview": "openreview",
     "openreview as tables": "openreview_tables",

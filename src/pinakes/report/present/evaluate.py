@@ -12,6 +12,7 @@ from pinakes.report.layout import Cell, Table, make_columns, make_row, value_cel
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
+from pinakes.tasks.base import describe_unjudged
 
 _MISSING: Final = {
     "corrected": "A query without an answer counts as zero, a paper without a prediction as wrong.",
@@ -69,8 +70,10 @@ def _value_cell(result: RunScores, subset: str, measure: str, score: Score | Non
     return replace(cell, note=" to ".join(format_value(end, "share", measure) for end in interval))
 
 
-def describe_coverage(results: Iterable[RunScores]) -> Iterator[str]:
-    """A line for each run that did not answer every query."""
+def describe_coverage(results: Sequence[RunScores]) -> Iterator[str]:
+    """A line for queries that no run is scored by, and one for each run that did not answer every query."""
+    for unjudged in [result.unjudged for result in results[:1] if result.unjudged.query_ids]:
+        yield f"{describe_unjudged(unjudged)}; they are left out of every score"
     for result in results:
         of_all = next((score for score in result.aggregates() if score.subset == "all"), None)
         if of_all is not None and of_all.queries_missing:

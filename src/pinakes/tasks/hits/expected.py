@@ -1,4 +1,7 @@
-"""What scores are expected of: a benchmark's queries but those for tuning alone, and their judgments."""
+"""What scores are expected of: a benchmark's judged queries but those for tuning alone, and their judgments.
+
+A query without a judgment is left out of every score, as trec_eval does it, and told by `find_unjudged`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
@@ -13,12 +17,16 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
+from pinakes.tasks.base import Unjudged
 from pinakes.tasks.hits.hits import read_source_id
+
+Queries = Mapping[str, Mapping[str, str | None]]
+"""query id -> grouping column -> value"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """The queries that a score is expected of, and their judgments by query.
+    """The queries that a score is expected of, which are those with a judgment, and their judgments by query.
 
     Attributes:
         query_ids: the queries, by id.
@@ -40,18 +48,25 @@ class Expected:
 def read_expected(database: Database, benchmark: Benchmark) -> Expected:
     """The queries of a benchmark that a score is expected of, with their judgments.
 
-    Raises `EvaluationError` for a judgment of no query, a pair judged twice, or a grade that is no integer.
+    Raises `EvaluationError` for a judgment of no query, a pair judged twice, a grade that is no integer, or
+    where nothing is judged.
     """
     queries = _read_queries(database, benchmark)
-    attributes = {
-        query_id: columns
-        for query_id, columns in sorted(queries.items())
-        if not benchmark.fold_column or columns[benchmark.fold_column] not in benchmark.tuning_folds
-    }
     view = relation(benchmark, "judgments")
     with database.read() as session:
         rows = session.fetch_arrow(
             sa.select(view.c.query_id, view.c.paper_id, view.c.grade).where(view.c.paper_id.is_not(None))
+        )
+    judged = set(pc.unique(rows["query_id"]).to_pylist())
+    attributes = {
+        query_id: columns
+        for query_id, columns in _leave_out_tuning(benchmark, queries).items()
+        if query_id in judged
+    }
+    if not attributes:
+        raise EvaluationError(
+            f"{benchmark.name}.judgments judges none of the {len(queries)} queries of "
+            f"{benchmark.name}.queries; load their relevance list."
         )
     positions = {query_id: position for position, query_id in enumerate(attributes)}
     query = _find_queries(benchmark, rows["query_id"], positions, queries)
@@ -64,7 +79,26 @@ def read_expected(database: Database, benchmark: Benchmark) -> Expected:
     return expected
 
 
-def _read_queries(database: Database, benchmark: Benchmark) -> dict[str, dict[str, str | None]]:
+def find_unjudged(database: Database, benchmark: Benchmark) -> Unjudged:
+    """The queries that a score would be expected of, and that have no judgment."""
+    view = relation(benchmark, "judgments")
+    statement = sa.select(view.c.query_id).where(view.c.paper_id.is_not(None)).distinct()
+    with database.read() as session:
+        judged = {row["query_id"] for row in session.rows(statement)}
+    asked = _leave_out_tuning(benchmark, _read_queries(database, benchmark))
+    return Unjudged([query_id for query_id in asked if query_id not in judged], len(asked))
+
+
+def _leave_out_tuning(benchmark: Benchmark, queries: Queries) -> Queries:
+    """The queries that are not for tuning alone, by id."""
+    return {
+        query_id: columns
+        for query_id, columns in sorted(queries.items())
+        if not benchmark.fold_column or columns[benchmark.fold_column] not in benchmark.tuning_folds
+    }
+
+
+def _read_queries(database: Database, benchmark: Benchmark) -> Queries:
     view = relation(benchmark, "queries")
     columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column)
     names = list(dict.fromkeys(name for name in columns if name))
