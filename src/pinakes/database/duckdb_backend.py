@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.core import RawResult
+from pinakes.database.core import ArrowResult, RawResult
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 
@@ -51,18 +51,28 @@ class DuckdbBackend:
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of the text through DuckDB's cursor."""
-        cursor = _raw(connection).cursor()
-        try:
-            count = len(cursor.extract_statements(text))
-            if count > 1:
-                raise InputError(
-                    f"DuckDB refuses the query: these are {count} statements; expected one query."
-                )
-            cursor.execute(text)
-        except duckdb.Error as error:
-            raise InputError(f"DuckDB refuses the query: {error}") from error
+        cursor = _execute(connection, text)
         columns = [str(column[0]) for column in cursor.description or ()]
         return RawResult(columns, _rows(cursor))
+
+    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+        """The result of the text through DuckDB's record batch reader."""
+        reader = _execute(connection, text).to_arrow_reader(rows)
+        empty = _unify_types(reader.schema.empty_table())
+        return ArrowResult(empty.schema, (_unify_types(pa.Table.from_batches([batch])) for batch in reader))
+
+
+def _execute(connection: sa.Connection, text: str) -> Any:
+    """A cursor over the result of one query."""
+    cursor = _raw(connection).cursor()
+    try:
+        count = len(cursor.extract_statements(text))
+        if count > 1:
+            raise InputError(f"DuckDB refuses the query: these are {count} statements; expected one query.")
+        cursor.execute(text)
+    except duckdb.Error as error:
+        raise InputError(f"DuckDB refuses the query: {error}") from error
+    return cursor
 
 
 def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
