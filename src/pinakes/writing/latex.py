@@ -17,7 +17,6 @@ _ESCAPES: Final = {
     ord("<"): r"\textless{}",
     ord(">"): r"\textgreater{}",
     ord("|"): r"\textbar{}",
-    ord('"'): r"\textquotedbl{}",
 }
 
 
