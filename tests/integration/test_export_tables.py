@@ -22,11 +22,12 @@ from tests.benching import change, count
 from tests.calling import Call
 from tests.writing import write_file
 
-ODD = r"""SELECT 1 AS id, 'a "b", \ %_&#{}~^' AS t, 0.1e0 AS f, TRUE AS b, CAST('2026-03-01 10:00:00.123456+02' AS
-TIMESTAMP WITH TIME ZONE) AS z, CAST('2026-03-01' AS DATE) AS d, CAST(12345678901234567 AS BIGINT) AS n
+ODD = r"""SELECT 1 AS id, 'a "b", \ %_&#{}~^' AS t, 0.1e0 AS f, TRUE AS b,
+CAST('2026-03-01 10:00:00.123456+02' AS TIMESTAMP WITH TIME ZONE) AS z, CAST('2026-03-01' AS DATE) AS d,
+CAST(12345678901234567 AS BIGINT) AS n
 UNION ALL SELECT 2, '', 1e0 / 3, FALSE, NULL, NULL, -1
 UNION ALL SELECT 3, NULL, NULL, NULL, NULL, NULL, NULL ORDER BY id"""
-EXPECTED = {
+EXPECTED: dict[str, list[Any]] = {
     "id": [1, 2, 3],
     "t": ['a "b", \\ %_&#{}~^', "", None],
     "f": [0.1, 1 / 3, None],
@@ -94,8 +95,8 @@ def test_both_databases_write_the_same_bytes(
 def test_every_table_and_view_can_be_written(read_only: Database, tmp_path: Path) -> None:
     with read_only.read() as session:
         names = session.rows(
-            "SELECT table_schema AS home, table_name AS name FROM information_schema.tables WHERE table_schema "
-            "IN (CURRENT_SCHEMA(), 'csfcube', 'mdcr') ORDER BY table_schema, table_name"
+            "SELECT table_schema AS home, table_name AS name FROM information_schema.tables "
+            "WHERE table_schema IN (CURRENT_SCHEMA(), 'csfcube', 'mdcr') ORDER BY table_schema, table_name"
         )
         own = session.scalar("SELECT CURRENT_SCHEMA()")
     assert len(names) > 80

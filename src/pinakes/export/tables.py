@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -56,7 +57,7 @@ def _select(session: Session, name: str) -> str:
     if name not in known:
         raise UnknownNameError("table or view", name, list(known))
     schema, table = known[name]
-    columns = [
+    columns: list[sa.ColumnClause[Any]] = [
         sa.column(row["column_name"])
         for row in session.rows(
             "SELECT column_name FROM information_schema.columns WHERE table_schema = :schema "

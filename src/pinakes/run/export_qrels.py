@@ -38,7 +38,7 @@ def export_qrels(database: Database, benchmark_name: str, path: Path, format_: s
         nonlocal count
         for row in session.stream_rows(select_judgments(benchmark)):
             count += 1
-            yield row  # type: ignore[misc]
+            yield row
 
     with database.read() as session:
         write_lines(path, QRELS_FORMATS[named](judge()))

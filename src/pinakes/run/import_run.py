@@ -116,13 +116,13 @@ def _describe(request: ImportRequest, workload: Workload, found: _Found) -> dict
     if others:
         import_digest = hashlib.sha256(":".join([import_digest, *others]).encode()).hexdigest()
     formats = ",".join(found.formats)
-    decides = (request.benchmark, request.system, formats, request.facet or "", import_digest)
+    decides = [request.benchmark, request.system, formats, request.facet or "", import_digest]
     if request.tag is not None:
-        decides += (request.tag,)
+        decides.append(request.tag)
     return {
         "benchmark": request.benchmark,
         "system": request.system,
-        "run_digest": hashlib.sha256("\0".join(("import", *decides)).encode()).hexdigest(),
+        "run_digest": hashlib.sha256("\0".join(["import", *decides]).encode()).hexdigest(),
         "parameters": "{}",
         "code_version": __version__,
         "dataset_digest": workload.digest,

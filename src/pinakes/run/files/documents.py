@@ -95,8 +95,9 @@ def read_mdcr_scores(file: InputFile, query_ids: Collection[str], _facet: str | 
             value = take_score(score)
         except ValueError as error:
             raise InputError(f"{file.name}: {show(key)}: {error}.") from error
-        for column, cell in zip(rows, (query_id, source_id, value), strict=True):
-            column.append(cell)  # type: ignore[arg-type]
+        rows[0].append(query_id)
+        rows[1].append(source_id)
+        rows[2].append(value)
     return make_rows(*rows)
 
 
