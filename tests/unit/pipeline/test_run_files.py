@@ -152,7 +152,7 @@ REFUSED: dict[str, tuple[str, object, str | None, str]] = {
         "run",
         LONG,
         "csv",
-        r"begins with '\{x{79}' … .*expected a line that names a col",
+        r"begins with '\{x{79}' …; expected a line that names a col",
     ),
     "prose": (
         "README.md",
