@@ -130,6 +130,12 @@ def test_white_space_that_is_not_ascii_is_part_of_an_id(tmp_path: Path) -> None:
     assert [hit[:2] for hit in read(path)] == [("q\u00a01", "d\u2003\u0085")]
 
 
+@pytest.mark.parametrize("query", ["{", "[1]", "<q>", '{"a"', '"'])
+def test_a_query_that_begins_as_json_or_markup_does_is_a_query(tmp_path: Path, query: str) -> None:
+    path = write_file(tmp_path / "run", f"{query} Q0 d 1 1 t\n")
+    assert read(path) == [(query, "d", 1, 1.0)]
+
+
 def test_null_like_texts_are_ids(tmp_path: Path) -> None:
     for path in (
         write_file(tmp_path / "run", "NA Q0 null 1 1 NaN\n"),
@@ -161,7 +167,7 @@ REFUSED: dict[str, tuple[str, object, str | None, str]] = {
         "begins with 'This folder holds', which shows",
     ),
     "an array": ("run.json", [{"a": 1}], None, "shows no format"),
-    "markup": ("run.xml", "<a b c d 1 e>", None, "shows no format"),
+    "markup": ("run.xml", '<a b c="d" e="1">', None, "shows no format"),
     "an underscore in a number": ("run", "q Q0 d 1 1_0 t\n", None, "line 1: the score '1_0' is no number"),
     "line numbers": ("run", "# c\n\nq Q0 d 1 1 t\nq Q0 e\n", None, "run, line 4: 'q Q0 e' .* has 3 columns"),
     "NaN": ("run", "q Q0 d 1 nan t\n", None, "line 1: the score nan is not a finite number"),

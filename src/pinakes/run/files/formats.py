@@ -59,7 +59,7 @@ def recognise(file: InputFile) -> str:
     begin = begin.removeprefix(codecs.BOM_UTF8)
     lines = [line for line in begin.split(b"\n") if line.strip() and not line.startswith(b"#")]
     first = lines[0].strip() if lines else b""
-    found = _recognise_object(begin.lstrip()) if first.startswith(b"{") else _recognise_line(first)
+    found = _recognise_object(begin.lstrip()) or _recognise_line(first)
     if found is None:
         begins = f"begins with {show(first)}" if first else "is empty"
         raise InputError(
@@ -71,7 +71,7 @@ def recognise(file: InputFile) -> str:
 
 
 def _recognise_object(begin: bytes) -> str | None:
-    found = _KEY.match(begin, 1)
+    found = _KEY.match(begin, 1) if begin.startswith(b"{") else None
     return _BY_VALUE.get(found[1]) if found else None
 
 
@@ -80,4 +80,4 @@ def _recognise_line(first: bytes) -> str | None:
     if table is not None:
         return table[0]
     columns = first.split()
-    return "trec" if len(columns) == 6 and not first.startswith((b"[", b"<")) else None
+    return "trec" if len(columns) == 6 and columns[4][-1:] not in b',:}])>"' else None
