@@ -112,7 +112,7 @@ def _rank(database: Database, folder: Path) -> None:
             made = run(database, RunRequest(benchmark, system, options))
         if benchmark in imports:
             file = folder / f"{database.name}-{benchmark}.txt"
-            export_run(database, benchmark, made.run_id, file)
+            export_run(database, made.run_id, file)
             _reverse(file)
             import_run(database, ImportRequest(benchmark, imports[benchmark], [file]))
         evaluate(database, benchmark)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 import typer.main
 
 from pinakes import cli
+from pinakes.cli.exporting import DEFAULT_EXPORT
 from pinakes.cli.indexing import DEFAULT_INDEX
 from pinakes.database import Database, connect
 from pinakes.database.read_only import ask
@@ -136,7 +137,8 @@ def choose_command(command: Any, arguments: list[str]) -> tuple[Any, list[str]]:
         return command, arguments
     if arguments[0] in command.commands:
         return command.commands[arguments[0]], arguments[1:]
-    return command.commands[DEFAULT_INDEX], arguments
+    default = next(name for name in (DEFAULT_INDEX, DEFAULT_EXPORT) if name in command.commands)
+    return command.commands[default], arguments
 
 
 def options_of(name: str) -> set[str]:

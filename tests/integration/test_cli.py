@@ -66,11 +66,11 @@ def test_the_whole_way_from_files_to_scores(database_url: str, tmp_path: Path, c
     assert status.code == 0
     assert [row["system"] for row in status.data["runs"]] == ["bm25", "tfidf"]
     out = tmp_path / "run.txt"
-    exported = call("export-run", "csfcube", out, "--run", 1, *db)
-    assert (exported.code, exported.out, exported.err) == (0, "", f"{out}: 16 lines\n")
+    exported = call("export", "run", 1, out, *db)
+    assert (exported.code, exported.out, exported.err) == (0, "", f"{out}: 16 hits\n")
     imported = call("import-run", "csfcube", out, "--system", "back", *db, "--json")
     assert imported.data[0]["hit_count"] == 16
-    assert call("export-run", "csfcube", tmp_path / "q", "--qrels", "-q", *db) == (0, "", "")
+    assert call("export", "qrels", "csfcube", tmp_path / "q", "-q", *db) == (0, "", "")
 
 
 def test_data_is_on_stdout_and_chatter_on_stderr(here: str, call: Call) -> None:
@@ -108,7 +108,12 @@ def test_what_could_not_be_done_exits_1_with_one_line(here: str, tmp_path: Path,
         (("load", "beir", nothing), "none"),
         (("load", "trec", nothing, "--option", "split"), "--option 'split': expected name=value"),
         (("import-run", "scifact", nothing, "--system", "x"), "there is no file"),
-        (("export-run", "scifact", nothing), "expected either --run ID or --qrels"),
+        (("export", "run", 9, nothing), "there is no run 9"),
+        (("export", "paper", nothing.with_suffix(".csv")), "unknown table or view 'paper'"),
+        (("export", "papers"), "expected pinakes export NAME FILE, found 1 words"),
+        (("export", "papers", nothing), "none shows no format by its name"),
+        (("export", "--sql", "DROP TABLE papers", nothing.with_suffix(".csv")), "refuses the query"),
+        (("export", "beir", nothing), "expected either a benchmark or a corpus"),
         (("sql", "SELECT nothing FROM papers"), "refuses the query"),
         (("status", "--db", "sqlite:///x"), "not in 'sqlite'"),
         (("status", "--db", f"duckdb:///{nothing}"), "there is no database file"),
@@ -161,7 +166,7 @@ def test_an_interruption_exits_130(here: str, call: Call, monkeypatch: pytest.Mo
 
 def test_help_and_version_exit_0(call: Call) -> None:
     assert call("--version").out.startswith("pinakes ")
-    commands = "init load index run import-run export-run evaluate compare report sql status demo"
+    commands = "init load index run import-run export evaluate compare report sql status demo"
     for command in commands.split():
         outcome = call(command, "--help")
         assert (outcome.code, outcome.err) == (0, ""), command

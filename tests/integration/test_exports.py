@@ -9,7 +9,8 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
-from pinakes.run.export_run import export_qrels, export_run
+from pinakes.run.export_qrels import export_qrels
+from pinakes.run.export_run import export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
@@ -29,7 +30,7 @@ def test_a_run_that_went_out_and_came_back_is_the_same(
 ) -> None:
     run_id = rank(prepared, tmp_path, benchmark)
     path = tmp_path / "run.txt"
-    lines = export_run(prepared, benchmark, run_id, path, with_provenance=with_provenance)
+    lines = export_run(prepared, run_id, path, with_provenance=with_provenance)
     hits = read_hits(prepared, run_id)
     assert lines == len(hits)
     back = import_run(prepared, ImportRequest(benchmark, "back", [path])).run_id
@@ -41,7 +42,7 @@ def test_a_run_that_went_out_and_came_back_is_the_same(
 def test_a_line_of_an_exported_run_is_what_trec_eval_reads(prepared: Database, tmp_path: Path) -> None:
     run_id = rank(prepared, tmp_path, "scifact")
     path = tmp_path / "run.txt"
-    assert export_run(prepared, "scifact", run_id, path) == 3
+    assert export_run(prepared, run_id, path) == 3
     assert path.read_text().splitlines() == [
         "q1 Q0 p2 1 1.0498220920562744 pinakes-bm25-1",
         "q1 Q0 p10 2 1.0498220920562744 pinakes-bm25-1",
@@ -52,7 +53,7 @@ def test_a_line_of_an_exported_run_is_what_trec_eval_reads(prepared: Database, t
 def test_provenance_lines_say_what_made_the_run(prepared: Database, tmp_path: Path) -> None:
     run_id = rank(prepared, tmp_path)
     path = tmp_path / "run.txt"
-    export_run(prepared, "synthetic", run_id, path, with_provenance=True)
+    export_run(prepared, run_id, path, with_provenance=True)
     header = dict(line[2:].split(": ", 1) for line in path.read_text().splitlines() if line.startswith("# "))
     assert (header["benchmark"], header["system"], header["paper_template"], header["depth"]) == (
         "synthetic",
@@ -80,20 +81,20 @@ def test_an_export_that_cannot_be_written_is_refused_and_leaves_the_old_file(
 ) -> None:
     run_id = rank(prepared, tmp_path, "scifact")
     with pytest.raises(InputError, match="cannot be written: No such file or directory"):
-        export_run(prepared, "scifact", run_id, tmp_path / "no folder" / "run.txt")
+        export_run(prepared, run_id, tmp_path / "no folder" / "run.txt")
     path = tmp_path / "run.txt"
     path.write_text("old")
     change(prepared, "UPDATE papers SET source_id = 'p 1' WHERE source_id = 'p1'")
     with pytest.raises(InputError, match="the id 'p 1' holds white space"):
-        export_run(prepared, "scifact", run_id, path)
+        export_run(prepared, run_id, path)
     with pytest.raises(InputError, match="the id 'p 1' holds white space"):
         export_qrels(prepared, "scifact", path)
     assert path.read_text() == "old"
     assert sorted(file.name for file in tmp_path.iterdir() if "run" in file.name) == ["run.txt"]
 
 
-def test_a_run_of_another_benchmark_is_not_exported(prepared: Database, tmp_path: Path) -> None:
+def test_a_run_that_is_not_there_is_not_exported(prepared: Database, tmp_path: Path) -> None:
     rank(prepared, tmp_path, "scifact")
-    with pytest.raises(EvaluationError, match="csfcube has no run 1; its runs: none"):
-        export_run(prepared, "csfcube", 1, tmp_path / "run.txt")
+    with pytest.raises(EvaluationError, match="there is no run 7; `pinakes export runs FILE` lists"):
+        export_run(prepared, 7, tmp_path / "run.txt")
     assert count(prepared, "runs") == 1

@@ -13,7 +13,8 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.progress import Progress
 from pinakes.run import run as run_module
-from pinakes.run.export_run import export_qrels, export_run
+from pinakes.run.export_qrels import export_qrels
+from pinakes.run.export_run import export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import RunSummary
@@ -330,7 +331,7 @@ def test_a_choice_is_stale_once_the_queries_that_it_was_made_on_are_others(
 def test_an_exported_run_is_imported_as_it_was(prepared: Database, tmp_path: Path, grouped: Path) -> None:
     made = make(prepared, tmp_path, RunRequest("own", "bm25"))
     file = tmp_path / "bm25.run"
-    assert export_run(prepared, "own", made.run_id, file) == made.hit_count
+    assert export_run(prepared, made.run_id, file) == made.hit_count
     imported = import_run(prepared, ImportRequest("own", "theirs", [file]))
     assert read_hits(prepared, imported.run_id) == read_hits(prepared, made.run_id)
     assert (imported.queries_expected, imported.queries_answered) == (15, 15)
@@ -339,9 +340,9 @@ def test_an_exported_run_is_imported_as_it_was(prepared: Database, tmp_path: Pat
 IMPORTED = {
     "outside": (
         "even/syn-00000014 Q0 syn-00000017 1 2.0 x",
-        "syn-00000017 is not in the pool of query even/s",
+        "'syn-00000017' is not in the pool of query even/s",
     ),
-    "unknown": ("even/syn-00000014 Q0 nowhere 1 2.0 x", "nowhere is not in the pool of query even/s"),
+    "unknown": ("even/syn-00000014 Q0 nowhere 1 2.0 x", "'nowhere' is not in the pool of query even/s"),
     "own": (
         "few/syn-00000017 Q0 syn-00000017 1 2.0 x",
         "syn-00000017 is ranked for query few/syn-00000017, wh",

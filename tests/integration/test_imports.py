@@ -46,17 +46,23 @@ def test_scores_beyond_32_bits_are_kept_and_tie(prepared: Database, tmp_path: Pa
 
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
-    "five columns": ("q1 Q0 p1 1 0.5\n", r"run\.txt, line 1: 'q1 Q0 p1 1 0\.5' is no row of a TREC run"),
-    "no number": ("q1 Q0 p1 1 0.5 t\nq1 Q0 p2 2 high t\n", "line 2: .* is no row of a TREC run"),
+    "five columns": (
+        "q1 Q0 p2 1 1 t\nq1 Q0 p1 1 0.5\n",
+        r"run\.txt, line 2: 'q1 Q0 p1 1 0\.5' is no row of a TREC run",
+    ),
+    "no number": (
+        "q1 Q0 p1 1 0.5 t\nq1 Q0 p2 2 high t\n",
+        "line 2: the score 'high' is no number; expected `query Q0",
+    ),
     "NaN": ("q1 Q0 p1 1 nan t\n", "line 1: the score nan is not a finite number"),
     "infinite": ("q1 Q0 p1 1 -inf t\n", "line 1: the score -inf is not a finite number"),
     "twice": ("q1 Q0 p1 1 1 t\nq1 Q0 p1 2 0 t\n", "query q1 ranks p1 twice"),
-    "unknown query": ("q9 Q0 p1 1 1 t\n", "1 queries of the files are no queries of scifact, as q9"),
+    "unknown query": ("q9 Q0 p1 1 1 t\n", "1 queries of the files are no queries of scifact, as 'q9'"),
     "unknown paper": (
         "q1 Q0 p99 1 1 t\n",
-        "1 papers of the files are no candidates of scifact, as p99; noth",
+        "1 papers of the files are no candidates of scifact, as 'p99'; noth",
     ),
-    "no UTF-8": (b"q1 Q0 \xff 1 1 t\n", r"run\.txt is not UTF-8 \(byte 6\)"),
+    "no UTF-8": (b"q1 Q0 \xff 1 1 t\n", r"run\.txt, line 1: .* is not UTF-8"),
 }
 
 
@@ -81,7 +87,7 @@ def test_a_file_that_cannot_be_read_is_refused(untouched: Database, tmp_path: Pa
             take(untouched, [write(tmp_path / "run.gz", content)])
     with pytest.raises(InputError, match="there is no file to import"):
         take(untouched, [])
-    with pytest.raises(UnknownNameError, match="format of rankings 'json'; known: csfcube, mdcr, trec"):
+    with pytest.raises(UnknownNameError, match="format of rankings 'json'; known: csfcube, csv, mdcr"):
         take(untouched, [tmp_path], format="json")
     with pytest.raises(InputError, match="unknown='skip': expected reject or create"):
         take(untouched, [tmp_path], unknown="skip")
@@ -146,9 +152,9 @@ def test_ranked_pools_keep_the_files_order_of_equal_distances(prepared: Database
 
 POOLS_REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "not ascending": ({"1": [["3", 0.2], ["4", 0.1]]}, "the distances of 1 do not ascend"),
-    "outside the pool": ({"1": [["3", 0.1], ["9", 0.2]]}, "9 is not in the pool of query 1_background"),
-    "self": ({"1": [["1", 0.0], ["3", 0.2]]}, "1 is not in the pool of query 1_background"),
-    "unknown": ({"1": [["77", 0.1]]}, "77 is not in the pool of query 1_background"),
+    "outside the pool": ({"1": [["3", 0.1], ["9", 0.2]]}, "'9' is not in the pool of query 1_background"),
+    "self": ({"1": [["1", 0.0], ["3", 0.2]]}, "'1' is not in the pool of query 1_background"),
+    "unknown": ({"1": [["77", 0.1]]}, "'77' is not in the pool of query 1_background"),
     "twice": ({"1": [["3", 0.1], ["3", 0.2]]}, "query 1_background ranks 3 twice"),
     "no pairs": ({"1": ["3", "4"]}, r"the ranking of 1 is not a list of \[candidate, distance\] pairs"),
     "no list": ({"1": 5}, r"the ranking of 1 is not a list of \[candidate, distance\] pairs"),
@@ -194,8 +200,8 @@ def test_mdcr_scores_are_cut_where_a_query_ends(prepared: Database, tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"9_background_3": 1}', "'9_background_3' begins with no query of the benchmark"),
-        ('{"1_background_3": "high"}', "the score of 1_background_3 is 'high'; expected a number"),
+        ('{"9_background_3": 1}', "'9_background_3': the key begins with no query of the benchmark"),
+        ('{"1_background_3": "high"}', "'1_background_3': 'high' is no number"),
         ("[1]", "holds a JSON list; expected an object"),
         ("{", "scores.json is not JSON"),
     ],

@@ -20,7 +20,8 @@ from pinakes.report.errors.gather import ErrorRequest, gather_errors
 from pinakes.report.gather import gather_report
 from pinakes.report.present.report import write_report
 from pinakes.run import run as run_module
-from pinakes.run.export_run import export_qrels, export_run
+from pinakes.run.export_qrels import export_qrels
+from pinakes.run.export_run import export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import delete_run, find_runs
@@ -185,7 +186,7 @@ def test_commands_for_rankings_refuse_a_benchmark_of_another_task(
     with pytest.raises(BenchmarkError, match="labelled has the task toy; expected ranking"):
         import_run(labelled, ImportRequest("labelled", "theirs", [path]))
     commands: list[Callable[[], object]] = [
-        lambda: export_run(labelled, "labelled", 1, path),
+        lambda: export_run(labelled, 1, path),
         lambda: export_qrels(labelled, "labelled", path),
         lambda: gather_errors(labelled, ErrorRequest("labelled")),
         lambda: measure_agreement(labelled, "labelled"),

@@ -1,16 +1,160 @@
-"""The commands that write what a corpus has to files: `export summaries`."""
+"""The commands that write files for other programs: `export NAME FILE`, `export run`, `export beir`, …"""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import CommonOptions
+from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions
+from pinakes.errors import InputError
+
+if TYPE_CHECKING:  # a command's help does not wait for them
+    from pinakes.database import Database
+    from pinakes.export.collections import Collection
+
+DEFAULT_EXPORT: Final = "table"
+
+
+class _TableFirst(TyperGroup):
+    """`pinakes export NAME FILE` is `pinakes export table NAME FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command first where none is named."""
+        named = args and (args[0] in self.commands or args[0] == "--help")
+        return super().parse_args(ctx, args if named or not args else [DEFAULT_EXPORT, *args])
+
 
 app = CommandGroup()
-export_app = CommandGroup(no_args_is_help=True)
-app.add_typer(export_app, name="export", help="Write what a corpus has to files that others read.")
+export_app = CommandGroup(cls=_TableFirst, no_args_is_help=True)
+app.add_typer(export_app, name="export", help="Write files that other programs read.")
+
+
+@export_app.command(DEFAULT_EXPORT, context_settings={"auto_envvar_prefix": f"{ENVIRONMENT}_EXPORT"})
+def export_table(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME] FILE", help="A table or view, as papers or csfcube.queries; the file."
+        ),
+    ],
+    sql: Annotated[
+        str | None, typer.Option(help="A query whose result is written, in place of NAME.")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="parquet, csv, tsv, jsonl, arrow or latex. Default: by the file's name."),
+    ] = None,
+    *,
+    common: Annotated[CommonOptions, Omit("quiet")],
+) -> None:
+    """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
+    from pinakes.export.tables import export_query, export_table
+
+    expected = 1 if sql is not None else 2
+    if len(words) != expected:
+        form = "--sql QUERY FILE" if sql is not None else "NAME FILE"
+        raise InputError(f"expected pinakes export {form}, found {len(words)} words: {' '.join(words)}.")
+    file = Path(words[-1])
+    with common.connect_read_only() as database:
+        written = (
+            export_table(database, words[0], file, format)
+            if sql is None
+            else export_query(database, sql, file, format)
+        )
+    common.print_records([asdict(written)])
+
+
+@export_app.command("run")
+def export_run(
+    run: Annotated[int, typer.Argument(help="The run's id.")],
+    file: Annotated[Path, typer.Argument(help="The file that is written; of csfcube, the folder.")],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="trec, ranx, csv, tsv, parquet, csfcube or mdcr. Default: by the file's name, else trec."
+        ),
+    ] = None,
+    provenance: Annotated[
+        bool, typer.Option("--provenance", help="trec: begin with comment lines that say what made the run.")
+    ] = False,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Write a stored run: TREC, ranx JSON, PyTerrier's table, CSFCube's or MDCR's own files."""
+    from pinakes.run.export_run import export_run
+
+    with common.connect() as database:
+        count = export_run(database, run, file, format, with_provenance=provenance)
+    common.say(f"{file}: {count} hits")
+
+
+@export_app.command("qrels")
+def export_qrels(
+    benchmark: BenchmarkName,
+    file: Annotated[Path, typer.Argument(help="The file that is written.")],
+    format: Annotated[
+        str | None, typer.Option(help="trec, beir or ranx. Default: by the file's name, else trec.")
+    ] = None,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Write a benchmark's judgments: TREC qrels, BEIR's table (.tsv) or ranx JSON (.json)."""
+    from pinakes.run.export_qrels import export_qrels
+
+    with common.connect() as database:
+        count = export_qrels(database, benchmark, file, format)
+    common.say(f"{file}: {count} judgments")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionChoice:
+    """What is written as a collection."""
+
+    benchmark: Annotated[
+        str | None, typer.Option(help="A benchmark: its candidates, queries and judgments.")
+    ] = None
+    corpus: Annotated[str | None, typer.Option(help="A corpus: all its papers, queries and judgments.")] = (
+        None
+    )
+    assessor: Annotated[
+        str | None, typer.Option(help="Whose judgments, where the corpus has those of several.")
+    ] = None
+
+    def find(self, database: "Database") -> "Collection":
+        """The collection in the database."""
+        from pinakes.export.collections import find_collection
+
+        return find_collection(database, self.benchmark, self.corpus, self.assessor)
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder that is made.")]
+
+
+@export_app.command("beir")
+def export_beir(
+    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
+) -> None:
+    """Write a corpus or a benchmark as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv."""
+    from pinakes.export.beir import export_beir
+
+    with common.connect() as database:
+        written = export_beir(database, choice.find(database), folder)
+    common.print_records([asdict(written)])
+
+
+@export_app.command("mteb")
+def export_mteb(
+    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
+) -> None:
+    """Write a corpus or a benchmark as Parquet files that `datasets` and MTEB read."""
+    from pinakes.export.mteb import export_mteb
+
+    with common.connect() as database:
+        written = export_mteb(database, choice.find(database), folder)
+    common.print_records([asdict(written)])
 
 
 @export_app.command("summaries")

@@ -1,4 +1,4 @@
-"""The commands that make runs, bring them in and out, and tune: `run`, `import-run`, `export-run`, …"""
+"""The commands that make runs, bring them in, and tune: `run`, `import-run`, `reproduce`, …"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -123,11 +123,19 @@ class ImportOptions:
     """What the files of a run are."""
 
     system: Annotated[str, typer.Option(help="What to call what ranked.")]
-    format: Annotated[str, typer.Option(help="trec, csfcube or mdcr.")] = "trec"
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="trec, ranx, csv, tsv, parquet, csfcube or mdcr. Default: what the file shows itself."
+        ),
+    ] = None
     facet: Annotated[str | None, typer.Option(help="csfcube: the facet, where the file's name lacks it.")] = (
         None
     )
     unknown: Annotated[str, typer.Option(help="Papers that are no candidates: reject or create.")] = "reject"
+    tag: Annotated[
+        str | None, typer.Option(help="Which system's rows, where the files are of several by their tags.")
+    ] = None
 
 
 @app.command()
@@ -137,38 +145,12 @@ def import_run(
     options: ImportOptions,
     common: Annotated[CommonOptions, Omit("quiet")],
 ) -> None:
-    """Store a ranking that others made: a TREC run, CSFCube ranked pools, MDCR scores."""
+    """Store a ranking that others made: a TREC run, ranx JSON, a table, CSFCube ranked pools, MDCR scores."""
     from pinakes.run.import_run import ImportRequest, import_run
 
     request = ImportRequest(benchmark, files=files, **asdict(options))
     with common.connect() as database:
         common.print_records([asdict(import_run(database, request))])
-
-
-@app.command()
-def export_run(
-    benchmark: BenchmarkName,
-    path: Annotated[Path, typer.Argument(help="The file to write.")],
-    run: Annotated[int | None, typer.Option("--run", "-r", help="The run's id.")] = None,
-    qrels: Annotated[bool, typer.Option("--qrels", help="Write the judgments instead of a run.")] = False,
-    provenance: Annotated[
-        bool, typer.Option("--provenance", help="Begin with comment lines that say what made the run.")
-    ] = False,
-    *,
-    common: Annotated[CommonOptions, Omit("json")],
-) -> None:
-    """Write a run, or a benchmark's judgments, as trec_eval reads them."""
-    from pinakes.run.export_run import export_qrels, export_run
-
-    if (run is None) == (not qrels):
-        raise InputError("expected either --run ID or --qrels.")
-    with common.connect() as database:
-        count = (
-            export_qrels(database, benchmark, path)
-            if run is None
-            else export_run(database, benchmark, run, path, with_provenance=provenance)
-        )
-    common.say(f"{path}: {count} lines")
 
 
 @dataclass(frozen=True, slots=True)

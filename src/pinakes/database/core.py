@@ -22,6 +22,14 @@ class RawResult:
     rows: Iterator[tuple[Any, ...]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowResult:
+    """The columns of a query and its rows in Arrow tables, as they come."""
+
+    schema: pa.Schema
+    parts: Iterator[pa.Table]
+
+
 class Backend(Protocol):
     """What DuckDB and Postgres say differently."""
 
@@ -52,6 +60,9 @@ class Backend(Protocol):
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of one query as the user wrote it; nothing in it is taken for a parameter."""
+
+    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+        """The same in Arrow tables of about `rows` rows."""
 
 
 class Session:
@@ -112,6 +123,11 @@ class Session:
         """The result of a user's own query, word for word."""
         with translated():
             return self.backend.query(self.connection, text)
+
+    def query_arrow(self, text: str, *, rows: int = 50_000) -> ArrowResult:
+        """The result of a user's own query, word for word, in Arrow tables, in constant memory."""
+        with translated():
+            return self.backend.query_arrow(self.connection, text, rows)
 
     @contextmanager
     def staged(self, tables: Mapping[str, pa.Table]) -> Iterator[None]:

@@ -1,13 +1,14 @@
 """What only DuckDB says: Arrow tables are registered and results are fetched as Arrow."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.core import RawResult
+from pinakes.database.core import ArrowResult, RawResult
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 
@@ -52,17 +53,33 @@ class DuckdbBackend:
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of the text through DuckDB's cursor."""
         cursor = _raw(connection).cursor()
-        try:
-            count = len(cursor.extract_statements(text))
-            if count > 1:
-                raise InputError(
-                    f"DuckDB refuses the query: these are {count} statements; expected one query."
-                )
+        with _refusing(cursor, text):
             cursor.execute(text)
-        except duckdb.Error as error:
-            raise InputError(f"DuckDB refuses the query: {error}") from error
         columns = [str(column[0]) for column in cursor.description or ()]
         return RawResult(columns, _rows(cursor))
+
+    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+        """The result of the text through DuckDB's record batch reader."""
+        cursor = _raw(connection).cursor()
+        with _refusing(cursor, text):
+            relation = cursor.sql(text)
+            if relation is None:  # a statement that gives no rows
+                return ArrowResult(pa.schema([]), iter(()))
+            reader = relation.to_arrow_reader(rows)
+        schema = _unify_types(reader.schema.empty_table()).schema
+        return ArrowResult(schema, (_unify_types(pa.Table.from_batches([batch])) for batch in reader))
+
+
+@contextmanager
+def _refusing(cursor: Any, text: str) -> Iterator[None]:
+    """What DuckDB says of a text that is not one query, as a user's error."""
+    try:
+        count = len(cursor.extract_statements(text))
+        if count > 1:
+            raise InputError(f"DuckDB refuses the query: these are {count} statements; expected one query.")
+        yield
+    except duckdb.Error as error:
+        raise InputError(f"DuckDB refuses the query: {error}") from error
 
 
 def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:

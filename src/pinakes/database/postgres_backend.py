@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
+import orjson
 import psycopg
 import pyarrow as pa
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from psycopg import sql
 from psycopg.types import TypeInfo
 
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
-from pinakes.database.core import RawResult
+from pinakes.database.core import ArrowResult, RawResult
 from pinakes.errors import InputError
 from pinakes.matrices import to_lists
 
@@ -66,7 +67,7 @@ class PostgresBackend:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
         result = connection.execute(statement)
         names = list(result.keys())
-        types = _arrow_types(connection, result)
+        types = _arrow_types(_raw(connection), result.cursor.description or ())
         rows: Sequence[Any] = result.all()
         return _arrow_table(names, types, rows)
 
@@ -76,19 +77,52 @@ class PostgresBackend:
         options = {"stream_results": True, "max_row_buffer": rows}
         with connection.execute(statement, execution_options=options) as result:
             names = list(result.keys())
-            types = _arrow_types(connection, result)
+            types = _arrow_types(_raw(connection), result.cursor.description or ())
             for part in result.partitions(rows):
                 yield _arrow_table(names, types, part)
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of the text through a server-side cursor, which takes nothing but a query."""
-        cursor = _raw(connection).cursor(name="pinakes_query")
-        try:
-            cursor.execute(text)
-        except psycopg.Error as error:
-            cursor.close()
-            raise InputError(f"Postgres refuses the query: {error}") from error
+        cursor = _execute(connection, text)
         return RawResult([column.name for column in cursor.description or ()], _rows(cursor))
+
+    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+        """The result of the text through a server-side cursor, in Arrow types that follow the result's."""
+        cursor = _execute(connection, text)
+        columns = cursor.description or ()
+        names = [column.name for column in columns]
+        types = [
+            _list_type(_raw(connection), column.type_code) or type_
+            for column, type_ in zip(columns, _arrow_types(_raw(connection), columns), strict=True)
+        ]
+        declared = [
+            pa.list_(pa.float32(), _count_dimensions(cursor, place)) if type_ is None else type_
+            for place, type_ in enumerate(types)
+        ]
+        schema = pa.schema(list(zip(names, declared, strict=True)))
+        return ArrowResult(schema, _stream(cursor, names, types, rows))
+
+
+def _count_dimensions(cursor: Any, place: int) -> int:
+    """The length of a vector column of a result; -1 where it is not declared."""
+    return int(cursor.pgresult.fmod(place))
+
+
+def _execute(connection: sa.Connection, text: str) -> Any:
+    """A server-side cursor over the result of one query."""
+    cursor = _raw(connection).cursor(name="pinakes_query")
+    try:
+        cursor.execute(text)
+    except psycopg.Error as error:
+        cursor.close()
+        raise InputError(f"Postgres refuses the query: {error}") from error
+    return cursor
+
+
+def _stream(cursor: Any, names: list[str], types: list[pa.DataType | None], rows: int) -> Iterator[pa.Table]:
+    with cursor:
+        while part := cursor.fetchmany(rows):
+            yield _arrow_table(names, types, part)
 
 
 def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str]) -> None:
@@ -149,14 +183,22 @@ _ARROW_TYPES: Final = {
     "date": pa.date32(),
     "timestamptz": pa.timestamp("us", tz="UTC"),
     "timestamp": pa.timestamp("us"),
+    "time": pa.time64("us"),
+    "bytea": pa.binary(),
 }
 
 
-def _arrow_types(connection: sa.Connection, result: sa.CursorResult[Any]) -> list[pa.DataType | None]:
-    """The Arrow types of the result's columns; None for a vector."""
-    raw = _raw(connection)
+def _list_type(raw: Any, oid: int) -> pa.DataType | None:
+    """The Arrow type of an array of Postgres'; None of any other type."""
+    info = raw.adapters.types.get(oid)
+    if info is None or info.array_oid != oid:
+        return None
+    return pa.list_(_ARROW_TYPES.get(info.name, pa.string()))
+
+
+def _arrow_types(raw: Any, columns: Sequence[Any]) -> list[pa.DataType | None]:
+    """The Arrow types of the columns of a cursor's description; None for a vector."""
     found: list[pa.DataType | None] = []
-    columns: Sequence[Any] = result.cursor.description or ()
     for column in columns:
         info = raw.adapters.types.get(column.type_code)
         if info is None:  # pgvector's oid differs from server to server; a connection learns it when told
@@ -180,8 +222,13 @@ def _arrow_array(values: Sequence[Any], type_: pa.DataType | None) -> pa.Array:
     if type_ == pa.float64():  # Postgres sums whole numbers as decimals
         values = [None if value is None else float(value) for value in values]
     if type_ == pa.string() and not all(value is None or type(value) is str for value in values):
-        return pa.array([None if value is None else str(value) for value in values], type=type_)
+        return pa.array([None if value is None else _write_text(value) for value in values], type=type_)
     return pa.array(values, type=type_)
+
+
+def _write_text(value: Any) -> str:
+    """A value of a type that Arrow has no like of, as text: JSON as JSON."""
+    return orjson.dumps(value).decode() if isinstance(value, dict | list | bool) else str(value)
 
 
 def _vector_array(values: Sequence[Any]) -> pa.Array:

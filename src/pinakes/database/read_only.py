@@ -1,12 +1,16 @@
 """A user's own questions to the database, which can change nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TypeVar
 
-from pinakes.database.core import Database, RawResult
+import pyarrow as pa
+
+from pinakes.database.core import ArrowResult, Database, RawResult
 from pinakes.database.driver_errors import driver_errors, explain
 from pinakes.errors import InputError
+
+_Part = TypeVar("_Part")
 
 
 @contextmanager
@@ -22,7 +26,36 @@ def ask(database: Database, text: str) -> Iterator[RawResult]:
         yield RawResult(result.columns, _explain_refusal(result.rows))
 
 
-def _explain_refusal(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+@contextmanager
+def ask_arrow(database: Database, text: str) -> Iterator[ArrowResult]:
+    """As `ask`, in Arrow tables; of columns of one name the second is called `name_2`."""
+    with database.read() as session:
+        result = session.query_arrow(text)
+        names = number_repeated(result.schema.names)
+        if not names:
+            raise InputError("the text holds no query; expected one, as SELECT * FROM corpora.")
+        schema = pa.schema([field.with_name(name) for field, name in zip(result.schema, names, strict=True)])
+        parts = (part.rename_columns(names) for part in _explain_refusal(result.parts))
+        yield ArrowResult(schema, parts)
+
+
+def number_repeated(names: Sequence[str]) -> list[str]:
+    """The names, none of them twice.
+
+    >>> number_repeated(["a", "b", "a"])
+    ['a', 'b', 'a_2']
+    """
+    unique: list[str] = []
+    for name in names:
+        number, wanted = 1, name
+        while wanted in unique:
+            number += 1
+            wanted = f"{name}_{number}"
+        unique.append(wanted)
+    return unique
+
+
+def _explain_refusal(rows: Iterator[_Part]) -> Iterator[_Part]:
     try:
         yield from rows
     except driver_errors() as error:

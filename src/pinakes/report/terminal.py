@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from pinakes.database.read_only import number_repeated
 from pinakes.errors import InputError
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
@@ -174,21 +175,5 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], stream:
 
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
-    names = _number_repeated(columns)
+    names = number_repeated(columns)
     print_object([dict(zip(names, row, strict=True)) for row in rows], stream=stream)
-
-
-def _number_repeated(names: Sequence[str]) -> list[str]:
-    """The names, none of them twice.
-
-    >>> _number_repeated(["a", "b", "a"])
-    ['a', 'b', 'a_2']
-    """
-    unique: list[str] = []
-    for name in names:
-        number, wanted = 1, name
-        while wanted in unique:
-            number += 1
-            wanted = f"{name}_{number}"
-        unique.append(wanted)
-    return unique

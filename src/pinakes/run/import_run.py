@@ -8,22 +8,25 @@ text, as trec_eval takes documents that no qrels name. Imported again, the same 
 import hashlib
 import time
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
-from pinakes.errors import InputError, RunError, UnknownNameError
+from pinakes.errors import InputError, RunError
 from pinakes.loaders.reading.streams import digest_file
-from pinakes.queries.definition import Benchmark
-from pinakes.run.files import FORMATS, FileHit
+from pinakes.run.files.formats import read_ranking
+from pinakes.run.files.ranked import Ranked, keep_tag, rank_rows
+from pinakes.run.files.rows import show
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import corpora, hits, load_batches, next_id, papers
 from pinakes.tasks.base import check_judged
@@ -33,14 +36,26 @@ from pinakes.workload.workload import Workload, read_workload
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """Which files, of which format, as which system's run of which benchmark."""
+    """Which files, of which format and tag, as which system's run of which benchmark.
+
+    Without a format, each file shows its own; without a tag, the files are of one system.
+    """
 
     benchmark: str
     system: str
     files: Sequence[Path]
-    format: str = "trec"
+    format: str | None = None
     facet: str | None = None
     unknown: str = "reject"
+    tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """What the files rank, and of which formats they are."""
+
+    ranked: Ranked
+    formats: tuple[str, ...]
 
 
 def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc_now) -> RunSummary:
@@ -48,12 +63,10 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
 
     Raises:
         UnknownNameError: no such benchmark or format.
-        InputError: a file is not of its format.
+        InputError: a file is not of its format, or the files are of several systems.
         RunError: the files rank an unknown query, an unknown paper, or a paper outside the query's pool.
         EvaluationError: queries without a judgment are errors of the benchmark.
     """
-    if request.format not in FORMATS:
-        raise UnknownNameError("format of rankings", request.format, list(FORMATS))
     if request.unknown not in ("reject", "create"):
         raise InputError(f"unknown={request.unknown!r}: expected reject or create.")
     if not request.files:
@@ -65,54 +78,60 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
     found = _read_files(request, workload)
     is_shared = workload.benchmark.pool == "shared"
     if not is_shared:
-        _require_pools(workload, found)
+        _require_pools(workload, found.ranked)
     row = _describe(request, workload, found)
     known = find_run(database, row["run_digest"])
     if known is not None:
         return summarise(known, existing=True)
     with database.begin() as session:
         if is_shared and request.unknown == "create":
-            named = {hit.source_id for hit in found}
-            paper_ids = _create_papers(session, benchmark.corpus, named, request, clock)
+            held = _create_papers(session, benchmark.corpus, found.ranked.source_ids, request, clock)
         else:
-            paper_ids = dict(zip(workload.source_ids.tolist(), workload.paper_ids.tolist(), strict=True))
-        table = _resolve(benchmark, paper_ids, found)
+            held = workload.source_ids, workload.paper_ids
+        table = _resolve(benchmark.name, held, found.ranked)
         row |= {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         return summarise(store_run(session, row, {hits: [table]}), existing=False)
 
 
-def _read_files(request: ImportRequest, workload: Workload) -> list[FileHit]:
+_Papers = tuple[NDArray[np.object_], NDArray[np.int64]]
+"""source ids and paper ids of the same papers"""
+
+
+def _read_files(request: ImportRequest, workload: Workload) -> _Found:
     query_ids = set(workload.query_ids)
-    read = FORMATS[request.format]
-    found = [hit for path in request.files for hit in read(path, query_ids, request.facet)]
-    unknown = sorted({hit.query_id for hit in found} - query_ids)
+    read = [read_ranking(path, request.format, query_ids, request.facet) for path in request.files]
+    rows = [(path.name, of_file) for path, (_, of_file) in zip(request.files, read, strict=True)]
+    ranked = rank_rows(keep_tag(rows, request.tag))
+    if not ranked.query_ids:
+        raise InputError(f"{', '.join(path.name for path in request.files)}: no row of a ranking is there.")
+    unknown = [query_id for query_id in ranked.query_ids if query_id not in query_ids]
     if unknown:
         raise RunError(
-            f"{len(unknown)} queries of the files are no queries of {request.benchmark}, as {unknown[0]}; "
-            "expected query_id of its queries view."
+            f"{len(unknown)} queries of the files are no queries of {request.benchmark}, as "
+            f"{show(unknown[0])}; expected query_id of its queries view."
         )
-    pairs = {(hit.query_id, hit.source_id) for hit in found}
-    if len(pairs) != len(found):
-        raise RunError("two of the files rank the same paper for the same query; expected each pair once.")
-    return found
+    return _Found(ranked, tuple(sorted({format_ for format_, _ in read})))
 
 
-def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) -> dict[str, Any]:
+def _describe(request: ImportRequest, workload: Workload, found: _Found) -> dict[str, Any]:
     """The columns of `runs`; what only our own systems have stays null."""
     import_digest, *others = sorted(digest_file(path) for path in request.files)
     if others:
         import_digest = hashlib.sha256(":".join([import_digest, *others]).encode()).hexdigest()
-    decides = (request.benchmark, request.system, request.format, request.facet or "", import_digest)
+    formats = ",".join(found.formats)
+    decides = [request.benchmark, request.system, formats, request.facet or "", import_digest]
+    if request.tag is not None:
+        decides.append(request.tag)
     return {
         "benchmark": request.benchmark,
         "system": request.system,
-        "run_digest": hashlib.sha256("\0".join(("import", *decides)).encode()).hexdigest(),
+        "run_digest": hashlib.sha256("\0".join(["import", *decides]).encode()).hexdigest(),
         "parameters": "{}",
         "code_version": __version__,
         "dataset_digest": workload.digest,
         "view_digest": workload.benchmark.digest,
         "queries_expected": len(workload.query_ids),
-        "queries_answered": len({hit.query_id for hit in found}),
+        "queries_answered": len(found.ranked.query_ids),
         "candidates_expected": workload.candidates_expected,
         "candidates_without_text": 0,
         "imported_from": ", ".join(path.name for path in request.files),
@@ -120,60 +139,76 @@ def _describe(request: ImportRequest, workload: Workload, found: list[FileHit]) 
     }
 
 
-def _resolve(benchmark: Benchmark, paper_ids: Mapping[str, int], found: list[FileHit]) -> pa.Table:
+def _resolve(benchmark: str, held: _Papers, found: Ranked) -> pa.Table:
     """The hits with our ids."""
-    unknown = sorted({hit.source_id for hit in found if hit.source_id not in paper_ids})
-    if unknown:
+    source_ids, paper_ids = held
+    places = pc.index_in(found.source_ids, pa.array(source_ids, pa.large_string()))
+    if places.null_count:
+        unknown = found.source_ids.filter(places.is_null())
         raise RunError(
-            f"{len(unknown)} papers of the files are no candidates of {benchmark.name}, as {unknown[0]}; "
-            "nothing was imported. If the documents are not loaded, --unknown create makes rows for them."
+            f"{len(unknown)} papers of the files are no candidates of {benchmark}, as "
+            f"{show(pc.min(unknown).as_py())}; nothing was imported. If the documents are not loaded, "
+            "--unknown create makes rows for them."
         )
+    query_ids = pa.array(found.query_ids, pa.string())
     return pa.table(
         {
-            "query_id": pa.array([hit.query_id for hit in found], pa.string()),
-            "paper_id": pa.array([paper_ids[hit.source_id] for hit in found], pa.int64()),
-            "rank": pa.array([hit.rank for hit in found], pa.int32()),
-            "score": pa.array([hit.score for hit in found], pa.float64()),
+            "query_id": pa.DictionaryArray.from_arrays(pa.array(found.queries), query_ids),
+            "paper_id": pa.array(paper_ids[places.to_numpy()[found.sources]]),
+            "rank": pa.array(found.ranks),
+            "score": pa.array(found.scores),
         }
     )
 
 
-def _require_pools(workload: Workload, found: list[FileHit]) -> None:
+def _require_pools(workload: Workload, found: Ranked) -> None:
     """Each hit is a candidate of its query and, where pools are grouped, not the query's own paper."""
-    row_of = {source_id: row for row, source_id in enumerate(workload.source_ids.tolist())}
     own_rows = np.full(len(workload.query_ids), -1) if workload.query_rows is None else workload.query_rows
-    ranked: dict[str, list[str]] = {}
-    for hit in found:
-        ranked.setdefault(hit.query_id, []).append(hit.source_id)
-    for query_id, source_ids in ranked.items():
+    held = pa.array(workload.source_ids, pa.large_string())
+    places = pc.fill_null(pc.index_in(found.source_ids, held), -1).to_numpy().astype(np.int64)
+    for query_id, sources in _list_queries(found):
         position = bisect_left(workload.query_ids, query_id)
         pool = workload.pool_of(position)
-        rows = np.array([row_of.get(source_id, -1) for source_id in source_ids], dtype=np.int64)
-        is_candidate = pool[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)] == rows
+        rows = places[sources]
+        is_candidate = np.isin(rows, pool)
         if not is_candidate.all():
+            outside = found.source_ids[int(sources[np.argmin(is_candidate)])].as_py()
             raise RunError(
-                f"{source_ids[int(np.argmin(is_candidate))]} is not in the pool of query {query_id}; "
+                f"{show(outside)} is not in the pool of query {query_id}; "
                 f"expected the candidates that {workload.benchmark.name}.candidates lists. Nothing was "
                 "imported."
             )
         is_own = rows == own_rows[position]
         if is_own.any():
+            own = found.source_ids[int(sources[np.argmax(is_own)])].as_py()
             raise RunError(
-                f"{source_ids[int(np.argmax(is_own))]} is ranked for query {query_id}, which is that paper; "
+                f"{own} is ranked for query {query_id}, which is that paper; "
                 "expected rankings without it. Nothing was imported."
             )
 
 
+def _list_queries(found: Ranked) -> Iterator[tuple[str, NDArray[np.int32]]]:
+    """Each query with the positions of its documents in `source_ids`, best first."""
+    starts = np.searchsorted(found.queries, np.arange(len(found.query_ids) + 1))
+    for number, query_id in enumerate(found.query_ids):
+        yield query_id, found.sources[starts[number] : starts[number + 1]]
+
+
 def _create_papers(
-    session: Session, corpus: str, source_ids: set[str], request: ImportRequest, clock: Clock
-) -> dict[str, int]:
-    """Source id -> paper id of the corpus; papers that only the ranking names get rows without a text."""
+    session: Session, corpus: str, source_ids: pa.Array, request: ImportRequest, clock: Clock
+) -> _Papers:
+    """The papers of the corpus; those that only the ranking names get rows without a text."""
     corpus_id = session.scalar(sa.select(corpora.c.corpus_id).where(corpora.c.name == corpus))
     existing = sa.select(papers.c.source_id, papers.c.paper_id).where(papers.c.corpus_id == corpus_id)
-    paper_ids = {row["source_id"]: row["paper_id"] for row in session.rows(existing)}
-    unknown = sorted(source_ids - paper_ids.keys())
+    held = session.fetch_arrow(existing)
+    known = held["source_id"].cast(pa.large_string())
+    unknown = sorted(source_ids.filter(pc.invert(pc.is_in(source_ids, known))).to_pylist())
+    papers_held = known.to_numpy(), held["paper_id"].to_numpy()
     if not unknown:
-        return paper_ids
+        return papers_held
+    unfit = [one for one in unknown if not one.strip() or "\0" in one]
+    if unfit:
+        raise RunError(f"{show(unfit[0])} can be no paper's id; nothing was imported.")
     batch_id, count = next_id(session, load_batches.c.batch_id), len(unknown)
     session.execute(
         sa.insert(load_batches).values(
@@ -196,12 +231,13 @@ def _create_papers(
         )
     )
     first = next_id(session, papers.c.paper_id)
-    made = dict(zip(unknown, range(first, first + count), strict=True))
+    made = np.arange(first, first + count)
     columns = {
-        "paper_id": pa.array(made.values(), pa.int64()),
+        "paper_id": pa.array(made),
         "corpus_id": pa.array([corpus_id] * count, pa.int32()),
         "source_id": pa.array(unknown, pa.string()),
         "batch_id": pa.array([batch_id] * count, pa.int64()),
     }
     session.insert(papers, pa.table(columns))
-    return {**paper_ids, **made}
+    source_ids_made = np.array(unknown, dtype=object)
+    return np.concatenate([papers_held[0], source_ids_made]), np.concatenate([papers_held[1], made])

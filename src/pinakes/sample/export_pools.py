@@ -16,9 +16,9 @@ from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import requested_candidates, requested_queries
-from pinakes.run.files import write_lines
 from pinakes.schema import constructed_candidates, papers
 from pinakes.workload.benchmark import open_benchmark
+from pinakes.writing.files import write_lines
 
 POOLS_FILE: Final = "mdcr_test.json"
 TEXTS_FILE: Final = "mdcr_test_data.jsonl"

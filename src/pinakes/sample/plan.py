@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pinakes.errors import BenchmarkError, InputError
+from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.streams import read_text
 from pinakes.queries.definition import Benchmark
-from pinakes.run.files import read_text
 from pinakes.sample.options import OptionValue, SampleOptions, choose_options
 
 TEST: Final = "test"
@@ -74,7 +75,11 @@ def make_plan(benchmark: Benchmark, given: Mapping[str, OptionValue]) -> SampleP
         raise InputError(f"{benchmark.name} has pools of one size; found {len(options.pool_sizes)} sizes.")
     if not has_fields and options.assigned_by:
         raise InputError(f"{benchmark.name} has no fields; assigned_by says nothing there.")
-    lines = {line.strip() for path in options.exclude for line in read_text(path).splitlines()}
+    lines = {
+        line.strip()
+        for path in options.exclude
+        for line in read_text(InputFile(path, path.name, "")).splitlines()
+    }
     return SamplePlan(benchmark.name, options, tuple(sorted(lines - {""})))
 
 

@@ -53,7 +53,7 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
     names = "init load resolve deduplicate fetch derive export encode index search summarize sample"
-    more = "construct export-pools systems use-corpus run import-run export-run cross-format reproduce"
+    more = "construct export-pools systems use-corpus run import-run cross-format reproduce"
     last = "tune evaluate compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),
@@ -71,6 +71,11 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
         "derive neighbours",
         "derive summaries",
+        "export table",
+        "export run",
+        "export qrels",
+        "export beir",
+        "export mteb",
         "export summaries",
         "index benchmark",
         "index faiss",

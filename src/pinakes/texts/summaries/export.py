@@ -16,7 +16,6 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.load.corpus import find_corpus
-from pinakes.run.files import write_lines
 from pinakes.schema import (
     check_schema,
     papers,
@@ -26,6 +25,7 @@ from pinakes.schema import (
 from pinakes.texts.summaries.batches import cut
 from pinakes.texts.summaries.export_rows import Example, is_labelled, read_examples
 from pinakes.texts.summaries.splits import SCHEMES
+from pinakes.writing.files import open_whole, write_lines
 
 Format = Literal["jsonl", "parquet"]
 SENTENCES_PER_BATCH: Final = 100_000
@@ -153,16 +153,9 @@ def _write_jsonl(file: Path, examples: Iterator[Example]) -> None:
 
 
 def _write_parquet(file: Path, examples: Iterator[Example]) -> None:
-    building = file.with_name(f".{file.name}.part")
-    try:
-        with pq.ParquetWriter(building, COLUMNS) as writer:
-            for batch in _cut_rows(examples):
-                writer.write_table(pa.Table.from_pylist(batch, COLUMNS))
-        building.replace(file)
-    except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror or error}.") from error
-    finally:
-        building.unlink(missing_ok=True)
+    with open_whole(file, compress=False) as stream, pq.ParquetWriter(stream, COLUMNS) as writer:
+        for batch in _cut_rows(examples):
+            writer.write_table(pa.Table.from_pylist(batch, COLUMNS))
 
 
 def _cut_rows(examples: Iterator[Example]) -> Iterator[list[Example]]:

@@ -1,0 +1,1 @@
+"""What the database holds, for other programs: tables and queries, corpora and benchmarks."""

@@ -1,0 +1,1 @@
+"""Files of rankings: read whatever their format, written in each of them."""

@@ -1,0 +1,1 @@
+"""What is written to files: whole or not at all, in formats that other programs read."""
