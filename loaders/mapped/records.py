@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, OtherContentError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.mapped.plan import RECORD, run_apart
@@ -25,7 +25,7 @@ from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
 from pinakes.loaders.reading.gathering import is_unicode, reject_record
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.streams import is_parquet, open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
@@ -207,7 +207,8 @@ def open_parquet(file: InputFile) -> pq.ParquetFile:
             raise InputError(f"{file.name} is too large to be read out of an archive; unpack it.")
         return pq.ParquetFile(io.BytesIO(held), pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
+        kind = InputError if is_parquet(file) else OtherContentError
+        raise kind(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
 
 
 def read_parquet(

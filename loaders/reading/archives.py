@@ -13,15 +13,16 @@ import zipfile
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, Final, cast
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, OtherContentError
 from pinakes.loaders.reading.compression import (
     BOMB_BYTES,
     BOMB_RATIO,
     BrokenStreamError,
+    Salvaged,
     buffer,
     decompress,
     explain_unreadable,
@@ -59,6 +60,7 @@ class Member:
 
     name: str
     open: Callable[[], IO[bytes]]
+    size: int
 
     @property
     def stream(self) -> IO[bytes]:
@@ -75,9 +77,58 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith((*_ZIP, *_TAR))
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The name of one of an archive's files, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """An archive's files in its order, and what is wrong where it breaks off behind them."""
+
+    entries: tuple[Entry, ...]
+    damage: BrokenStreamError | None = None
+
+
 def list_members(path: Path) -> list[str]:
-    """The names of the archive's files, in its order, after a look at the whole archive."""
-    return [member.name for member in iterate_members(path)]
+    """The names of the archive's files, in its order, without what macOS adds."""
+    return [entry.name for entry in list_entries(path).entries if not _is_from_macos(entry.name)]
+
+
+def list_entries(path: Path) -> Listing:
+    """The archive's files, after a look at the whole of it; what was seen is kept while it is the same.
+
+    Raises:
+        BrokenStreamError: it breaks off before its first file.
+    """
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise explain_unreadable(path, error) from error
+    if stat.S_ISREG(state.st_mode) and not state.st_size:
+        raise OtherContentError(
+            f"{path.name} is not a {_name_kind(path)} archive, or is damaged: it is empty."
+        )
+    return _list_entries(path, state.st_size, state.st_mtime_ns)
+
+
+def _name_kind(path: Path) -> str:
+    return "zip" if path.name.lower().endswith(_ZIP) else "tar"
+
+
+@lru_cache(maxsize=16)
+def _list_entries(path: Path, _size: int, _changed_ns: int) -> Listing:
+    entries: list[Entry] = []
+    try:
+        entries.extend(Entry(member.name, member.size) for member in _iterate_entries(path))
+    except BrokenStreamError as error:
+        if not entries:
+            raise
+        return Listing(tuple(entries), error)
+    return Listing(tuple(entries))
 
 
 def open_member(path: Path, name: str) -> IO[bytes]:
@@ -96,6 +147,13 @@ def digest_member(archive_digest: str, name: str) -> str:
 
 def iterate_members(path: Path) -> Generator[Member, None, None]:
     """The archive's files, in its order; each is to be read before the next is asked for."""
+    with closing(_iterate_entries(path)) as members:
+        for member in members:
+            if not _is_from_macos(member.name):
+                yield member
+
+
+def _iterate_entries(path: Path) -> Generator[Member, None, None]:
     seen: set[str] = set()
     iterate = _iterate_zip if path.name.lower().endswith(_ZIP) else _iterate_tar
     with closing(iterate(path)) as members:
@@ -106,28 +164,70 @@ def iterate_members(path: Path) -> Generator[Member, None, None]:
             if name in seen:
                 _refuse(path, member.name, "stands twice")
             seen.add(name)
-            if not _is_from_macos(PurePosixPath(name)):
-                yield member
+            yield member
 
 
 def _refuse(path: Path, name: str, why: str) -> None:
     raise InputError(f"{path.name}: the entry {name!r} {why}; it is refused.")
 
 
-def _is_from_macos(name: PurePosixPath) -> bool:
-    return name.parts[:1] == ("__MACOSX",) or name.name.startswith("._")
+def _is_from_macos(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[:1] == ("__MACOSX",) or path.name.startswith("._")
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file below a source is hidden, lies in a hidden folder, or is of the system.
+
+    >>> is_hidden("a/.cache/b.json"), is_hidden("__MACOSX/b.json"), is_hidden("./a/b.json")
+    (True, True, False)
+    """
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)
 
 
 def _iterate_tar(path: Path) -> Generator[Member, None, None]:
     with _open_file(path) as source, decompress(source, path.name, _name_compression(path)) as stream:
-        with _open_tar(path, stream) as archive:
-            while (entry := _next_entry(path, archive)) is not None:
+        bytes_ = _Whole(stream)
+        with _open_tar(path, bytes_) as archive:
+            while (entry := _next_entry(path, archive, bytes_)) is not None:
                 cast(Any, archive).members.clear()  # the list would grow with every entry
                 if _is_trusted_file(path, entry):
-                    yield Member(entry.name, partial(_open_entry, path, archive, entry))
+                    yield Member(entry.name, partial(_open_entry, path, archive, entry, bytes_), entry.size)
         with translate_damage(path.name):
-            while stream.read(_BLOCK_BYTES):  # so that the checksum at the stream's end is checked
+            while bytes_.read(_BLOCK_BYTES):  # so that the checksum at the stream's end is checked
                 pass
+        bytes_.check()
+
+
+class _Whole:
+    """What a tar archive is read from: where it breaks off it ends, and `check` says so.
+
+    The standard library throws away what it has read of an entry when the next bytes are damaged.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = Salvaged(stream)
+        self.broken: BrokenStreamError | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the stream ended too early."""
+        return self.broken is not None and isinstance(self.broken.__cause__, EOFError)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; none at the end or the damage."""
+        if self.broken is not None:
+            return b""
+        try:
+            return self._stream.read(size)
+        except BrokenStreamError as error:
+            self.broken = error
+            return b""
+
+    def check(self) -> None:
+        """Raise what was wrong with the stream."""
+        if self.broken is not None:
+            raise self.broken
 
 
 def _name_compression(path: Path) -> str:
@@ -142,11 +242,15 @@ def _open_file(path: Path) -> IO[bytes]:
         raise explain_unreadable(path, error) from error
 
 
-def _open_tar(path: Path, stream: IO[bytes]) -> tarfile.TarFile:
+def _open_tar(path: Path, stream: _Whole) -> tarfile.TarFile:
     try:
-        return tarfile.open(fileobj=stream, mode="r|", bufsize=_BLOCK_BYTES, tarinfo=_StrictEntry)
-    except (tarfile.TarError, BrokenStreamError, ValueError) as error:
-        raise InputError(f"{path.name} is not a tar archive, or is damaged: {error}.") from error
+        readable = cast(IO[bytes], stream)
+        return tarfile.open(fileobj=readable, mode="r|", bufsize=_BLOCK_BYTES, tarinfo=_StrictEntry)
+    except (tarfile.TarError, ValueError) as error:
+        if stream.is_cut:
+            stream.check()
+        fault = stream.broken or error
+        raise OtherContentError(f"{path.name} is not a tar archive, or is damaged: {fault}.") from error
 
 
 class _StrictEntry(tarfile.TarInfo):
@@ -169,18 +273,43 @@ class _StrictEntry(tarfile.TarInfo):
         return entry
 
 
-def _next_entry(path: Path, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
+def _next_entry(path: Path, archive: tarfile.TarFile, stream: _Whole) -> tarfile.TarInfo | None:
     try:
-        return archive.next()
+        entry = archive.next()
     except (tarfile.TarError, ValueError, EOFError) as error:
+        stream.check()
         raise BrokenStreamError(path.name, error) from error
+    if entry is None:
+        stream.check()
+    return entry
 
 
-def _open_entry(path: Path, archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
-    stream = archive.extractfile(entry)
-    if stream is None:
-        raise InputError(f"{path.name}: the entry {entry.name!r} is no file.")
-    return buffer(_Guarded(stream, path.name, stream.close))
+def _open_entry(path: Path, archive: tarfile.TarFile, entry: tarfile.TarInfo, stream: _Whole) -> IO[bytes]:
+    return buffer(_TarEntry(path.name, archive, entry.size, stream))
+
+
+class _TarEntry(io.RawIOBase):
+    """An entry's bytes, up to where the archive breaks off."""
+
+    def __init__(self, name: str, archive: tarfile.TarFile, size: int, stream: _Whole) -> None:
+        super().__init__()
+        self._name = name
+        self._blocks = cast(IO[bytes], archive.fileobj)
+        self._left = size
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        wanted = min(len(target), self._left)
+        data = self._blocks.read(wanted) if wanted else b""
+        if wanted and not data:
+            self._stream.check()
+            raise BrokenStreamError(self._name, "it ends within an entry")
+        target[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
 
 
 def _is_trusted_file(path: Path, entry: tarfile.TarInfo) -> bool:
@@ -204,14 +333,17 @@ def _iterate_zip(path: Path) -> Generator[Member, None, None]:
             )
         for entry in entries:
             _check_zip_entry(path, entry)
-            yield Member(entry.filename, partial(_open_zip_entry, path, archive, entry))
+            yield Member(entry.filename, partial(_open_zip_entry, path, archive, entry), entry.file_size)
 
 
 def _open_zip(path: Path, source: IO[bytes]) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(source)
     except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError) as error:
-        raise InputError(f"{path.name} is not a zip archive, or is damaged: {error}.") from error
+        source.seek(0)
+        if source.read(2) == b"PK":  # the list of its entries stands at its end
+            raise BrokenStreamError(path.name, error) from error
+        raise OtherContentError(f"{path.name} is not a zip archive, or is damaged: {error}.") from error
 
 
 def _check_zip_entry(path: Path, entry: zipfile.ZipInfo) -> None:
@@ -249,8 +381,8 @@ class _Guarded(io.RawIOBase):
     def readinto(self, target: Any) -> int:
         try:
             with translate_damage(self._name):
-                data = self._source.read(len(target))
-        except (tarfile.TarError, zipfile.BadZipFile) as error:
+                data = cast(io.BufferedIOBase, self._source).read1(len(target))
+        except zipfile.BadZipFile as error:
             raise BrokenStreamError(self._name, error) from error
         target[: len(data)] = data
         return len(data)

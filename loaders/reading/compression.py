@@ -33,7 +33,16 @@ class BrokenStreamError(LoadError):
 
     def __init__(self, name: str, fault: object) -> None:
         super().__init__(f"{name} is damaged or cut short: {fault}. Fetch it again.")
+        self.name = name
         self.fault = str(fault)
+
+
+def explain_break(error: BrokenStreamError, place: str, name: str = "") -> LoadError:
+    """What is said where a file breaks off at a place; its name is the error's unless one is given."""
+    return LoadError(
+        f"{name or error.name} is damaged or cut short: it breaks off {place}. Fetch the file again and start "
+        f"the same load; what is in already stays ({error.fault})."
+    )
 
 
 class _Decompressor(Protocol):
@@ -124,6 +133,32 @@ def buffer(raw: io.RawIOBase) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(raw, _READ_BYTES))
 
 
+class Salvaged:
+    """A stream that gives all that stands before its damage, and raises at the next call.
+
+    A buffer that waits for so many bytes throws away those that came before the damage.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._read = cast(io.BufferedIOBase, stream).read1
+        self._broken: BrokenStreamError | None = None
+
+    def read(self, size: int) -> bytes:
+        """The next bytes: so many, or as many as there are before the end or the damage."""
+        if self._broken is not None:
+            raise self._broken
+        parts: list[bytes] = []
+        try:
+            while size > 0 and (data := self._read(size)):
+                parts.append(data)
+                size -= len(data)
+        except BrokenStreamError as error:
+            if not parts:
+                raise
+            self._broken = error
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
 class _Growing(io.RawIOBase):
     """A decompressed stream that watches how it grows."""
 
@@ -151,7 +186,7 @@ class _Growing(io.RawIOBase):
 
     def read_source(self, size: int = _READ_BYTES) -> bytes:
         """The next compressed bytes."""
-        data = self._source.read(size)
+        data = cast(io.BufferedIOBase, self._source).read1(size)
         self._bytes_in += len(data)
         return data
 
