@@ -1,19 +1,21 @@
 """The citances of the release: one record a citance, of whichever of its topic's documents tell of it.
 
 A topic of a test set has its citances in `citing_sentences.json`, in a plain annotation and in one for each
-annotator of the gold set. Records of different documents are one where cited paper, citing paper and number
-are the same. The context is the cleaned sentence where there is one, else the raw one, of
+annotator of the gold set. Records of different documents are one where cited paper, citing paper and the
+letters and digits of the text are the same, since some documents number the citances otherwise; without a
+text, where the number is. The context is the cleaned sentence where there is one, else the raw one, of
 `citing_sentences.json` before an annotation's; the mention is located in it where an annotation gives a
 marker that stands there once. The facets that annotations give ("Method_Citation") are together the
 citation's intents, in one spelling. `citing_paper_authority` is the citation count of the citing paper. Of
 the release of 2019, 9 sentences hold a NUL character and are rejected.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count
-from typing import Any
+from typing import Any, Final
 
 from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
@@ -25,6 +27,7 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_
 _Told = tuple[str, bytes, Citance]
 """location, raw text and what it says"""
 _Key = tuple[str, ...]
+_ODD: Final = re.compile(r"\W+")
 
 
 def read_citances(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -57,7 +60,8 @@ def _read_document(name: str, raw: bytes) -> Iterator[tuple[_Key, _Told] | Rejec
             except RecordError as error:
                 yield Rejected(1, location, error.reason, str(error), show_raw(shown))
                 continue
-            key = (citance.cited, citance.number, citance.citing)
+            text = _ODD.sub("", citance.context).lower() or f"#{citance.number}"
+            key = (citance.cited, citance.citing, text)
             met[key] += 1
             yield (*key, str(met[key])), (location, shown, citance)
     except RecordError as error:
