@@ -40,8 +40,8 @@ class BrokenStreamError(LoadError):
 def explain_break(error: BrokenStreamError, place: str, name: str = "") -> LoadError:
     """What is said where a file breaks off at a place; its name is the error's unless one is given."""
     return LoadError(
-        f"{name or error.name} is damaged or cut short: it breaks off {place}. Fetch the file again and start the "
-        f"same load; what is in already stays ({error.fault})."
+        f"{name or error.name} is damaged or cut short: it breaks off {place}. Fetch the file again and "
+        f"start the same load; what is in already stays ({error.fault})."
     )
 
 

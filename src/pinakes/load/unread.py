@@ -14,6 +14,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Session
+from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, UnreadFile
 from pinakes.loaders.reading.archives import is_archive, is_hidden, list_entries
 from pinakes.loaders.reading.compression import explain_break, strip_compression
@@ -48,7 +49,14 @@ def find_handed_in(source: Path | None, files: Sequence[InputFile]) -> FoundFile
     """Which files of the source the input files read, and which none does: each file once, and on one side.
 
     An archive that is read stands for its entries; one of which no entry is read is one file.
+
+    Raises:
+        InputError: the source is an archive, and the loader would read it as it stands.
     """
+    if source is not None and source.is_file() and is_archive(source) and source not in _list_archives(files):
+        raise InputError(
+            f"the loader does not look into archives: unpack {source.name}, and load its folder."
+        )
     folder = source if source is not None and source.is_dir() else None
     read: dict[str, set[str]] = {}
     for file in files:
