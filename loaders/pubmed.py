@@ -22,7 +22,7 @@ from typing import Final
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
-from pinakes.loaders.reading.compression import Salvaged
+from pinakes.loaders.reading.breaks import Salvaged
 from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.rows import (

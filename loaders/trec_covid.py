@@ -23,8 +23,9 @@ from typing import Final
 from pinakes.errors import InputError
 from pinakes.loaders import trec
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.finding import find_by_name
-from pinakes.loaders.reading.gathering import gather_chunks, until_broken
+from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,

@@ -88,7 +88,7 @@ def hand_in(request: LoadRequest) -> HandedIn:
     loader = find_loader(request.loader)
     files = loader.find_files(request.source, request.options)
     found = find_handed_in(request.source, files)
-    unread = {one.name: one.reason for one in found.unread}
+    unread: dict[str, str] = {one.name: one.reason for one in found.unread}
     rows: Counter[tuple[str, str]] = Counter()
     rejected: list[Rejected] = []
     for file in files:

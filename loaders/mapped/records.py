@@ -21,9 +21,10 @@ from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.mapped.plan import RECORD, run_apart
 from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
-from pinakes.loaders.reading.gathering import is_unicode, reject_record, until_broken
+from pinakes.loaders.reading.gathering import is_unicode, reject_record
 from pinakes.loaders.reading.json_records import parse_json_object
 from pinakes.loaders.reading.streams import is_parquet, open_stream
 from pinakes.loaders.reading.tables import read_table

@@ -11,7 +11,7 @@ import numpy as np
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.compression import BrokenStreamError, explain_break
+from pinakes.loaders.reading.breaks import BrokenStreamError, explain_break
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, open_stream
 from pinakes.loaders.staging import Accepted
 

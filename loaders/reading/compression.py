@@ -16,7 +16,8 @@ from typing import IO, Any, Final, Protocol, cast
 import pyarrow as pa
 from zlib_ng import zlib_ng
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError
+from pinakes.loaders.reading.breaks import BrokenStreamError
 
 BOMB_BYTES: Final = 1 << 30
 BOMB_RATIO: Final = 1_000
@@ -26,23 +27,6 @@ _READ_BYTES: Final = 1 << 18
 _PART_BYTES: Final = 1 << 20
 """What is decompressed at once: more would be fresh memory each time."""
 _XZ_MEMORY_BYTES: Final = 1 << 30
-
-
-class BrokenStreamError(LoadError):
-    """The bytes end too early, or are not what they claim to be."""
-
-    def __init__(self, name: str, fault: object) -> None:
-        super().__init__(f"{name} is damaged or cut short: {fault}. Fetch it again.")
-        self.name = name
-        self.fault = str(fault)
-
-
-def explain_break(error: BrokenStreamError, place: str, name: str = "") -> LoadError:
-    """What is said where a file breaks off at a place; its name is the error's unless one is given."""
-    return LoadError(
-        f"{name or error.name} is damaged or cut short: it breaks off {place}. Fetch the file again and "
-        f"start the same load; what is in already stays ({error.fault})."
-    )
 
 
 class _Decompressor(Protocol):
@@ -131,32 +115,6 @@ def explain_unreadable(path: Path, error: OSError) -> InputError:
 def buffer(raw: io.RawIOBase) -> IO[bytes]:
     """The raw stream with a buffer of a size that suits long lines."""
     return cast(IO[bytes], io.BufferedReader(raw, _READ_BYTES))
-
-
-class Salvaged:
-    """A stream that gives all that stands before its damage, and raises at the next call.
-
-    A buffer that waits for so many bytes throws away those that came before the damage.
-    """
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._read = cast(io.BufferedIOBase, stream).read1
-        self._broken: BrokenStreamError | None = None
-
-    def read(self, size: int) -> bytes:
-        """The next bytes: so many, or as many as there are before the end or the damage."""
-        if self._broken is not None:
-            raise self._broken
-        parts: list[bytes] = []
-        try:
-            while size > 0 and (data := self._read(size)):
-                parts.append(data)
-                size -= len(data)
-        except BrokenStreamError as error:
-            if not parts:
-                raise
-            self._broken = error
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class _Growing(io.RawIOBase):

@@ -9,7 +9,7 @@ column is looked at as a whole, and record by record only where it has a fault.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pinakes.errors import LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Options, ReadChunks
-from pinakes.loaders.reading.compression import BrokenStreamError, explain_break
+from pinakes.loaders.reading.breaks import place_break, until_broken
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -28,7 +28,6 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Staged table -> the columns whose values may stand in one record of a file alone."""
 _Key = tuple[str, ...]
-_Found = TypeVar("_Found")
 Read = Callable[[InputFile], Iterable[Accepted | Rejected]]
 """what gives the records of a file"""
 
@@ -94,24 +93,6 @@ def gather_chunks(
         yield from _settle(pending, set() if last_counts else seen, first_row)
     if broken:
         raise place_break(broken[0], place)
-
-
-def until_broken(found: Iterable[_Found], broken: list[LoadError]) -> Iterator[_Found]:
-    """What is found, up to where the file breaks off; the error is then put into the list.
-
-    So that what stands before the damage is kept, and the error raised behind it.
-    """
-    try:
-        yield from found
-    except LoadError as error:
-        broken.append(error)
-
-
-def place_break(error: LoadError, place: str) -> LoadError:
-    """The error with the last record before the damage."""
-    if not isinstance(error, BrokenStreamError):
-        return error
-    return explain_break(error, f"after {show_raw(place)}" if place else "before its first record")
 
 
 def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:

@@ -11,7 +11,7 @@ import orjson
 
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.compression import Salvaged
+from pinakes.loaders.reading.breaks import Salvaged
 from pinakes.loaders.reading.documents import open_documents
 from pinakes.loaders.reading.streams import (
     RAW_BYTES,

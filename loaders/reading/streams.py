@@ -10,13 +10,8 @@ from typing import IO, Final
 from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, open_member
-from pinakes.loaders.reading.compression import (
-    COMPRESSIONS,
-    BrokenStreamError,
-    decompress,
-    explain_break,
-    explain_unreadable,
-)
+from pinakes.loaders.reading.breaks import BrokenStreamError, explain_break
+from pinakes.loaders.reading.compression import COMPRESSIONS, decompress, explain_unreadable
 from pinakes.loaders.staging import RecordError
 
 MAX_LINE_BYTES: Final = 64 << 20

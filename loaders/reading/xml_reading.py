@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 from lxml import etree
 
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.compression import Salvaged
+from pinakes.loaders.reading.breaks import Salvaged
 from pinakes.loaders.reading.documents import take_large_record
 from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows

@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 
 from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
-from pinakes.loaders.reading.compression import Salvaged, strip_compression
+from pinakes.loaders.reading.breaks import Salvaged
+from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_array, read_json_lines

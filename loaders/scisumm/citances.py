@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
-from pinakes.loaders.reading.gathering import until_broken
 from pinakes.loaders.scisumm.annotations import Citance, split_document
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
 

@@ -23,9 +23,9 @@ from typing import Any, Final
 
 from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
-from pinakes.loaders.reading.gathering import until_broken
 from pinakes.loaders.reading.rows import list_identifiers
 from pinakes.loaders.reading.running_text import Element
 from pinakes.loaders.reading.xml_reading import element_text, parse_xml

@@ -98,31 +98,35 @@ def test_items_of_which_no_row_is_made_are_counted(
 
 
 def test_a_file_of_other_content_is_named_and_not_read(database: Database, tmp_path: Path) -> None:
-    (tmp_path / "papers.csv").write_text(
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "papers.csv").write_text(
         "Arxiv_id,cite,publish_year,retweets,favorites\n0704.0001,1,2010,1,1\n", encoding="utf-8"
     )
-    (tmp_path / "figure.csv").write_bytes(b"\x89PNG\r\n\x1a\n\0\xff")
-    (tmp_path / "prices.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "figure.csv").write_bytes(b"\x89PNG\r\n\x1a\n\0\xff")
+    (folder / "prices.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     for rows_in in (1, 0):
-        summary = load(database, LoadRequest("tweetpap", tmp_path))
+        summary = load(database, LoadRequest("tweetpap", folder))
         assert (summary.rows_in, summary.files_read) == (rows_in, 1)
         assert [(row["file"], row["reason"]) for row in summary.unread] == [
             ("figure.csv", "other_content"),
             ("prices.csv", "other_content"),
         ]
     assert "prices.csv has no column Arxiv_id" in summary.unread[1]["message"]
-    (tmp_path / "papers.csv").unlink()
+    (folder / "papers.csv").unlink()
     with pytest.raises(InputError, match=r"prices\.csv has no column Arxiv_id"):
-        load(database, LoadRequest("tweetpap", tmp_path))
+        load(database, LoadRequest("tweetpap", folder))
 
 
 def test_entries_of_an_archive_are_counted_one_by_one(database: Database, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "release.zip", "w") as archive:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "release.zip", "w") as archive:
         archive.writestr("a.jsonl", b'{"paper_id": "1"}\n')
         archive.writestr("b.jsonl", b"")
         archive.writestr("c/LICENSE", b"x")
         archive.writestr("__MACOSX/._a.jsonl", b"x")
-    for source in (tmp_path / "release.zip", tmp_path):
+    for source in (folder / "release.zip", folder):
         summary = load(database, LoadRequest("unarxive", source, corpus="c"))
         assert (summary.files_read, len(summary.files)) == (2, 1)
         assert {row["file"]: row["reason"] for row in summary.unread} == {

@@ -24,11 +24,10 @@ from pinakes.load.batches import (
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.resolve import resolve_corpus
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
-from pinakes.load.unread import Owner, check_archives, find_handed_in, forget_unread, keep_unread
+from pinakes.load.unread import Owner, check_archives, find_files, find_handed_in, forget_unread, keep_unread
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, merge_chunk
-from pinakes.loaders.reading.archives import is_archive, list_entries
 from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
@@ -62,7 +61,7 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     started = time.monotonic()
     _check(request)
     loader = choose_loader(request)
-    files = _find_files(loader, request)
+    files = find_files(loader, request.source, request.options)
     found = find_handed_in(request.source, files)
     with database.begin() as session:
         corpus_id, corpus = register_corpus(session, loader, request)
@@ -82,18 +81,6 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     with database.begin() as session:
         store_report(session, loaded, summary)
     return replace(summary, elapsed_s=time.monotonic() - started)
-
-
-def _find_files(loader: Loader, request: LoadRequest) -> list[InputFile]:
-    try:
-        return loader.find_files(request.source, request.options)
-    except InputError:
-        source = request.source
-        if source is not None and source.is_file() and is_archive(source):
-            damage = list_entries(source).damage  # which may be why something is missing
-            if damage is not None:
-                raise damage from None
-        raise
 
 
 def _name_source(request: LoadRequest) -> str:

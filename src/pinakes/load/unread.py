@@ -15,9 +15,10 @@ import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.errors import InputError
-from pinakes.loaders.base import InputFile, UnreadFile
+from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile
 from pinakes.loaders.reading.archives import is_archive, is_hidden, list_entries
-from pinakes.loaders.reading.compression import explain_break, strip_compression
+from pinakes.loaders.reading.breaks import explain_break
+from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.staging import UnreadReason, show_raw
 from pinakes.schema import load_batches, unread_files
 
@@ -25,6 +26,23 @@ Owner = tuple[int, str, str]
 """corpus_id, loader, and the name of the source: whose unread files are kept"""
 
 _STAGED: Final = sa.table("staged_unread", sa.column("file", sa.Text))
+
+
+def find_files(loader: Loader, source: Path | None, options: Options) -> list[InputFile]:
+    """The input files of the source.
+
+    Raises:
+        InputError: the source is not what the loader reads.
+        LoadError: it may be that, but is an archive that breaks off.
+    """
+    try:
+        return loader.find_files(source, options)
+    except InputError:
+        if source is not None and source.is_file() and is_archive(source):
+            damage = list_entries(source).damage  # which may be why something is missing
+            if damage is not None:
+                raise damage from None
+        raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import archives
+from pinakes.loaders.reading import archive_formats
 from pinakes.loaders.reading.archives import (
     digest_member,
     is_archive,
@@ -232,8 +232,8 @@ def test_a_header_that_would_fill_the_memory_is_refused(tmp_path: Path, kind: by
 
 
 def test_a_zip_that_grows_beyond_measure_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "BOMB_BYTES", 1 << 20)
-    monkeypatch.setattr(archives, "BOMB_RATIO", 100)
+    monkeypatch.setattr(archive_formats, "BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_formats, "BOMB_RATIO", 100)
     path = _zip(tmp_path / "a.zip", ("one", bytes(3 << 20)), ("two", b"2"))
     with pytest.raises(InputError, match=r"grows to more than 100 times its size; .* decompression bomb"):
         list_members(path)
