@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile, describe_as
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links
 from pinakes.loaders.reading.streams import CutLine, decode_utf8, find_packed, read_lines
@@ -64,9 +64,10 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
         return [InputFile(source, source.name, role)]
     files = []
     for role, names in (("papers", (_METADATA,)), ("citations", _NETWORKS)):
-        path = next(filter(None, (find_packed(source / name) for name in names)), None)
-        if path is not None:
-            files.append(InputFile(path, path.relative_to(source).as_posix(), role))
+        paths = [path for name in names if (path := find_packed(source / name)) is not None]
+        found = [path.relative_to(source).as_posix() for path in paths]
+        copies = tuple(UnreadFile(name, "copy", found[0]) for name in found[1:])
+        files += [InputFile(path, found[0], role, unread=copies) for path in paths[:1]]
     if not files:
         raise InputError(f"{source} has neither {_METADATA} nor a citation network ({', '.join(_NETWORKS)}).")
     return files

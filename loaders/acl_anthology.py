@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile, describe_as
 from pinakes.loaders.reading.bibtex import Entry, decode_latex, parse_entry, split_entries, split_names
 from pinakes.loaders.reading.documents import check_whole, find_documents, load_documents, reject_document
-from pinakes.loaders.reading.finding import find_line_files, list_entries
+from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers
 from pinakes.loaders.reading.running_text import Element
@@ -73,11 +73,13 @@ def _find_collections(source: Path | None) -> list[InputFile]:
 
 
 def _find_bibliographies(source: Path | None) -> list[InputFile]:
-    found = find_line_files(source, role="bib", suffixes=(".bib",))
-    files = [entry for file in found for entry in list_entries(file, ".bib")]
-    if not files:
-        raise InputError(f"{source} holds neither the Anthology's XML nor a BibTeX file.")
-    return [file for file in files if "+abstracts" in file.name] or files
+    try:
+        files = find_line_entries(source, role="bib", suffix=".bib")
+    except InputError as error:
+        raise InputError(f"{source} holds neither the Anthology's XML nor a BibTeX file.") from error
+    chosen = [file for file in files if "+abstracts" in file.name] or files
+    copies = [UnreadFile(file.name, "copy", chosen[0].name) for file in files if file not in chosen]
+    return [replace(chosen[0], unread=tuple(copies)), *chosen[1:]]
 
 
 _FINDERS: Final = {"xml": _find_collections, "bib": _find_bibliographies}

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.reading.archives import is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -66,9 +65,8 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 
 def _open_single(file: InputFile) -> InputFile:
-    """The one entry of an archive that holds nothing else, since an entry is read faster than an archive."""
-    members = list_members(file.path) if file.path is not None and is_archive(file.path) else []
-    return replace(file, member=members[0]) if len(members) == 1 else file
+    """The one entry of an archive with lines, since an entry is read faster than an archive."""
+    return replace(file, member=file.documents[0], documents=()) if len(file.documents) == 1 else file
 
 
 def find_arxiv_id(doi: str) -> str | None:
@@ -241,7 +239,7 @@ _LAYOUT: Final = Layout((_SCHEMA,), _project, parse_metadata)
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of the snapshot."""
-    if file.path is not None and is_archive(file.path) and file.member is None:
+    if file.documents:
         return gather_chunks(read_json_line_files(file, parse_metadata), first_row=first_row)
     return read_columnar(file, first_row, _LAYOUT)
 

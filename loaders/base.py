@@ -39,6 +39,7 @@ class InputFile:
         documents: names below the folder `path` of the documents that are read as one file, in order
             (`documents.find_documents` makes such bundles).
         digest: the content's sha256 in hex, when it is not that of the file at `path`.
+        beside: files that are read together with it, such as a list of splits.
         unread: entries of the archive, or files beside it, that are not read, where that is known before it
             is read; a reader tells others by `Chunk.unread`. Files of a folder of which no input file says
             anything are found by the load itself.
@@ -52,6 +53,7 @@ class InputFile:
     member: str | None = None
     documents: tuple[str, ...] = ()
     digest: str | None = None
+    beside: tuple[Path, ...] = ()
     unread: tuple[UnreadFile, ...] = ()
     columns: tuple[str, ...] = ()
     unpadded: frozenset[str] = frozenset()

@@ -52,7 +52,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     annotations = [find_file(source, f"test-pid2anns-csfcube-{facet}.json") for facet in _QUERY_FACETS]
     return [
         InputFile(abstracts, abstracts.name, "papers"),
-        InputFile(queries, queries.name, "queries", digest=digest_files(queries, splits)),
+        InputFile(queries, queries.name, "queries", digest=digest_files(queries, splits), beside=(splits,)),
         *(InputFile(path, path.name, "judgments") for path in annotations),
         InputFile(pools, pools.name, "pool_sources", digest=digest_files(pools, queries)),
     ]

@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pinakes.errors import InputError
+from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.reading.finding import find_by_name, take_of_format
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, list_labels, make_label
 from pinakes.loaders.reading.streams import read_lines
@@ -35,7 +35,8 @@ _find_tables: Final = find_by_name("the .tsv files of the DRSM corpus", table=r"
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The tab-separated files below the source, gold before raw."""
-    files = [replace(file, role=_find_role(file)) for file in _find_tables(source, options)]
+    found = _find_tables(source, options)
+    files = take_of_format(found, lambda file: replace(file, role=_find_role(file)))
     return sorted(files, key=lambda file: (list(_LAYOUTS).index(file.role), file.name))
 
 
@@ -45,7 +46,7 @@ def _find_role(file: InputFile) -> str:
     for role, (required, _) in _LAYOUTS.items():
         if columns.issuperset(required):
             return role
-    raise InputError(
+    raise OtherContentError(
         f"{file.name} has the columns of no file of the DRSM corpus: {', '.join(columns)[:200]}."
     )
 

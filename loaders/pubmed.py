@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pinakes.errors import InputError
+from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
-from pinakes.loaders.reading.finding import find_line_files, list_entries
+from pinakes.loaders.reading.breaks import Salvaged
+from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.rows import (
     list_authorships,
@@ -54,8 +55,7 @@ _NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Availa
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """The XML files of a folder or an archive in the order of their names, which is that of the updates."""
-    found = find_line_files(source, suffixes=(".xml",))
-    return [entry for file in found for entry in list_entries(file, ".xml")]
+    return find_line_entries(source, role="papers", suffix=".xml")
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
@@ -66,10 +66,10 @@ def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[
 
 def _find_root(file: InputFile) -> bytes:
     with open_stream(file) as stream:
-        found = _ROOT.search(stream.read(_HEAD_BYTES))
+        found = _ROOT.search(Salvaged(stream).read(_HEAD_BYTES))
     if found is None:
         known = ", ".join(name.decode() for name in _RECORDS)
-        raise InputError(f"{file.name} is not PubMed's XML; expected a document of {known}.")
+        raise OtherContentError(f"{file.name} is not PubMed's XML; expected a document of {known}.")
     return found[1]
 
 

@@ -69,7 +69,7 @@ def _digest_with_siblings(file: InputFile) -> InputFile:
         return file
     parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"), _find_splits(file))
     paths = [part.path for part in parts if part is not None and part.path is not None]
-    return replace(file, digest=digest_files(*paths))
+    return replace(file, digest=digest_files(*paths), beside=tuple(paths[1:]))
 
 
 def _find_sibling(file: InputFile, kind: str) -> InputFile | None:

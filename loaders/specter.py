@@ -52,7 +52,7 @@ def _list_folds(file: InputFile) -> Iterator[tuple[InputFile, str]]:
 
 def _digest_with_lists(file: InputFile) -> InputFile:
     paths = [part.path for part in (file, *(found for found, _ in _list_folds(file))) if part.path]
-    return replace(file, digest=digest_files(*paths))
+    return replace(file, digest=digest_files(*paths), beside=tuple(paths[1:]))
 
 
 def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[Chunk]:

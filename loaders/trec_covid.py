@@ -13,6 +13,7 @@ Leaves out: full texts, licences, addresses, `source_x`.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,7 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
@@ -111,8 +113,8 @@ def _find_repeated(file: InputFile) -> dict[str, list[Row]]:
         seen.add(source_id)
         return {}
 
-    for _ in _read_metadata(file, collect):
-        pass
+    # Where the file breaks off, that is said when its records are read.
+    deque(until_broken(_read_metadata(file, collect), []), maxlen=0)
     return found
 
 

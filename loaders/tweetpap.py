@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.reading.finding import find_by_name, list_entries
+from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_identifiers, make_label
 from pinakes.loaders.reading.tables import read_table
@@ -24,16 +23,9 @@ _COUNTS: Final = ("retweets", "favorites")
 _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 
 
-_find_tables: Final = find_by_name("papers.csv or papers.csv.zip", papers=r"\.(?:csv|zip)$")
-
-
-def find_files(source: Path | None, options: Options) -> list[InputFile]:
+def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """papers.csv, or the entry of that name in each archive."""
-    entries = {file.name: list_entries(file, ".csv") for file in _find_tables(source, options)}
-    for name, found in entries.items():
-        if not found:
-            raise InputError(f"{name} has no entry that ends in .csv.")
-    return [entry for found in entries.values() for entry in found]
+    return find_line_entries(source, role="papers", suffix=".csv")
 
 
 def _parse_paper(row: dict[str, str]) -> Rows:

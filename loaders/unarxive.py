@@ -119,6 +119,6 @@ LOADER: Final = Loader(
         source="https://github.com/IllDepence/unarXive",
     ),
     find_files=lambda source, _options: find_line_files(source, suffixes=_SUFFIXES),
-    read_chunks=gather_by_role(partial(read_json_line_files, parse=parse_paper, suffixes=_SUFFIXES)),
+    read_chunks=gather_by_role(partial(read_json_line_files, parse=parse_paper)),
     describes=lambda _role: _COLUMNS,
 )

@@ -15,6 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,7 @@ from pinakes.loaders.mapped.records import (
 )
 from pinakes.loaders.mapped.staged import Seen, stage_batch
 from pinakes.loaders.reading.compression import COMPRESSIONS
+from pinakes.loaders.reading.finding import take_of_format
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import STAGED, Chunk
@@ -84,17 +86,19 @@ def _name_source(source: Path) -> str:
 
 def _find_files(format_: str, source: Path | None, options: Options) -> list[InputFile]:
     """The files below the source, in the order of their names."""
-    found = []
     roles: dict[str, str] = {}  # of files with the same columns
-    for path, name in _list_paths(format_, source):
-        file = InputFile(path, name, "")
+    beside = (Path(options["mapping"]),) if "mapping" in options else ()
+
+    def identify(file: InputFile) -> InputFile:
         mapping, available = _choose_mapping(format_, file, options)
         columns = "" if available is None else available.to_string()
         if columns not in roles:
-            with closing(Plan(mapping, available, name)) as plan:
+            with closing(Plan(mapping, available, file.name)) as plan:
                 roles[columns] = _name_role(plan)
-        found.append(InputFile(path, name, roles[columns], digest=_digest(file, options)))
-    return found
+        return replace(file, role=roles[columns], digest=_digest(file, options), beside=beside)
+
+    found = [InputFile(path, name, "") for path, name in _list_paths(format_, source)]
+    return take_of_format(found, identify)
 
 
 def _list_paths(format_: str, source: Path | None) -> list[tuple[Path, str]]:

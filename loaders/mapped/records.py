@@ -16,16 +16,17 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pinakes.errors import InputError
+from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.mapped.plan import RECORD, run_apart
 from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
 from pinakes.loaders.reading.gathering import is_unicode, reject_record
 from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
-from pinakes.loaders.reading.streams import open_stream
+from pinakes.loaders.reading.streams import is_parquet, open_stream
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
@@ -160,7 +161,8 @@ def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[
     """Records some at a time; none from before `first_row` together with one behind it."""
     pending: list[Accepted | Rejected] = []
     held = 0
-    for record in records:
+    broken: list[LoadError] = []
+    for record in until_broken(records, broken):
         pending.append(record)
         held += len(record.raw)
         is_cut = record.row_number == first_row - 1
@@ -169,6 +171,8 @@ def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[
             pending, held = [], 0
     if pending:
         yield pending
+    if broken:
+        raise broken[0]
 
 
 def read_lines(
@@ -226,7 +230,8 @@ def open_parquet(file: InputFile) -> pq.ParquetFile:
             raise InputError(f"{file.name} is too large to be read out of an archive; unpack it.")
         return pq.ParquetFile(io.BytesIO(held), pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
+        kind = InputError if is_parquet(file) else OtherContentError
+        raise kind(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
 
 
 def read_parquet(

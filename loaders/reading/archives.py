@@ -5,65 +5,29 @@ that stand twice, and decompression bombs are refused. What macOS adds (`__MACOS
 """
 
 import hashlib
-import io
 import re
 import stat
-import tarfile
-import zipfile
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Final, cast
+from typing import IO, Final
 
-from pinakes.errors import InputError
-from pinakes.loaders.reading.compression import (
-    BOMB_BYTES,
-    BOMB_RATIO,
-    BrokenStreamError,
-    buffer,
-    decompress,
-    explain_unreadable,
-    translate_damage,
+from pinakes.errors import InputError, OtherContentError
+from pinakes.loaders.reading.archive_formats import (
+    TAR,
+    ZIP,
+    Guarded,
+    Member,
+    iterate_tar,
+    iterate_zip,
+    refuse,
 )
+from pinakes.loaders.reading.breaks import BrokenStreamError
+from pinakes.loaders.reading.compression import buffer, explain_unreadable
 
-_ZIP: Final = (".zip",)
-_TAR: Final = {
-    ".tar": ".tar",
-    ".tgz": ".gz",
-    ".tbz2": ".bz2",
-    ".txz": ".xz",
-    ".tzst": ".zst",
-    **{f".tar{suffix}": suffix for suffix in (".gz", ".bz2", ".xz", ".zst")},
-}
-"""How a tar archive's name ends -> the suffix that says how it is compressed."""
-
-_BLOCK_BYTES: Final = 1 << 18
-_MAX_HEADER_BYTES: Final = 1 << 20
-_LONG_HEADERS: Final = frozenset(
-    {
-        tarfile.XHDTYPE,
-        tarfile.XGLTYPE,
-        tarfile.SOLARIS_XHDTYPE,
-        tarfile.GNUTYPE_LONGNAME,
-        tarfile.GNUTYPE_LONGLINK,
-    }
-)
 _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|\0|(?:^|/)\.\.(?:/|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One file of an archive, which can be opened until the next one is asked for."""
-
-    name: str
-    open: Callable[[], IO[bytes]]
-
-    @property
-    def stream(self) -> IO[bytes]:
-        """The file's bytes from the first one on; of a tar, to be asked for once."""
-        return self.open()
 
 
 def is_archive(path: Path) -> bool:
@@ -72,12 +36,61 @@ def is_archive(path: Path) -> bool:
     >>> is_archive(Path("a.tar.zst")), is_archive(Path("a.jsonl.zst"))
     (True, False)
     """
-    return path.name.lower().endswith((*_ZIP, *_TAR))
+    return path.name.lower().endswith((*ZIP, *TAR))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The name of one of an archive's files, and its size in bytes."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """An archive's files in its order, and what is wrong where it breaks off behind them."""
+
+    entries: tuple[Entry, ...]
+    damage: BrokenStreamError | None = None
 
 
 def list_members(path: Path) -> list[str]:
-    """The names of the archive's files, in its order, after a look at the whole archive."""
-    return [member.name for member in iterate_members(path)]
+    """The names of the archive's files, in its order, without what macOS adds."""
+    return [entry.name for entry in list_entries(path).entries if not _is_from_macos(entry.name)]
+
+
+def list_entries(path: Path) -> Listing:
+    """The archive's files, after a look at the whole of it; what was seen is kept while it is the same.
+
+    Raises:
+        BrokenStreamError: it breaks off before its first file.
+    """
+    try:
+        state = path.stat()
+    except OSError as error:
+        raise explain_unreadable(path, error) from error
+    if stat.S_ISREG(state.st_mode) and not state.st_size:
+        raise OtherContentError(
+            f"{path.name} is not a {_name_kind(path)} archive, or is damaged: it is empty."
+        )
+    return _list_entries(path, state.st_size, state.st_mtime_ns)
+
+
+def _name_kind(path: Path) -> str:
+    return "zip" if path.name.lower().endswith(ZIP) else "tar"
+
+
+@lru_cache(maxsize=16)
+def _list_entries(path: Path, _size: int, _changed_ns: int) -> Listing:
+    entries: list[Entry] = []
+    try:
+        entries.extend(Entry(member.name, member.size) for member in _iterate_entries(path))
+    except BrokenStreamError as error:
+        if not entries:
+            raise
+        return Listing(tuple(entries), error)
+    return Listing(tuple(entries))
 
 
 def open_member(path: Path, name: str) -> IO[bytes]:
@@ -85,7 +98,7 @@ def open_member(path: Path, name: str) -> IO[bytes]:
     members = iterate_members(path)
     for member in members:
         if member.name == name:
-            return buffer(_Guarded(member.stream, path.name, members.close))
+            return buffer(Guarded(member.stream, path.name, members.close))
     raise InputError(f"{path.name} has no entry {name!r}.")
 
 
@@ -96,166 +109,35 @@ def digest_member(archive_digest: str, name: str) -> str:
 
 def iterate_members(path: Path) -> Generator[Member, None, None]:
     """The archive's files, in its order; each is to be read before the next is asked for."""
+    with closing(_iterate_entries(path)) as members:
+        for member in members:
+            if not _is_from_macos(member.name):
+                yield member
+
+
+def _iterate_entries(path: Path) -> Generator[Member, None, None]:
     seen: set[str] = set()
-    iterate = _iterate_zip if path.name.lower().endswith(_ZIP) else _iterate_tar
+    iterate = iterate_zip if path.name.lower().endswith(ZIP) else iterate_tar
     with closing(iterate(path)) as members:
         for member in members:
             name = str(PurePosixPath(member.name))
             if _OUTSIDE.search(member.name):
-                _refuse(path, member.name, "points outside the archive")
+                refuse(path, member.name, "points outside the archive")
             if name in seen:
-                _refuse(path, member.name, "stands twice")
+                refuse(path, member.name, "stands twice")
             seen.add(name)
-            if not _is_from_macos(PurePosixPath(name)):
-                yield member
+            yield member
 
 
-def _refuse(path: Path, name: str, why: str) -> None:
-    raise InputError(f"{path.name}: the entry {name!r} {why}; it is refused.")
+def _is_from_macos(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.parts[:1] == ("__MACOSX",) or path.name.startswith("._")
 
 
-def _is_from_macos(name: PurePosixPath) -> bool:
-    return name.parts[:1] == ("__MACOSX",) or name.name.startswith("._")
+def is_hidden(name: str) -> bool:
+    """Whether a file below a source is hidden, lies in a hidden folder, or is of the system.
 
-
-def _iterate_tar(path: Path) -> Generator[Member, None, None]:
-    with _open_file(path) as source, decompress(source, path.name, _name_compression(path)) as stream:
-        with _open_tar(path, stream) as archive:
-            while (entry := _next_entry(path, archive)) is not None:
-                cast(Any, archive).members.clear()  # the list would grow with every entry
-                if _is_trusted_file(path, entry):
-                    yield Member(entry.name, partial(_open_entry, path, archive, entry))
-        with translate_damage(path.name):
-            while stream.read(_BLOCK_BYTES):  # so that the checksum at the stream's end is checked
-                pass
-
-
-def _name_compression(path: Path) -> str:
-    suffixes = [suffix for suffix in _TAR if path.name.lower().endswith(suffix)]
-    return _TAR[suffixes[-1]] if suffixes else ""
-
-
-def _open_file(path: Path) -> IO[bytes]:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise explain_unreadable(path, error) from error
-
-
-def _open_tar(path: Path, stream: IO[bytes]) -> tarfile.TarFile:
-    try:
-        return tarfile.open(fileobj=stream, mode="r|", bufsize=_BLOCK_BYTES, tarinfo=_StrictEntry)
-    except (tarfile.TarError, BrokenStreamError, ValueError) as error:
-        raise InputError(f"{path.name} is not a tar archive, or is damaged: {error}.") from error
-
-
-class _StrictEntry(tarfile.TarInfo):
-    """A tar header that must be whole: the standard library takes a damaged one for the archive's end."""
-
-    @classmethod
-    def fromtarfile(cls, archive: tarfile.TarFile) -> "_StrictEntry":
-        try:
-            return super().fromtarfile(archive)
-        except tarfile.HeaderError as error:
-            if type(error).__name__ == "EOFHeaderError":  # the end mark; typeshed does not know the class
-                raise
-            raise tarfile.ReadError(f"{error}, where an entry or the end mark was expected") from error
-
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_StrictEntry":
-        entry = super().frombuf(buf, encoding, errors)
-        if entry.size < 0 or (entry.type in _LONG_HEADERS and entry.size > _MAX_HEADER_BYTES):
-            raise tarfile.ReadError(f"a header of {entry.size} bytes")
-        return entry
-
-
-def _next_entry(path: Path, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
-    try:
-        return archive.next()
-    except (tarfile.TarError, ValueError, EOFError) as error:
-        raise BrokenStreamError(path.name, error) from error
-
-
-def _open_entry(path: Path, archive: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
-    stream = archive.extractfile(entry)
-    if stream is None:
-        raise InputError(f"{path.name}: the entry {entry.name!r} is no file.")
-    return buffer(_Guarded(stream, path.name, stream.close))
-
-
-def _is_trusted_file(path: Path, entry: tarfile.TarInfo) -> bool:
-    if entry.isdir():
-        return False
-    if not entry.isreg():
-        _refuse(path, entry.name, "is a link or a device")
-    if entry.issparse():
-        _refuse(path, entry.name, "is a sparse file")
-    return True
-
-
-def _iterate_zip(path: Path) -> Generator[Member, None, None]:
-    with _open_file(path) as source, _open_zip(path, source) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        size = sum(entry.file_size for entry in entries)
-        if size > max(BOMB_BYTES, BOMB_RATIO * path.stat().st_size):
-            raise InputError(
-                f"{path.name} grows to more than {BOMB_RATIO} times its size; it is refused as a "
-                "decompression bomb. Unpack it by hand if you trust it."
-            )
-        for entry in entries:
-            _check_zip_entry(path, entry)
-            yield Member(entry.filename, partial(_open_zip_entry, path, archive, entry))
-
-
-def _open_zip(path: Path, source: IO[bytes]) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(source)
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, NotImplementedError) as error:
-        raise InputError(f"{path.name} is not a zip archive, or is damaged: {error}.") from error
-
-
-def _check_zip_entry(path: Path, entry: zipfile.ZipInfo) -> None:
-    mode = entry.external_attr >> 16
-    if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        _refuse(path, entry.filename, "is a link or a device")
-    if entry.filename != entry.orig_filename:
-        _refuse(path, entry.orig_filename, "points outside the archive")
-    if entry.flag_bits & 1:
-        _refuse(path, entry.filename, "is encrypted")
-
-
-def _open_zip_entry(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    try:
-        stream = archive.open(entry)
-    except NotImplementedError as error:
-        raise InputError(f"{path.name}: the entry {entry.filename!r} cannot be read: {error}.") from error
-    except (zipfile.BadZipFile, RuntimeError, ValueError, EOFError, OSError) as error:
-        raise BrokenStreamError(path.name, error) from error
-    return buffer(_Guarded(stream, path.name, stream.close))
-
-
-class _Guarded(io.RawIOBase):
-    """An entry's stream whose damage is told as ours; closing it closes what it came from."""
-
-    def __init__(self, source: IO[bytes], name: str, close: Callable[[], None]) -> None:
-        super().__init__()
-        self._source = source
-        self._name = name
-        self._close = close
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, target: Any) -> int:
-        try:
-            with translate_damage(self._name):
-                data = self._source.read(len(target))
-        except (tarfile.TarError, zipfile.BadZipFile) as error:
-            raise BrokenStreamError(self._name, error) from error
-        target[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._close()
-        super().close()
+    >>> is_hidden("a/.cache/b.json"), is_hidden("__MACOSX/b.json"), is_hidden("./a/b.json")
+    (True, True, False)
+    """
+    return any(part.startswith(".") or part == "__MACOSX" for part in PurePosixPath(name).parts)

@@ -11,8 +11,8 @@ import numpy as np
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.compression import BrokenStreamError
-from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, explain_break, open_stream
+from pinakes.loaders.reading.breaks import BrokenStreamError, explain_break
+from pinakes.loaders.reading.streams import MAX_LINE_BYTES, RAW_BYTES, CutLine, open_stream
 from pinakes.loaders.staging import Accepted
 
 BLOCK_BYTES: Final = 64 << 20
@@ -126,7 +126,7 @@ def read_blocks(file: InputFile, block_bytes: int | None = None) -> Iterator[Blo
         with open_stream(file) as stream:
             yield from cutter.read(stream)
     except BrokenStreamError as error:
-        raise explain_break(file, error, cutter.count_lines()) from error
+        raise explain_break(error, f"after line {cutter.count_lines()}", file.name) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
 

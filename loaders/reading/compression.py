@@ -9,14 +9,15 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, Protocol, cast
 
 import pyarrow as pa
 from zlib_ng import zlib_ng
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError
+from pinakes.loaders.reading.breaks import BrokenStreamError
 
 BOMB_BYTES: Final = 1 << 30
 BOMB_RATIO: Final = 1_000
@@ -26,14 +27,6 @@ _READ_BYTES: Final = 1 << 18
 _PART_BYTES: Final = 1 << 20
 """What is decompressed at once: more would be fresh memory each time."""
 _XZ_MEMORY_BYTES: Final = 1 << 30
-
-
-class BrokenStreamError(LoadError):
-    """The bytes end too early, or are not what they claim to be."""
-
-    def __init__(self, name: str, fault: object) -> None:
-        super().__init__(f"{name} is damaged or cut short: {fault}. Fetch it again.")
-        self.fault = str(fault)
 
 
 class _Decompressor(Protocol):
@@ -151,7 +144,7 @@ class _Growing(io.RawIOBase):
 
     def read_source(self, size: int = _READ_BYTES) -> bytes:
         """The next compressed bytes."""
-        data = self._source.read(size)
+        data = cast(io.BufferedIOBase, self._source).read1(size)
         self._bytes_in += len(data)
         return data
 
@@ -207,13 +200,44 @@ class _ZstdDecompressed(_Growing):
         super().__init__(source, name)
         self._inner: Any = None
 
+        self._broken: Exception | None = None
+
     def _read_some(self, size: int) -> bytes:
-        if self._inner is None:
-            self._inner = pa.CompressedInputStream(pa.PythonFile(_Counted(self), mode="r"), "zstd")
-        found: bytes = self._inner.read(size)
+        if self._broken is not None:
+            raise self._broken
+        self._inner = self._inner or self._start()
+        try:
+            found: bytes = self._inner.read(size)
+        except OSError as error:
+            is_cut = "Truncated" in str(error)
+            self._broken = EOFError("its compressed stream ends too early") if is_cut else error
+            found = self._salvage()
+            if not found:
+                raise self._broken from error
         if not found and not self._bytes_in:
             raise EOFError("it is empty, and should be compressed")
         return found
+
+    def _start(self) -> Any:
+        return pa.CompressedInputStream(pa.PythonFile(_Counted(self), mode="r"), "zstd")
+
+    def _salvage(self) -> bytes:
+        """What stands before the damage and was not handed out, which Arrow then throws away.
+
+        Nothing where the source cannot be read again, as an entry of an archive cannot.
+        """
+        if not self._source.seekable():
+            return b""
+        self._source.seek(0)
+        again = self._start()
+        left = self._bytes_out
+        while left:
+            left -= len(again.read(min(left, _PART_BYTES)))
+        rest = bytearray()
+        with suppress(OSError):
+            while byte := again.read(1):
+                rest += byte
+        return bytes(rest)
 
 
 class _Counted:

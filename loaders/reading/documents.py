@@ -6,14 +6,16 @@ A folder's documents are read in bundles, so that millions of small files do not
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.archives import is_archive, iterate_members, list_members
+from pinakes.loaders.reading.archives import is_archive, is_hidden, iterate_members, list_members
 from pinakes.loaders.reading.compression import decompress, strip_compression
+from pinakes.loaders.reading.finding import take_of_format
 from pinakes.loaders.reading.streams import RAW_BYTES, CutLine, digest_file, open_stream
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw, take_record
 
@@ -36,19 +38,18 @@ def find_documents(
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected documents ({', '.join(suffixes)}).")
     if source.is_file():
-        files = [_take_archive(source, source.name, suffixes, role)] if is_archive(source) else []
-        found = [file for file in files if file is not None]
-        single = [] if is_archive(source) else [InputFile(source, source.name, role)]
-        return found + single or _refuse_empty(source, suffixes)
+        single = InputFile(source, source.name, role)
+        found = _take_archive(suffixes, single) if is_archive(source) else single
+        return [found] if found is not None else _refuse_empty(source, suffixes)
     names = _list_files(source)
     documents = [name for name in names if _is_document(name, suffixes)]
-    archives = [name for name in names if is_archive(Path(name))]
-    taken = [_take_archive(source / name, name, suffixes, role) for name in archives]
+    archives = [InputFile(source / name, name, role) for name in names if is_archive(Path(name))]
     bundles = [
         bundle_documents(source, tuple(documents[start : start + BUNDLE_DOCUMENTS]), role)
         for start in range(0, len(documents), BUNDLE_DOCUMENTS)
     ]
-    return bundles + [file for file in taken if file is not None] or _refuse_empty(source, suffixes)
+    taken = take_of_format(archives, partial(_take_archive, suffixes), bundles)
+    return taken or _refuse_empty(source, suffixes)
 
 
 def _refuse_empty(source: Path, suffixes: Sequence[str]) -> list[InputFile]:
@@ -70,13 +71,15 @@ def _list_files(folder: Path) -> list[str]:
     return sorted(found, key=os.fsencode)
 
 
-def _take_archive(path: Path, name: str, suffixes: Sequence[str], role: str) -> InputFile | None:
-    documents = tuple(member for member in list_members(path) if _is_document(member, suffixes))
-    return InputFile(path, name, role, documents=documents) if documents else None
+def _take_archive(suffixes: Sequence[str], file: InputFile) -> InputFile | None:
+    """The archive with its documents; None where it has none."""
+    members = list_members(file.expect_path())
+    documents = tuple(name for name in members if _is_document(name, suffixes) and not is_hidden(name))
+    return replace(file, documents=documents) if documents else None
 
 
 def bundle_documents(folder: Path, documents: tuple[str, ...], role: str) -> InputFile:
-    """Files below a folder as one input file."""
+    """The folder's documents as one input file, which is known by their names and contents."""
     content = hashlib.sha256()
     for document in documents:
         content.update(os.fsencode(f"{document}\0{digest_file(folder / document)}\n"))

@@ -4,13 +4,15 @@ And what names say: of a source, what its corpus is called; of a benchmark's fil
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from pinakes.errors import InputError
-from pinakes.loaders.base import FindFiles, InputFile, Options
-from pinakes.loaders.reading.archives import is_archive, list_members
+from pinakes.errors import InputError, OtherContentError
+from pinakes.loaders.base import FindFiles, InputFile, Options, UnreadFile
+from pinakes.loaders.reading.archives import is_archive, is_hidden, list_members
 from pinakes.loaders.reading.compression import COMPRESSIONS, strip_compression
 
 LINES: Final = (".jsonl", ".json", ".ndjson")
@@ -39,7 +41,7 @@ def name_corpus(source: Path | None, default: str) -> str:
 
 
 def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
-    """The source, or the files below it in the order of their names; hidden ones are passed over."""
+    """The source, or the files below it in the order of their names; hidden ones are left to the load."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected {expected}.")
     if source.is_file():
@@ -49,10 +51,14 @@ def list_files(source: Path | None, expected: str) -> list[tuple[str, Path]]:
 
 
 def list_folder(source: Path | None, expected: str) -> list[Path]:
-    """The file, or the files directly in the folder, by name."""
+    """The file, or the files directly in the folder, by name, without hidden and empty ones."""
     if source is None or not source.exists():
         raise InputError(f"there is no file or folder {source}; expected {expected}.")
-    paths = sorted(path for path in source.iterdir() if path.is_file()) if source.is_dir() else [source]
+    if not source.is_dir():
+        return [source]
+    found = (path for path in source.iterdir() if path.is_file() and not is_hidden(path.name))
+    # An empty file that should be compressed is cut short, which is said when it is opened.
+    paths = sorted(path for path in found if path.stat().st_size or path.suffix in COMPRESSIONS)
     if not paths:
         raise InputError(f"the folder {source} is empty; expected {expected}.")
     return paths
@@ -75,6 +81,37 @@ def find_roles(
     return sorted(found, key=lambda file: (order.index(file.role), file.name))
 
 
+def take_of_format(
+    files: Iterable[InputFile],
+    identify: Callable[[InputFile], InputFile | None],
+    found: Iterable[InputFile] = (),
+) -> list[InputFile]:
+    """What is found already, and what `identify` makes of each file; those of other content are told.
+
+    Raises:
+        OtherContentError: no file is of the format.
+    """
+    taken = list(found)
+    others: list[tuple[InputFile, OtherContentError]] = []
+    for file in files:
+        try:
+            made = identify(file)
+        except OtherContentError as error:
+            others.append((file, error))
+        else:
+            taken += [] if made is None else [made]
+    if others and not taken:
+        raise others[0][1]
+    unread = tuple(explain_other(file, error) for file, error in others)
+    return [replace(file, unread=file.unread + unread) for file in taken[:1]] + taken[1:]
+
+
+def explain_other(file: InputFile, error: OtherContentError) -> UnreadFile:
+    """The file as one that is not read because of its content."""
+    is_empty = file.member is None and file.path is not None and file.path.stat().st_size == 0
+    return UnreadFile(file.name, "empty" if is_empty else "other_content", str(error))
+
+
 def find_by_name(expected: str, **roles: str) -> FindFiles:
     """A loader's `find_files`: the files whose names match the pattern of a role, in the order of the roles.
 
@@ -90,18 +127,24 @@ def find_by_name(expected: str, **roles: str) -> FindFiles:
     return find_files
 
 
-def list_entries(file: InputFile, suffix: str) -> list[InputFile]:
-    """The file itself, or of an archive the entries in whose names the suffix stands, by name."""
-    if file.path is None or not is_archive(file.path):
+def find_line_entries(source: Path | None, *, role: str, suffix: str) -> list[InputFile]:
+    """The files with the suffix, plain or compressed, and such entries of archives, each by itself."""
+    found = find_line_files(source, role=role, suffixes=(suffix,))
+    return [entry for file in found for entry in _split_archive(file)]
+
+
+def _split_archive(file: InputFile) -> list[InputFile]:
+    if not file.documents:
         return [file]
-    names = sorted(name for name in list_members(file.path) if suffix in name.lower())
-    return [InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in names]
+    return [
+        InputFile(file.path, f"{file.name}/{name}", file.role, member=name) for name in sorted(file.documents)
+    ]
 
 
 def find_line_files(
     source: Path | None, *, role: str = "papers", suffixes: tuple[str, ...] = LINES
 ) -> list[InputFile]:
-    """The files with lines below the source, in the order of their names; hidden ones are passed over.
+    """The files with lines below the source, in the order of their names, and archives with such entries.
 
     Args:
         source: a file, which is taken whatever its name; an archive; or a folder with either.
@@ -110,17 +153,24 @@ def find_line_files(
     """
     if source is None or not source.exists():
         raise InputError(f"there is no {source}; expected a file with JSON lines, an archive or a folder.")
-    if source.is_file():
-        return [InputFile(source, source.name, role)]
-    found = (path for path in source.rglob("*") if path.is_file())
-    names = sorted(
-        (path.relative_to(source).as_posix(), path)
-        for path in found
-        if is_line_file(path.relative_to(source).as_posix(), suffixes) or is_archive(path)
-    )
-    if not names:
+    paths = [("", source)]
+    if source.is_dir():
+        below = (path for path in source.rglob("*") if path.is_file())
+        paths = sorted((path.relative_to(source).as_posix(), path) for path in below)
+    files = (InputFile(path, name or path.name, role) for name, path in paths if not is_hidden(name))
+    found = take_of_format(files, partial(_take_lines, suffixes, source.is_file()))
+    if not found:
         raise InputError(f"{source} has no file ending in {', '.join(suffixes)}, plain or compressed.")
-    return [InputFile(path, name, role) for name, path in names]
+    return found
+
+
+def _take_lines(suffixes: tuple[str, ...], is_alone: bool, file: InputFile) -> InputFile | None:
+    """The file, an archive with its entries; None where there is nothing in it to read."""
+    path = file.expect_path()
+    if not is_archive(path):
+        return file if is_alone or is_line_file(file.name, suffixes) else None
+    entries = tuple(name for name in list_members(path) if is_line_file(name, suffixes))
+    return replace(file, documents=entries) if entries else None
 
 
 def is_line_file(name: str, suffixes: tuple[str, ...]) -> bool:
@@ -129,10 +179,9 @@ def is_line_file(name: str, suffixes: tuple[str, ...]) -> bool:
     >>> is_line_file("2212/a.jsonl.gz", (".jsonl",)), is_line_file(".cache/a.jsonl", (".jsonl",))
     (True, False)
     """
-    path = PurePosixPath(name)
-    if any(part.startswith(".") for part in path.parts):
-        return False
-    return path.name.endswith(tuple(f"{end}{packed}" for end in suffixes for packed in ("", *COMPRESSIONS)))
+    return not is_hidden(name) and PurePosixPath(name).name.endswith(
+        tuple(f"{end}{packed}" for end in suffixes for packed in ("", *COMPRESSIONS))
+    )
 
 
 def name_split(name: str, default: str) -> str:

@@ -14,8 +14,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.errors import LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Options, ReadChunks
+from pinakes.loaders.reading.breaks import place_break, until_broken
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -59,6 +61,7 @@ def gather_chunks(
 ) -> Iterator[Chunk]:
     """The records in chunks, leaving out those before `first_row`.
 
+    Where the file breaks off, the records before that come first, then the error, with the last one's place.
     A chunk has at most `chunk_rows` (`CHUNK_ROWS`) records, and ends with the one that fills `CHUNK_BYTES`.
     A repeated id is rejected; with `last_counts`, as in formats that publish corrections so, it begins a new
     chunk instead, and so replaces the record before it.
@@ -73,7 +76,9 @@ def gather_chunks(
     in_chunk: set[_Key] = set()
     pending: list[Accepted | Rejected] = []
     held_bytes = 0
-    for record in records:
+    broken: list[LoadError] = []
+    place = ""
+    for record in until_broken(records, broken):
         keys = _list_keys(record.rows) if last_counts and isinstance(record, Accepted) else []
         if pending and (
             len(pending) == size or held_bytes >= staging.CHUNK_BYTES or not in_chunk.isdisjoint(keys)
@@ -83,8 +88,11 @@ def gather_chunks(
         in_chunk.update(keys)
         pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
+        place = record.location
     if pending:
         yield from _settle(pending, set() if last_counts else seen, first_row)
+    if broken:
+        raise place_break(broken[0], place)
 
 
 def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:

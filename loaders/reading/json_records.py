@@ -9,11 +9,10 @@ from typing import IO, Any, Final
 
 import orjson
 
-from pinakes.errors import InputError
+from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.archives import is_archive, iterate_members
-from pinakes.loaders.reading.compression import BrokenStreamError, decompress
-from pinakes.loaders.reading.finding import LINES, is_line_file
+from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged
+from pinakes.loaders.reading.documents import open_documents
 from pinakes.loaders.reading.streams import (
     RAW_BYTES,
     CutLine,
@@ -47,9 +46,9 @@ def read_json(file: InputFile) -> dict[str, Any]:
     try:
         document = orjson.loads(read_text(file))
     except orjson.JSONDecodeError as error:
-        raise InputError(f"{file.name} is not JSON: {error}.") from error
+        raise OtherContentError(f"{file.name} is not JSON: {error}.") from error
     if not isinstance(document, dict):
-        raise InputError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
+        raise OtherContentError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
     return document
 
 
@@ -72,7 +71,7 @@ def is_json_array(file: InputFile) -> bool:
     """Whether a file begins as a JSON array of objects does; False where it cannot be read so far."""
     try:
         with open_stream(file) as stream:
-            head = stream.read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
+            head = Salvaged(stream).read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
     except BrokenStreamError:
         return False  # whoever reads it says how far it is whole
     return head[:1] == b"[" and head[1:].lstrip(_BLANK)[:1] in (b"{", b"]")
@@ -83,23 +82,16 @@ def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Ro
 
 
 def read_json_line_files(
-    file: InputFile,
-    parse: Callable[[dict[str, Any]], Rows],
-    *,
-    suffixes: tuple[str, ...] = LINES,
+    file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
-    """The records of a file with JSON lines, or of all entries with such lines of an archive."""
-    if file.path is None or file.member is not None or not is_archive(file.path):
+    """The records of a file with JSON lines, or of those entries of an archive that are its documents."""
+    if not file.documents:
         yield from read_json_lines(file, parse)
         return
     numbers = count(1)
-    is_empty = True
-    for member in iterate_members(file.path):
-        if is_line_file(member.name, suffixes):
-            is_empty = False
-            yield from _read_member(member.name, decompress(member.open(), member.name), numbers, parse)
-    if is_empty:
-        raise InputError(f"{file.name} has no entry ending in {', '.join(suffixes)}, plain or compressed.")
+    for name, stream in open_documents(file):
+        with stream:
+            yield from _read_member(name, stream, numbers, parse)
 
 
 def _read_member(
@@ -144,7 +136,7 @@ def read_json_members(file: InputFile, parse: Callable[[str, Any], Rows]) -> Ite
         splitter = _Splitter(stream)
         opening = splitter.find_opening()
         if opening not in _CLOSING:
-            raise InputError(f"{file.name} is not JSON, or neither an array nor an object.")
+            raise OtherContentError(f"{file.name} is not JSON, or neither an array nor an object.")
         is_object = opening == b"{"
         number = 0
         for number, (first_byte, raw) in enumerate(splitter.split(_CLOSING[opening]), start=1):
@@ -188,7 +180,7 @@ class _Splitter:
     def __init__(self, stream: IO[bytes]) -> None:
         self.fault = ""
         self.rest = b""
-        self._stream = stream
+        self._stream = Salvaged(stream)
         self._buffer = b""
         self._buffer_byte = 0  # where in the file the buffer begins
         self._start = 0  # of the member

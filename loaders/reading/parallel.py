@@ -82,7 +82,12 @@ def _work(connection: Connection, name: str, options: dict[str, str], starts: Se
                 _send_chunk(connection, chunk)
             connection.send(None)
         except PinakesError as error:
-            connection.send((type(error).__name__, str(error)))
+            connection.send((_name_kind(error), str(error)))
+
+
+def _name_kind(error: PinakesError) -> str:
+    """The error's class, or the nearest above it that another process finds by its name."""
+    return next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
 
 
 def _send_chunk(connection: Connection, chunk: Chunk) -> None:

@@ -7,15 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, open_member
-from pinakes.loaders.reading.compression import (
-    COMPRESSIONS,
-    BrokenStreamError,
-    decompress,
-    explain_unreadable,
-)
+from pinakes.loaders.reading.breaks import BrokenStreamError, explain_break
+from pinakes.loaders.reading.compression import COMPRESSIONS, decompress, explain_unreadable
 from pinakes.loaders.staging import RecordError
 
 MAX_LINE_BYTES: Final = 64 << 20
@@ -82,6 +78,12 @@ def open_stream(file: InputFile) -> IO[bytes]:
         raise explain_unreadable(path, error) from error
 
 
+def is_parquet(file: InputFile) -> bool:
+    """Whether the file begins as Parquet does, and so is damaged where it cannot be opened."""
+    with open_stream(file) as stream:
+        return stream.read(4) == b"PAR1"
+
+
 def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
     """Each line, its end included: its number from 1, the offset of its first byte, its bytes.
 
@@ -98,17 +100,9 @@ def split_lines(file: InputFile) -> Iterator[tuple[int, int, bytes]]:
             for number, offset, line in split_stream(stream):
                 yield number, offset, line
     except BrokenStreamError as error:
-        raise explain_break(file, error, number) from error
+        raise explain_break(error, f"after line {number}", file.name) from error
     except OSError as error:
         raise InputError(f"{file.name} cannot be read: {error.strerror or error}.") from error
-
-
-def explain_break(file: InputFile, error: BrokenStreamError, number: int, unit: str = "line") -> LoadError:
-    """What is said where a file breaks off behind a line, or another unit, of that number."""
-    return LoadError(
-        f"{file.name} is damaged or cut short: it breaks off after {unit} {number}. Fetch the file again and "
-        f"start the same load; what is in already stays ({error.fault})."
-    )
 
 
 def split_stream(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
@@ -178,4 +172,4 @@ def read_text(file: InputFile) -> str:
     try:
         return b"\n".join(lines).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{file.name} is not UTF-8 (byte {error.start}); expected UTF-8.") from error
+        raise OtherContentError(f"{file.name} is not UTF-8 (byte {error.start}); expected UTF-8.") from error

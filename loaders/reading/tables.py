@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from pinakes.errors import InputError
+from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.streams import (
     RAW_BYTES,
@@ -60,17 +60,17 @@ def _take_header(file: InputFile, rows: Iterator[_Row]) -> list[str]:
         try:
             return [cell.strip() for cell in split()]
         except RecordError as error:
-            raise InputError(f"{file.name}: the header is unreadable: {error}.") from error
-    raise InputError(f"{file.name} is empty; expected a line that names the columns.")
+            raise OtherContentError(f"{file.name}: the header is unreadable: {error}.") from error
+    raise OtherContentError(f"{file.name} is empty; expected a line that names the columns.")
 
 
 def _check_columns(file: InputFile, columns: Sequence[str], required: Sequence[str]) -> None:
     missing = [name for name in required if name not in columns]
     if missing:
         found = ", ".join(columns)[:RAW_BYTES]
-        raise InputError(f"{file.name} has no column {', '.join(missing)}; its columns are {found}.")
+        raise OtherContentError(f"{file.name} has no column {', '.join(missing)}; its columns are {found}.")
     if len(set(columns)) < len(columns):
-        raise InputError(f"{file.name} names a column twice: {', '.join(columns)[:RAW_BYTES]}.")
+        raise OtherContentError(f"{file.name} names a column twice: {', '.join(columns)[:RAW_BYTES]}.")
 
 
 def _parse_row(

@@ -7,11 +7,12 @@ import html.entities
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from lxml import etree
 
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.breaks import Salvaged
 from pinakes.loaders.reading.documents import take_large_record
 from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
@@ -79,7 +80,7 @@ def iterate_elements(
     """
     number = 0
     elements = etree.iterparse(
-        stream,
+        cast(IO[bytes], Salvaged(stream)),
         events=("end",),
         tag=tag,
         resolve_entities=False,

@@ -20,12 +20,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_lines
+from pinakes.loaders.reading.streams import is_parquet
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.scirepeval.records import DESCRIBED, TaskFile
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, take_record
@@ -117,7 +118,8 @@ def _read_batches(file: InputFile) -> Iterator[list[dict[str, Any]]]:
     except FileNotFoundError as error:
         raise InputError(f"there is no file {file.path}.") from error
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file.name} is not a Parquet file, or is damaged: {error}.") from error
+        kind = InputError if is_parquet(file) else OtherContentError
+        raise kind(f"{file.name} is not a Parquet file, or is damaged: {error}.") from error
     with table:
         try:
             for batch in table.iter_batches(_BATCH_ROWS):

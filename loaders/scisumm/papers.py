@@ -9,8 +9,8 @@ bullets show. Rejected are the 12 that are not well-formed (`</SECTION>` and `</
 without a sentence.
 
 All summaries of a paper are one record, each a variant of the paper: `abstract_summary`, `community_summary`
-(from citances), `human_summary` (by an annotator, whose name follows where several wrote one:
-`human_summary_sweta`), `gold_summary` (ScisummNet's). A first line that is the paper's title stays.
+(from citances), `combined_summary`, `human_summary` (by an annotator, whose name follows where several wrote
+one: `human_summary_sweta`), `gold_summary` (ScisummNet's). A first line that is the paper's title stays.
 """
 
 import html
@@ -21,7 +21,9 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
 from pinakes.loaders.reading.rows import list_identifiers
@@ -31,15 +33,18 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_
 
 _SUFFIXES: Final = re.compile(r"(?:-parscit\d*)?(?:\.(?:xml|txt))*$", re.IGNORECASE)
 _ANTHOLOGY_ID: Final = re.compile(r"[A-Z]\d\d-\d{4}")
-_TAG: Final = re.compile(r"</?S\b[^<>]*>")
+_TAG: Final = re.compile(r"<\?xml[^<>]*>|</?(?:S|PAPER|ABSTRACT|SUMMARY|SECTION)\b[^<>]*>")
 _KINDS: Final = {
     "abstract": "abstract_summary",
     "community": "community_summary",
+    "combined": "combined_summary",
     "human": "human_summary",
     "scisummnet_human": "gold_summary",
     "gold": "gold_summary",
 }
-_NAME: Final = re.compile(r"([A-Za-z]\d\d-\d{4})(?:_(\w+))?\.([a-z_]+)(?:\.summary)?\.txt")
+_NAME: Final = re.compile(
+    r"([A-Za-z]\d\d)[-_](\d{4})(?:_(?!abstract)(\w+))?[._]([a-z_]+)(?:\.summary)?(?:\.txt|\.xml)?"
+)
 
 
 def name_paper(written: str) -> str:
@@ -142,7 +147,8 @@ def read_summaries(file: InputFile) -> Iterator[Accepted | Rejected]:
     numbers = count(1)
     papers: dict[str, dict[str, dict[str, Any]]] = {}
     places: dict[str, str] = {}
-    for name, raw in load_documents(file):
+    broken: list[LoadError] = []
+    for name, raw in until_broken(load_documents(file), broken):
         try:
             source_id, code, text = _parse_summary(raw, name)
         except RecordError as error:
@@ -154,16 +160,18 @@ def read_summaries(file: InputFile) -> Iterator[Accepted | Rejected]:
     for source_id, variants in papers.items():
         rows = {"papers": [{"source_id": source_id}], "variants": list(variants.values())}
         yield take_record(next(numbers), places[source_id], "", partial(dict, rows))
+    if broken:
+        raise broken[0]
 
 
 def _parse_summary(raw: bytes, name: str) -> tuple[str, str, str]:
     """The paper's id, the variant's code and its text."""
     check_whole(raw)
     found = _NAME.fullmatch(PurePosixPath(strip_compression(name)).name)
-    if found is None or found[3] not in _KINDS:
+    if found is None or found[4] not in _KINDS:
         kinds = ", ".join(_KINDS)
         raise RecordError("invalid_value", f"expected a name as C00-2123.human.txt with one of {kinds}")
     text = strip_sentence_tags(decode_document(raw))
     if not text:
         raise RecordError("missing_field", "the summary is empty")
-    return found[1], _KINDS[found[3]] + (f"_{found[2]}" if found[2] else ""), text
+    return f"{found[1]}-{found[2]}", _KINDS[found[4]] + (f"_{found[3]}" if found[3] else ""), text

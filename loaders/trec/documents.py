@@ -16,10 +16,10 @@ from functools import lru_cache, partial
 from typing import IO, Final
 
 from pinakes.loaders.base import InputFile, Options
-from pinakes.loaders.reading.compression import BrokenStreamError
+from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged, explain_break
 from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents, take_large_record
 from pinakes.loaders.reading.rows import Row, list_authorships
-from pinakes.loaders.reading.streams import RAW_BYTES, CutLine, explain_break
+from pinakes.loaders.reading.streams import RAW_BYTES, CutLine
 from pinakes.loaders.reading.values import find_only_year, find_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 from pinakes.loaders.trec.markup import HEAD_BYTES, decode, drop_comments, find_encoding, strip_markup
@@ -59,7 +59,7 @@ def read_documents(file: InputFile, options: Options) -> Iterator[Accepted | Rej
                     place = f"document {in_file}" if not file.documents else f"{name}, document {in_file}"
                     yield take_large_record(number, place, raw, partial(_parse, raw, encoding))
             except BrokenStreamError as error:
-                raise explain_break(file, error, in_file, "document") from error
+                raise explain_break(error, f"after document {in_file}", file.name) from error
 
 
 def _split(stream: IO[bytes], options: Options) -> Iterator[tuple[bytes, str]]:
@@ -68,7 +68,8 @@ def _split(stream: IO[bytes], options: Options) -> Iterator[tuple[bytes, str]]:
     searched = 0
     encoding = ""
     cut: bytes | None = None
-    while block := stream.read(BLOCK_BYTES):
+    salvaged = Salvaged(stream)
+    while block := salvaged.read(BLOCK_BYTES):
         data += block
         encoding = encoding or find_encoding(options, bytes(data[:HEAD_BYTES]))
         place = 0

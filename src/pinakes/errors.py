@@ -52,6 +52,10 @@ class InputError(PinakesError):
     """A file, an option or a record of the user's is not what it has to be."""
 
 
+class OtherContentError(InputError):
+    """A file has the name of one that is read, and the content of another; of several, it is passed over."""
+
+
 class LoadError(PinakesError):
     """A load could not be finished; what it had committed stays, and a second start goes on from there."""
 

@@ -21,59 +21,9 @@ from pinakes.loaders import staging
 from pinakes.loaders.registry import LOADERS
 from pinakes.report.status import find_orphans
 from pinakes.schema import create_schema
-from tests.loading import DATA, dump_tables
+from tests.loading import dump_tables
 from tests.real_data import REAL_DATA, needs_real_data
-
-
-def _own(loader: str, source: str = "", **options: str) -> LoadRequest:
-    return LoadRequest(loader, DATA / (source or loader.replace("-", "_")), options, corpus="toy")
-
-
-SOURCES = {
-    "aan": _own("aan"),
-    "acl-anthology": _own("acl-anthology"),
-    "acl-anthology as BibTeX": _own("acl-anthology", "acl_anthology/anthology+abstracts.bib"),
-    "arxiv": _own("arxiv"),
-    "beir": _own("beir"),
-    "csfcube": _own("csfcube"),
-    "csv": _own("csv", "csv/papers.csv"),
-    "drsm": _own("drsm"),
-    "grobid": _own("grobid"),
-    "jats": _own("jats"),
-    "jsonl": _own("jsonl", "jsonl/library.jsonl"),
-    "jsonl with a mapping": _own(
-        "jsonl", "mapped/library.jsonl", mapping=str(DATA / "mapped" / "library.sql")
-    ),
-    "mdcr": _own("mdcr"),
-    "multicite": _own("multicite"),
-    "openalex": _own("openalex"),
-    "openreview": _own("openreview"),
-    "openreview as tables": _own("openreview", "openreview_tables"),
-    "paperlists": _own("paperlists"),
-    "parquet": _own("parquet", "parquet/papers.parquet"),
-    "petal": _own("petal"),
-    "pubmed": _own("pubmed"),
-    "relish": _own("relish"),
-    "s2and": _own("s2and"),
-    "s2orc": _own("s2orc"),
-    "s2orc of 2019": _own("s2orc", "s2orc_2019"),
-    "s2orc of 2020": _own("s2orc", "s2orc_2020", citations="inbound"),
-    "s2orc with diffs": _own("s2orc", "s2orc_diffs"),
-    "s2orc-json": _own("s2orc-json"),
-    "scidocs": _own("scidocs"),
-    "science-parse": _own("science-parse"),
-    "scirepeval": _own("scirepeval"),
-    "scisumm": _own("scisumm"),
-    "sentence-selections": _own("sentence-selections"),
-    "smart": _own("smart"),
-    "specter": _own("specter"),
-    "synthetic": LoadRequest("synthetic", options={"papers": "60"}, corpus="toy"),
-    "trec": _own("trec", unknown="create"),
-    "trec with documents": _own("trec", "trec_documents"),
-    "trec-covid": _own("trec-covid"),
-    "tweetpap": _own("tweetpap"),
-    "unarxive": _own("unarxive"),
-}
+from tests.sources import SOURCES
 
 BEFORE = {"sentence-selections": "csfcube"}
 """source that adds to a corpus -> the source whose corpus that is"""

@@ -1,11 +1,14 @@
 """Files handed in = files read + files not read: told by the load, and kept."""
 
+import tarfile
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pinakes.database import Database
+from pinakes.errors import InputError, LoadError
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.base import InputFile, UnreadFile
 from pinakes.loaders.registry import find_loader
@@ -92,3 +95,51 @@ def test_items_of_which_no_row_is_made_are_counted(
     expected = [{"kind": "citations", "reason": "no_reference", "items": 15}]
     for _ in range(2):
         assert list(load(database, LoadRequest("beir", folder)).left_out) == expected
+
+
+def test_a_file_of_other_content_is_named_and_not_read(database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "papers.csv").write_text(
+        "Arxiv_id,cite,publish_year,retweets,favorites\n0704.0001,1,2010,1,1\n", encoding="utf-8"
+    )
+    (folder / "figure.csv").write_bytes(b"\x89PNG\r\n\x1a\n\0\xff")
+    (folder / "prices.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    for rows_in in (1, 0):
+        summary = load(database, LoadRequest("tweetpap", folder))
+        assert (summary.rows_in, summary.files_read) == (rows_in, 1)
+        assert [(row["file"], row["reason"]) for row in summary.unread] == [
+            ("figure.csv", "other_content"),
+            ("prices.csv", "other_content"),
+        ]
+    assert "prices.csv has no column Arxiv_id" in summary.unread[1]["message"]
+    (folder / "papers.csv").unlink()
+    with pytest.raises(InputError, match=r"prices\.csv has no column Arxiv_id"):
+        load(database, LoadRequest("tweetpap", folder))
+
+
+def test_entries_of_an_archive_are_counted_one_by_one(database: Database, tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "release.zip", "w") as archive:
+        archive.writestr("a.jsonl", b'{"paper_id": "1"}\n')
+        archive.writestr("b.jsonl", b"")
+        archive.writestr("c/LICENSE", b"x")
+        archive.writestr("__MACOSX/._a.jsonl", b"x")
+    for source in (folder / "release.zip", folder):
+        summary = load(database, LoadRequest("unarxive", source, corpus="c"))
+        assert (summary.files_read, len(summary.files)) == (2, 1)
+        assert {row["file"]: row["reason"] for row in summary.unread} == {
+            "release.zip/c/LICENSE": "unknown_name",
+            "release.zip/__MACOSX/._a.jsonl": "hidden",
+        }
+
+
+def test_a_damaged_archive_is_an_error_of_every_worker(duckdb_database: Database, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with tarfile.open(tmp_path / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(__file__, "x.tei.xml")
+        whole = (tmp_path / f"{name}.tar.gz").read_bytes()
+        (tmp_path / f"{name}.tar.gz").write_bytes(whole[:-9])
+    with pytest.raises(LoadError, match=r"a\.tar\.gz is damaged or cut short"):
+        load(duckdb_database, LoadRequest("grobid", tmp_path, jobs=2))

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.load.batches import (
     FilePlan,
     build_left_out,
@@ -26,10 +26,11 @@ from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.corrections import correct_rows
 from pinakes.load.resolve import resolve_corpus
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
-from pinakes.load.unread import Owner, count_read, find_unread, forget_unread, keep_unread
+from pinakes.load.unread import Owner, check_archives, find_files, find_handed_in, forget_unread, keep_unread
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, find_known, merge_chunk
+from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
 from pinakes.progress import Progress, Silent
@@ -62,20 +63,23 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
     started = time.monotonic()
     _check(request)
     loader = choose_loader(request)
-    files = loader.find_files(request.source, request.options)
+    files = find_files(loader, request.source, request.options)
+    found = find_handed_in(request.source, files)
     with database.begin() as session:
         corpus_id, corpus = register_corpus(session, loader, request)
         owner = (corpus_id, loader.name, _name_source(request))
         forget_unread(session, owner, {file.name for file in files})
-        keep_unread(session, owner, find_unread(request.source, files))
+        keep_unread(session, owner, found.unread)
     task = _Task(database, loader, request, corpus_id, owner, progress, clock)
     plans = _plan(task, files)
-    summaries = [_load_file(task, plan, chunks) for plan, chunks in _open_files(task, plans)]
+    summaries = _load_files(task, plans)
+    check_archives(files)
     corrections = correct_rows(database, plans, request)
     with database.begin() as session:
         resolved = resolve_corpus(session, corpus_id)
     identities = [plan.identity for plan in plans]
-    loaded = Loaded(owner, identities, summaries, count_read(files), task.rejections)
+    read = found.count_read(without=task.of_other_content)
+    loaded = Loaded(owner, identities, summaries, read, task.rejections)
     summary = summarise_load(database, corpus, loaded, resolved, corrections)
     with database.begin() as session:
         store_report(session, loaded, summary)
@@ -103,6 +107,7 @@ class _Task:
     clock: Clock
     rejections: Rejections = field(default_factory=Rejections)
     skipped: Counter[str] = field(default_factory=Counter)  # file -> records without a row
+    of_other_content: set[str] = field(default_factory=set)  # files
 
 
 def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
@@ -147,6 +152,26 @@ def _settle(task: _Task, plan: FilePlan) -> InputFile:
         return plan.file
     with task.database.begin() as session:
         return settle(plan.file, task.request.options, partial(find_known, session, task.corpus_id))
+
+
+def _load_files(task: _Task, plans: list[FilePlan]) -> list[FileSummary]:
+    summaries = []
+    for plan, chunks in _open_files(task, plans):
+        try:
+            summaries.append(_load_file(task, plan, chunks))
+        except OtherContentError as error:
+            _set_aside(task, plan, plans, error)
+    return summaries
+
+
+def _set_aside(task: _Task, plan: FilePlan, plans: list[FilePlan], error: OtherContentError) -> None:
+    """Name the file as not read; the error stands where the load has no other file of its role."""
+    task.of_other_content.add(plan.file.name)
+    same = {other.file.name for other in plans if other.file.role == plan.file.role}
+    if same <= task.of_other_content:
+        raise error
+    with task.database.begin() as session:
+        keep_unread(session, task.owner, [explain_other(plan.file, error)])
 
 
 def _is_done(plan: FilePlan, limit: int | None) -> bool:

@@ -5,15 +5,20 @@ anything are not read because of their names; the loaders tell the rest.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Session
-from pinakes.loaders.base import InputFile, UnreadFile
+from pinakes.errors import InputError
+from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile
+from pinakes.loaders.reading.archives import is_archive, is_hidden, list_entries
+from pinakes.loaders.reading.breaks import explain_break
+from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.staging import UnreadReason, show_raw
 from pinakes.schema import load_batches, unread_files
 
@@ -23,45 +28,129 @@ Owner = tuple[int, str, str]
 _STAGED: Final = sa.table("staged_unread", sa.column("file", sa.Text))
 
 
-def count_read(files: Iterable[InputFile]) -> int:
-    """How many files the input files stand for: documents one by one, entries of archives too."""
-    return sum(len(file.documents) or 1 for file in files)
+def find_files(loader: Loader, source: Path | None, options: Options) -> list[InputFile]:
+    """The input files of the source.
 
-
-def find_unread(source: Path | None, files: Sequence[InputFile]) -> list[UnreadFile]:
-    """The files of the source that no input file reads, each once, by name."""
-    told = {unread.name: unread for file in files for unread in file.unread}
-    if source is not None and source.is_dir():
-        read = set(_list_read(source, files))
-        for name in _list_names(source):
-            if name not in read and name not in told:
-                told[name] = UnreadFile(name, *_explain(source, name))
-    return [told[name] for name in sorted(told)]
-
-
-def _list_read(source: Path, files: Iterable[InputFile]) -> Iterator[str]:
-    for file in files:
-        if file.path is None:
-            continue
-        is_folder = file.path.is_dir()
-        for path in (file.path / name for name in file.documents) if is_folder else [file.path]:
-            yield os.path.relpath(path, source)
-
-
-def _list_names(folder: Path) -> Iterator[str]:
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            yield os.path.relpath(os.path.join(parent, name), folder)
-
-
-def _explain(source: Path, name: str) -> tuple[UnreadReason, str]:
-    if any(part.startswith((".", "__MACOSX")) for part in Path(name).parts):
-        return "hidden", ""
+    Raises:
+        InputError: the source is not what the loader reads.
+        LoadError: it may be that, but is an archive that breaks off.
+    """
     try:
-        size = (source / name).stat().st_size
-    except OSError as error:
-        return "unknown_name", error.strerror or ""
-    return ("empty", "") if size == 0 else ("unknown_name", "")
+        return loader.find_files(source, options)
+    except InputError:
+        if source is not None and source.is_file() and is_archive(source):
+            damage = list_entries(source).damage  # which may be why something is missing
+            if damage is not None:
+                raise damage from None
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """The files that were handed in, by their names below the source; an entry's follows its archive's.
+
+    Attributes:
+        read: name of an input file -> the files that it stands for.
+        unread: the files that no input file reads, by name.
+    """
+
+    read: dict[str, set[str]]
+    unread: list[UnreadFile]
+
+    def count_read(self, without: Collection[str] = ()) -> int:
+        """How many files are read, without those of the input files of these names."""
+        kept = (names for name, names in self.read.items() if name not in without)
+        return len(set().union(*kept))
+
+
+def find_handed_in(source: Path | None, files: Sequence[InputFile]) -> FoundFiles:
+    """Which files of the source the input files read, and which none does: each file once, and on one side.
+
+    An archive that is read stands for its entries; one of which no entry is read is one file.
+
+    Raises:
+        InputError: the source is an archive, and the loader would read it as it stands.
+    """
+    if source is not None and source.is_file() and is_archive(source) and source not in _list_archives(files):
+        raise InputError(
+            f"the loader does not look into archives: unpack {source.name}, and load its folder."
+        )
+    folder = source if source is not None and source.is_dir() else None
+    read: dict[str, set[str]] = {}
+    for file in files:
+        read.setdefault(file.name, set()).update(_list_read(folder, file))
+    all_read = set().union(*read.values())
+    told = {one.name: one for file in files for one in file.unread if one.name not in all_read}
+    plain = {strip_compression(name): name for name in sorted(all_read)}
+    for name, size in _list_handed_in(folder, files):
+        if name not in all_read and name not in told:
+            told[name] = UnreadFile(name, *_explain(name, size, plain))
+    return FoundFiles(read, [told[name] for name in sorted(told)])
+
+
+def _list_read(folder: Path | None, file: InputFile) -> Iterator[str]:
+    if file.path is None:
+        return
+    beside = [path for path in file.beside if folder is not None and path.is_relative_to(folder)]
+    yield from (_name(folder, path) for path in beside)
+    entries = (file.member,) if file.member is not None else file.documents
+    if not entries:
+        yield _name(folder, file.path)
+    for entry in entries:
+        is_folder = file.path.is_dir()
+        yield _name(folder, file.path / entry) if is_folder else f"{_name(folder, file.path)}/{_clean(entry)}"
+
+
+def _name(folder: Path | None, path: Path) -> str:
+    return path.name if folder is None else Path(os.path.relpath(path, folder)).as_posix()
+
+
+def _clean(entry: str) -> str:
+    return str(PurePosixPath(entry))
+
+
+def _list_handed_in(folder: Path | None, files: Iterable[InputFile]) -> Iterator[tuple[str, int | None]]:
+    """Names and sizes in bytes; no size where a file cannot be looked at."""
+    opened = set(_list_archives(files))
+    for path in opened:
+        for entry in list_entries(path).entries:
+            yield f"{_name(folder, path)}/{_clean(entry.name)}", entry.size
+    for parent, _, names in os.walk(folder) if folder is not None else ():
+        for path in (Path(parent, name) for name in names):
+            if path not in opened:
+                yield _name(folder, path), _measure(path)
+
+
+def _list_archives(files: Iterable[InputFile]) -> Iterator[Path]:
+    for file in files:
+        if file.path is not None and (file.member is not None or file.documents) and is_archive(file.path):
+            yield file.path
+
+
+def _measure(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _explain(name: str, size: int | None, plain: Mapping[str, str]) -> tuple[UnreadReason, str]:
+    if is_hidden(name):
+        return "hidden", ""
+    if size == 0:
+        return "empty", ""
+    if size is None:
+        return "unknown_name", "it cannot be looked at"
+    copy = plain.get(strip_compression(name))
+    return ("unknown_name", "") if copy is None else ("copy", copy)
+
+
+def check_archives(files: Iterable[InputFile]) -> None:
+    """Raise `LoadError` where an archive breaks off, although all that is known of it could be read."""
+    for path in _list_archives(files):
+        listing = list_entries(path)
+        if listing.damage is not None:
+            raise explain_break(listing.damage, f"after the entry {show_raw(listing.entries[-1].name)}")
 
 
 def keep_unread(

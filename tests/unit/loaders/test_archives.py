@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import archives
+from pinakes.loaders.reading import archive_formats
 from pinakes.loaders.reading.archives import (
     digest_member,
     is_archive,
     iterate_members,
+    list_entries,
     list_members,
     open_member,
 )
@@ -227,12 +228,12 @@ def test_a_header_that_would_fill_the_memory_is_refused(tmp_path: Path, kind: by
     path = tmp_path / "a.tar"
     path.write_bytes(_build_tar(_entry("good"))[:1024] + entry.tobuf() + bytes(3 << 20))
     with pytest.raises(LoadError, match="a header of 2097152 bytes"):
-        list_members(path)
+        list(iterate_members(path))
 
 
 def test_a_zip_that_grows_beyond_measure_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "BOMB_BYTES", 1 << 20)
-    monkeypatch.setattr(archives, "BOMB_RATIO", 100)
+    monkeypatch.setattr(archive_formats, "BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_formats, "BOMB_RATIO", 100)
     path = _zip(tmp_path / "a.zip", ("one", bytes(3 << 20)), ("two", b"2"))
     with pytest.raises(InputError, match=r"grows to more than 100 times its size; .* decompression bomb"):
         list_members(path)
@@ -275,7 +276,10 @@ def test_an_archive_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     path = _pack(tmp_path / "a.tar.gz", _entry("one"), _entry("two", bytes(range(256)) * 4_000))
     path.write_bytes(path.read_bytes()[:-500])
     with pytest.raises(LoadError, match=r"a\.tar\.gz is damaged or cut short: .* Fetch it again"):
-        list_members(path)
+        _read_all(path)
+    listing = list_entries(path)
+    assert [entry.name for entry in listing.entries] == ["one", "two"]
+    assert "ends too early" in str(listing.damage)
     with (
         pytest.raises(LoadError, match=r"a\.tar\.gz is damaged or cut short"),
         open_member(path, "two") as stream,
@@ -288,7 +292,7 @@ def test_a_tar_cut_between_two_entries_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(whole[:1024])
     with pytest.raises(LoadError, match=r"a\.tar is damaged or cut short: .* end mark was expected"):
-        list_members(path)
+        list(iterate_members(path))
 
 
 def test_a_tar_with_a_damaged_header_is_no_shorter_archive(tmp_path: Path) -> None:
@@ -297,7 +301,7 @@ def test_a_tar_with_a_damaged_header_is_no_shorter_archive(tmp_path: Path) -> No
     path = tmp_path / "a.tar"
     path.write_bytes(bytes(whole))
     with pytest.raises(LoadError, match="bad checksum"):
-        list_members(path)
+        list(iterate_members(path))
 
 
 @pytest.mark.parametrize("suffix", [".tar.gz", ".tar.xz", ".zip"])

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.reading import compression
-from pinakes.loaders.reading.compression import COMPRESSIONS, BrokenStreamError, decompress
+from pinakes.loaders.reading.breaks import BrokenStreamError
+from pinakes.loaders.reading.compression import COMPRESSIONS, decompress
 from tests.fuzzing import mutations
 
 

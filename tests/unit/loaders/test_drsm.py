@@ -90,7 +90,7 @@ def test_labels_of_quality_of_life_lose_their_quotes_and_are_gold_where_they_say
     ]
 
 
-def test_gold_comes_before_raw_and_other_tables_are_refused(tmp_path: Path) -> None:
+def test_gold_comes_before_raw_and_other_tables_are_not_read(tmp_path: Path) -> None:
     write_files(tmp_path, {"a_raw.tsv": RAW, "b_qol.tsv": QOL, "c_gold.tsv": GOLD})
     files = find_loader("drsm").find_files(tmp_path, {})
     assert [(file.name, file.role) for file in files] == [
@@ -99,8 +99,10 @@ def test_gold_comes_before_raw_and_other_tables_are_refused(tmp_path: Path) -> N
         ("b_qol.tsv", "quality_of_life"),
     ]
     write_files(tmp_path, {"other.tsv": b"PMID\ttitle\n"})
+    (unread,) = [one for file in find_loader("drsm").find_files(tmp_path, {}) for one in file.unread]
+    assert (unread.name, unread.reason) == ("other.tsv", "other_content")
     with pytest.raises(InputError, match=r"other\.tsv has the columns of no file of the DRSM corpus"):
-        find_loader("drsm").find_files(tmp_path, {})
+        find_loader("drsm").find_files(tmp_path / "other.tsv", {})
 
 
 def test_broken_rows_are_rejected(tmp_path: Path) -> None:

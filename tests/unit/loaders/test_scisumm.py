@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from pinakes.errors import InputError
+from pinakes.load.unread import find_handed_in
 from pinakes.loaders.base import WHOLE_PAPER
 from pinakes.loaders.scisumm import LOADER
 from tests.fuzzing import check_damage
@@ -220,6 +221,105 @@ def test_annotation_gives_context_marker_and_facets(tmp_path: Path) -> None:
         },
     ]
     assert rejected == [("C00-2123/annotation/C00-2123.annv3.txt: line 4", "malformed_line")]
+
+
+HEADER = (
+    "Citance Number,Reference Article,Citing Article,Citation Marker Offset,Citation Marker,Citation Offset,"
+    "Citation Text,Citation Text Clean,Reference Offset,Reference Text,Discourse Facet"
+)
+TEST_SET: dict[str, str | bytes] = {
+    "Test/A00-2018/Citance_XML/citing_sentences.json": orjson.dumps(
+        [
+            {"citance_number": 2, "citing_paper_id": "N10-1002", "clean_text": "As (Charniak, 2000)."},
+            {"citance_number": 3, "citing_paper_id": "H05-1035", "raw_text": "Only here."},
+        ]
+    ),
+    "Test/A00-2018/Citance_XML/xml_missing.log": "H05-1035",
+    "Test/A00-2018/Reference_XML/A00-2018.xml": PAPER,
+    "Test/A00-2018/annotation/A00-2018.csv": (
+        f'{HEADER}\n2,A00-2018,N10-1002,0,"Charniak, 2000",0,raw,"As (Charniak, 2000).",,,\n'
+    ),
+    "Gold/Task1/A00-2018_sweta.csv": (
+        f'{HEADER},,\n1,A00-2018,N10-1002,0,"Charniak, 2000",0,raw,"As (Charniak , 2000).",7\','
+        "\"<S>a</S>\",'method_Citation',,\n,,,,,,,,,,,,\n4,N10-1002,A00-2018,0,x,0,y,z,,,Aim_Citation,,\n5,A00\n"
+    ),
+    "Gold/Task1/A00-2018_vardha.csv": (
+        f"{HEADER.replace('Discourse Facet', 'Reference Citation')}\r\n"
+        '2,,N10-1002,0,"Charniak, 2000",0,raw,"As (Charniak, 2000).",,,Aim_Citation\r\n'
+    ),
+    "Gold/Task1/notes.csv": "a,b\n",
+    "Gold/Task2/A00-2018.abstract": "Abstract.",
+    "Gold/Task2/A00-2018_sweta.community": '<S sid="1">Said.</S>',
+    "Gold/Task2/A00-2018_sweta.human.txt": "By hand.",
+    "Old/A00-2019/A00-2019/A00-2018.xml": PAPER,
+    "Old/A00-2019/summary/A00-2019_abstract.txt": "Old.",
+    "Old/A00-2019/summary/A00-2019.combined.summary.txt": "All.",
+    "Old/A00-2019/summary/A00_2019.community.xml": "<SUMMARY><S>Xml.</S></SUMMARY>",
+    ".DS_Store": "x",
+}
+
+
+def test_test_set_and_its_gold_folder_are_one_record_a_citance(tmp_path: Path) -> None:
+    staged, rejected = _stage(write_files(tmp_path, TEST_SET))
+    shared = {"reference_key": "A00-2018"}
+    assert staged["citances"]["citations"] == [
+        {
+            **shared,
+            "row_number": 1,
+            "citing_source_id": "N10-1002",
+            "source_reference_id": "A00-2018#2",
+            "context": "As (Charniak, 2000).",
+            "context_start": 4,
+            "context_end": 18,
+            "intents": "Aim_Citation,Method_Citation",
+        },
+        {
+            **shared,
+            "row_number": 5,
+            "citing_source_id": "H05-1035",
+            "source_reference_id": "A00-2018#3",
+            "context": "Only here.",
+        },
+    ]
+    assert rejected == [
+        ("Gold/Task1/A00-2018_sweta.csv: row 3", "invalid_value"),
+        ("Gold/Task1/A00-2018_sweta.csv: row 4", "malformed_line"),
+        ("Gold/Task1/notes.csv", "malformed_line"),
+    ]
+    texts = {(row["source_id"], row["code"]): row["abstract"] for row in staged["summaries"]["variants"]}
+    assert texts == {
+        ("A00-2018", "abstract_summary"): "Abstract.",
+        ("A00-2018", "community_summary_sweta"): "Said.",
+        ("A00-2018", "human_summary_sweta"): "By hand.",
+        ("A00-2019", "abstract_summary"): "Old.",
+        ("A00-2019", "combined_summary"): "All.",
+        ("A00-2019", "community_summary"): "Xml.",
+    }
+
+
+def test_what_is_not_read_is_told_with_its_reason(tmp_path: Path) -> None:
+    source = write_files(tmp_path, {**TEST_SET, "Test/A00-2018/annotation/A00-2018.ann.txt": ANNOTATION})
+    found = find_handed_in(source, LOADER.find_files(source, {}))
+    assert {one.name: (one.reason, one.message) for one in found.unread} == {
+        ".DS_Store": ("hidden", ""),
+        "Old/A00-2019/A00-2019/A00-2018.xml": ("copy", "Test/A00-2018/Reference_XML/A00-2018.xml"),
+        "Test/A00-2018/Citance_XML/xml_missing.log": ("unknown_name", ""),
+        "Test/A00-2018/annotation/A00-2018.ann.txt": (
+            "copy",
+            "Test/A00-2018/Citance_XML/citing_sentences.json",
+        ),
+    }
+    assert found.count_read() == len(TEST_SET) + 1 - 4
+
+
+@needs_real_data
+def test_two_topics_of_the_test_set_of_2018_have_their_known_facts() -> None:
+    staged, rejected = _stage(REAL_DATA / "scisumm" / "test-set-2018-two-topics.tar.gz")
+    citations = staged["citances"]["citations"]
+    assert rejected == []
+    assert len(staged["papers"]["papers"]) == 30
+    assert len(citations) == 39
+    assert len([row for row in citations if row["reference_key"] == "A00-2018"]) == 19
 
 
 def test_unknown_facet_is_rejected(tmp_path: Path) -> None:
