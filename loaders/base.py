@@ -146,6 +146,9 @@ class Loader:
             to the existing ones.
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
+        may_lack_text: whether a paper of which a record says neither title nor abstract nor text is normal: in
+            registers and graphs, whose texts may stand in other files, and in test collections, whose
+            documents may be empty. Elsewhere such a record is rejected: it is not what the loader reads.
     """
 
     name: str
@@ -157,3 +160,4 @@ class Loader:
     creates_unknown: Callable[[Options], bool] = lambda _options: False
     describes: Callable[[str], frozenset[str]] = lambda _role: WHOLE_PAPER
     gaps_say_nothing: bool = False
+    may_lack_text: bool = False

@@ -225,4 +225,5 @@ LOADER: Final = Loader(
         papers=partial(read_json_line_files, parse=parse_work), deletions=_read_merged
     ),
     describes=lambda role: _COLUMNS if role == "papers" else frozenset(),
+    may_lack_text=True,
 )

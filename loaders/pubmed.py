@@ -225,4 +225,5 @@ LOADER: Final = Loader(
     ),
     find_files=find_files,
     read_chunks=read_chunks,
+    may_lack_text=True,
 )

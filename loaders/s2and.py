@@ -270,4 +270,5 @@ LOADER: Final = Loader(
         papers=partial(read_json_members, parse=_parse_paper), authorships=_read_authorships
     ),
     describes=_DESCRIBED.__getitem__,
+    may_lack_text=True,
 )

@@ -132,4 +132,5 @@ LOADER: Final = Loader(
         queries=partial(_read_records, parse=_parse_query),
         judgments=_read_judgments,
     ),
+    may_lack_text=True,
 )

@@ -127,4 +127,5 @@ LOADER: Final = Loader(
         "unknown": "what becomes of papers and queries that only qrels name: reject (default) or create",
     },
     creates_unknown=lambda options: options.get("unknown") == "create",
+    may_lack_text=True,
 )

@@ -160,4 +160,5 @@ LOADER: Final = Loader(
     },
     creates_unknown=lambda options: options.get("unknown", "create") == "create",
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue", "identifiers", "authorships"}),
+    may_lack_text=True,
 )

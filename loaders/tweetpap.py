@@ -76,4 +76,5 @@ LOADER: Final = Loader(
         )
     ),
     describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),
+    may_lack_text=True,
 )

@@ -1,5 +1,6 @@
 """What the tests of loading share: folders of our own, all that a loader stages, all that the tables hold."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ TIMES = frozenset({"started_at", "elapsed_s"})
 def stage_all(
     loader: str, source: Path, options: Options | None = None
 ) -> tuple[dict[str, dict[str, list[dict[str, Any]]]], list[Rejected]]:
-    """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects."""
+    """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects.
+
+    Without what it leaves out, which `count_left_out` gives.
+    """
     found = find_loader(loader)
     given = options or {}
     staged: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -30,8 +34,21 @@ def stage_all(
         for chunk in found.read_chunks(file, given, 1):
             rejected.extend(chunk.rejected)
             for name, rows in chunk.tables.items():
+                if name == "left_out":
+                    continue
                 tables.setdefault(name, []).extend(_drop_nulls(row) for row in rows.to_pylist())
     return staged, rejected
+
+
+def count_left_out(loader: str, source: Path, options: Options | None = None) -> dict[tuple[str, str], int]:
+    """What a loader leaves out of all files of a source: (kind, reason) -> items."""
+    found, given = find_loader(loader), options or {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for file in found.find_files(source, given):
+        for chunk in found.read_chunks(file, given, 1):
+            for row in chunk.tables["left_out"].to_pylist() if "left_out" in chunk.tables else ():
+                counts[row["kind"], row["reason"]] += row["items"]
+    return dict(counts)
 
 
 def _drop_nulls(row: Mapping[str, Any]) -> dict[str, Any]:

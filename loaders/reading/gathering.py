@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Options, ReadChunks
+from pinakes.loaders.left_out import FieldNames
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -56,12 +57,14 @@ def gather_chunks(
     first_row: int = 1,
     chunk_rows: int | None = None,
     last_counts: bool = False,
+    fields: FieldNames | None = None,
 ) -> Iterator[Chunk]:
     """The records in chunks, leaving out those before `first_row`.
 
     A chunk has at most `chunk_rows` (`CHUNK_ROWS`) records, and ends with the one that fills `CHUNK_BYTES`.
     A repeated id is rejected; with `last_counts`, as in formats that publish corrections so, it begins a new
-    chunk instead, and so replaces the record before it.
+    chunk instead, and so replaces the record before it. `fields` are those that are named of the file as left
+    out, where the records are not all that it holds.
 
     >>> one = Accepted(1, {"papers": [{"source_id": "a", "title": "T"}]})
     >>> two = Rejected(2, "line 2", "not_json", "no JSON", "{")
@@ -71,6 +74,7 @@ def gather_chunks(
     size = chunk_rows or staging.CHUNK_ROWS
     seen: set[_Key] = set()
     in_chunk: set[_Key] = set()
+    named = fields or FieldNames()
     pending: list[Accepted | Rejected] = []
     held_bytes = 0
     for record in records:
@@ -78,16 +82,18 @@ def gather_chunks(
         if pending and (
             len(pending) == size or held_bytes >= staging.CHUNK_BYTES or not in_chunk.isdisjoint(keys)
         ):
-            yield from _settle(pending, set() if last_counts else seen, first_row)
+            yield from _settle(pending, set() if last_counts else seen, first_row, named)
             pending, held_bytes, in_chunk = [], 0, set()
         in_chunk.update(keys)
         pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
     if pending:
-        yield from _settle(pending, set() if last_counts else seen, first_row)
+        yield from _settle(pending, set() if last_counts else seen, first_row, named)
 
 
-def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:
+def _settle(
+    records: list[Accepted | Rejected], seen: set[_Key], first_row: int, fields: FieldNames
+) -> Iterator[Chunk]:
     """The records as a chunk, of which those before `first_row` are left out, or none."""
     tables = _build_tables(records)
     if tables is None:
@@ -103,7 +109,17 @@ def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int)
         tables = _build_tables(kept)
     if tables is None:
         raise AssertionError("every value was looked at, and yet a column does not hold one")
+    if "left_out" in tables:
+        tables["left_out"] = _limit_fields(tables["left_out"], fields)
     yield _build_chunk(kept, tables)
+
+
+def _limit_fields(rows: pa.Table, fields: FieldNames) -> pa.Table:
+    """The rows of `left_out`, of which the first kinds of the file are named."""
+    encoded = rows["kind"].combine_chunks().dictionary_encode()
+    names = pa.array([fields.name(kind) for kind in encoded.dictionary.to_pylist()], pa.string())
+    place = rows.schema.get_field_index("kind")
+    return rows.set_column(place, rows.schema.field(place), names.take(encoded.indices))
 
 
 def _count_accepted(records: list[Accepted | Rejected]) -> int:

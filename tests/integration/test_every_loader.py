@@ -261,7 +261,7 @@ def _drop_loads(tables: Tables) -> Tables:
     return {
         name: rows
         for name, rows in tables.items()
-        if name not in ("load_batches", "load_reports", "rejected_rows")
+        if name not in ("load_batches", "load_reports", "rejected_rows", "left_out_items")
     }
 
 

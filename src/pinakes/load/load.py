@@ -233,6 +233,7 @@ def _load_chunk(
         creates_unknown,
         describes,
         loader.gaps_say_nothing,
+        loader.may_lack_text,
         plan.file.name,
     )
     counts = merge_chunk(session, chunk, context)
