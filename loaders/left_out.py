@@ -73,6 +73,13 @@ def leave_member_fields(members: Iterable[object], read: Iterable[str], prefix: 
         _note_fields(objects, unread, prefix)
 
 
+def leave_elements(root: Any, *names: str) -> None:
+    """Note which elements of these names an XML document holds, whatever their namespace: each name once."""
+    held = {element.tag.rpartition("}")[2] for element in root.iter(*(f"{{*}}{name}" for name in names))}
+    for name in sorted(held):
+        leave_out(f"field {name}", "no_column")
+
+
 def _note_fields(records: Iterable[Mapping[str, Any]], names: Iterable[str], prefix: str) -> None:
     held = list(records)
     for name in sorted(names):

@@ -161,6 +161,9 @@ def _project_authorships(
         clean_texts(pc.struct_field(members.values, part)) for part in ("first", "last", "suffix")
     )
     middle = clean_texts(join_texts(pc.struct_field(members.values, "middle")))
+    # Arrow's join leaves out an element of which all parts are null.
+    is_nameless = pc.and_(pc.and_(first.is_null(), middle.is_null()), pc.and_(last.is_null(), suffix.is_null()))
+    first = pc.if_else(is_nameless, "", first)
     names = clean_texts(pc.binary_join_element_wise(first, middle, last, suffix, " ", null_handling="skip"))
     left_out.append(count_members(members.parents, names.is_null(), numbers, "authorships", "no_value"))
     return build_authorships(Members(names, members.parents, members.positions), ids, numbers)

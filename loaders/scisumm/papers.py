@@ -22,6 +22,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
 from pinakes.loaders.reading.rows import list_identifiers
@@ -97,7 +98,7 @@ def _number_sentences(source_id: str, sentences: list[tuple[Element | None, str]
     holders = dict.fromkeys(holder for holder, _ in sentences if not _is_abstract(holder))
     numbers = {holder: number for number, holder in enumerate(holders, start=1)}
     texts: dict[int, list[str]] = {}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for holder, text in sentences:
         number = numbers.get(holder, 0)
         texts.setdefault(number, []).append(text)
@@ -126,6 +127,7 @@ def _group_sentences(root: Element) -> tuple[str | None, list[tuple[Element | No
     for element in root.iter("S"):
         text = element_text(element)
         if text is None:
+            leave_out("sentences", "no_value")
             continue
         holder = element.getparent()
         while holder is not None and holder.tag not in ("SECTION", "ABSTRACT"):
