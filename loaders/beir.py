@@ -16,7 +16,13 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
-from pinakes.loaders.reading.columns import NotPlainError, build_left_out_table, build_table, clean_ids, clean_texts
+from pinakes.loaders.reading.columns import (
+    NotPlainError,
+    build_left_out_table,
+    build_table,
+    clean_ids,
+    clean_texts,
+)
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines

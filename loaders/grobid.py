@@ -76,7 +76,9 @@ def parse_document(raw: bytes, name: str) -> Rows:
     header = find_descendant(root, "teiHeader")
     text = next(iter(list_children(root, "text")), None)
     bibliography = Bibliography(source_id, _list_works(text))
-    unlinked = [ref for ref in list_descendants(root, "ref") if ref.get("type") == "bibr" and not ref.get("target")]
+    unlinked = [
+        ref for ref in list_descendants(root, "ref") if ref.get("type") == "bibr" and not ref.get("target")
+    ]
     leave_out("citations", "no_reference", len(unlinked))
     leave_elements(root, *_LEFT_OUT)
     for mention in find_mentions(root, _MARKUP, _is_mention):

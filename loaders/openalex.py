@@ -172,7 +172,9 @@ def _list_identifiers(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     named = [("doi", doi), ("mag", take_text(ids, "mag")), ("pubmed", pubmed), ("pmc", pmc)]
     leave_fields(ids, _IDS, "ids.")
     found = normalise_identifiers(named, "identifiers")
-    return normalise_identifiers([*found, ("arxiv", find_arxiv_id(dict(found).get("doi", "")))], "identifiers")
+    return normalise_identifiers(
+        [*found, ("arxiv", find_arxiv_id(dict(found).get("doi", "")))], "identifiers"
+    )
 
 
 def _list_fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

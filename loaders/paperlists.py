@@ -5,8 +5,8 @@ Read are the published `<venue>/<venue><year>.json` (one array) and the same rec
 
 Ids are unique only within a venue and a year (ICML 2019 and NeurIPS 2013 both number papers from 3734, and
 every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`.
-A record without id has that of its page in the ACL Anthology, else its DOI, or its number in the programme
-(`pid`, `ssid`). Authors are parted by semicolons; where there are none, by commas.
+A record without id has that of its page in the ACL Anthology, else its DOI, the name of its page at the Computer
+Vision Foundation, its number in the programme (`pid`, `ssid`), or its title. Authors are parted by semicolons; where there are none, by commas.
 
 Scores (`rating` = "5;6;8") become a row a review. The lists sort the reviews of a paper by rating and number
 none: review 1 is the lowest, and no reviewer. The status is the label `decision`, an award the label `award`
@@ -34,6 +34,7 @@ from pinakes.loaders.reading.rows import (
     list_labels,
     list_scores,
     normalise_identifier,
+    normalise_title,
 )
 from pinakes.loaders.reading.values import take_int, take_number, take_or_leave, take_text, take_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
@@ -43,6 +44,7 @@ _PLACES: Final = ("openreview", "site", "pdf", "arxiv")
 _FORUM: Final = re.compile(r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)")
 _ANTHOLOGY: Final = re.compile(r"aclanthology\.org/([\w.-]+?)(?:\.pdf)?/?$", re.MULTILINE)
 _ARXIV: Final = re.compile(r"(?:arxiv\.org/(?:abs|pdf)/|^)([a-z-]+/\d{7}|\d{4}\.\d{4,5})(?!\d)", re.MULTILINE)
+_FOUNDATION: Final = re.compile(r"thecvf\.com/\S*/([^/\s]+?)(?:_paper)?\.pdf")
 _BIBTEX_DOI: Final = re.compile(r'\bdoi\s*=\s*["{]\s*([^"}\s]+)\s*["}]')
 
 _ASPECTS: Final = (
@@ -96,12 +98,17 @@ def _find_id(record: Mapping[str, Any]) -> str | None:
     """The record's id; without one what else names it within its venue and year."""
     found = take_text(record, "id") or _search(_ANTHOLOGY, take_text(record, "site") or "")
     found = found or normalise_identifier("doi", take_text(record, "doi"))
-    return found or next(filter(None, (take_text(record, name) for name in _NUMBERS)), None)
+    found = found or _search(
+        _FOUNDATION, take_text(record, "pdf") or ""
+    )  # a pid is a session's own at CVPR 2016
+    found = found or next(filter(None, (take_text(record, name) for name in _NUMBERS)), None)
+    title = normalise_title(take_text(record, "title") or "")
+    return found or (f"title:{title}" if title else None)
 
 
 def _name_paper(identifier: str | None, venue: str | None, year: int | None) -> str:
     if identifier is None:
-        raise RecordError("missing_field", "no id, and no DOI or pid")
+        raise RecordError("missing_field", "no id, and no DOI, pid or title")
     return f"{venue or ''}{year or ''}/{identifier}" if venue or year else identifier
 
 
@@ -177,7 +184,9 @@ def _list_scores(source_id: str, record: Mapping[str, Any]) -> list[dict[str, An
         if texts
         for number, text in enumerate(texts.split(";"), start=1)
     )
-    return list_scores(source_id, ((number, aspect, score) for number, aspect, score in scores if score is not None))
+    return list_scores(
+        source_id, ((number, aspect, score) for number, aspect, score in scores if score is not None)
+    )
 
 
 def _list_labels(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:

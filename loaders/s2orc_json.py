@@ -100,14 +100,16 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
     }
 
 
-def _leave_fields(
-    record: Mapping[str, Any], parse: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> None:
+def _leave_fields(record: Mapping[str, Any], parse: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
     """Note what is read nowhere: other parses, which say it again, and fields."""
     for name in _PARSES:
         leave_out(name_field(name), "repeated", bool(record.get(name)) and record[name] is not parse)
     own = {"paper_id", "metadata", *_PARSES, *_HASHES}
-    for held, prefix in {id(record): (record, ""), id(parse): (parse, "parse."), id(metadata): (metadata, "metadata.")}.values():
+    for held, prefix in {
+        id(record): (record, ""),
+        id(parse): (parse, "parse."),
+        id(metadata): (metadata, "metadata."),
+    }.values():
         read = (own if held is record else frozenset()) | (_PARTS if held is parse else frozenset())
         if held is metadata:
             read |= _METADATA | {name for name in held if name.lower() in _SCHEMES}

@@ -80,9 +80,7 @@ def list_article_ids(meta: Element) -> list[tuple[str, str]]:
     return normalise_identifiers(known, "identifiers")
 
 
-def parse_front(
-    article: Element, meta: Element, source_id: str, identifiers: list[tuple[str, str]]
-) -> Rows:
+def parse_front(article: Element, meta: Element, source_id: str, identifiers: list[tuple[str, str]]) -> Rows:
     """The rows of the paper, its identifiers, fields and authors."""
     journal = find_descendant(next(iter(list_children(article, "front")), None), "journal-meta")
     paper = {

@@ -62,7 +62,7 @@ def find_textless(tables: Tables, describes: Collection[str]) -> Problems:
     if "mentioned_papers" in tables:  # a file that fills gaps says its texts there
         mentioned = tables["mentioned_papers"]
         bare = _remove(bare, mentioned.filter(pc.invert(_has_no_texts(mentioned)))["row_number"])
-    return {number: ("missing_field", _NO_TEXT) for number in bare.to_pylist()}
+    return dict.fromkeys(bare.to_pylist(), ("missing_field", _NO_TEXT))
 
 
 def _has_no_texts(papers: pa.Table) -> pa.ChunkedArray:

@@ -27,7 +27,9 @@ from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import clean_text, take_flag
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_VENUE_AND_YEAR: Final = re.compile(r"(?P<venue>(?=[0-9]*[A-Za-z])[A-Za-z0-9]+?)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)")
+_VENUE_AND_YEAR: Final = re.compile(
+    r"(?P<venue>(?=[0-9]*[A-Za-z])[A-Za-z0-9]+?)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)"
+)
 _RATINGS: Final = re.compile(r"(?P<stem>.*ratings)(?:\.(?P<date>\d{8}))?\.tsv")
 _ASPECTS: Final = {
     "recommendation": "rating",

@@ -135,9 +135,7 @@ def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[
     }
 
 
-def _project_fields(
-    column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]
-) -> pa.Table:
+def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]) -> pa.Table:
     members = explode(column)
     if members.values.null_count:
         raise NotPlainError("a field is no object")

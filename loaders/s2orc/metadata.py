@@ -140,9 +140,7 @@ def _project(
     }
 
 
-def _project_fields(
-    column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]
-) -> pa.Table:
+def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]) -> pa.Table:
     members = explode(column)
     fields = clean_texts(members.values)
     left_out.append(count_members(members.parents, fields.is_null(), numbers, "fields", "no_value"))
@@ -162,7 +160,9 @@ def _project_authorships(
     )
     middle = clean_texts(join_texts(pc.struct_field(members.values, "middle")))
     # Arrow's join leaves out an element of which all parts are null.
-    is_nameless = pc.and_(pc.and_(first.is_null(), middle.is_null()), pc.and_(last.is_null(), suffix.is_null()))
+    is_nameless = pc.and_(
+        pc.and_(first.is_null(), middle.is_null()), pc.and_(last.is_null(), suffix.is_null())
+    )
     first = pc.if_else(is_nameless, "", first)
     names = clean_texts(pc.binary_join_element_wise(first, middle, last, suffix, " ", null_handling="skip"))
     left_out.append(count_members(members.parents, names.is_null(), numbers, "authorships", "no_value"))

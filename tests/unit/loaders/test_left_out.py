@@ -10,18 +10,20 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pinakes.loaders.left_out import NAMED_FIELDS, OTHER_FIELDS, collect_left_out, leave_out, name_field
 from pinakes.loaders.staging import LEFT_OUT, Accepted, RecordError, Rejected, take_record
-from tests.loading import DATA, count_left_out, stage_all
+from tests.loading import count_left_out, stage_all
 from tests.writing import write_file, write_lines
 
 EXAMPLES = settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -105,13 +107,17 @@ def test_s2orc_documents_lose_no_item(
         "identifiers": {"doi": dois},
         "pdf_parse": {"abstract": abstract, "body_text": body, "bib_entries": works},
     }
-    mentioned = [span["ref_id"] or None for part in (abstract, body) for one in part for span in one["cite_spans"]]
+    mentioned = [
+        span["ref_id"] or None for part in (abstract, body) for one in part for span in one["cite_spans"]
+    ]
     expected = {
         "authorships": len(names),
         "identifiers": len(dois),
         "sections": _count_groups(body),
         "references": len(works),
-        "reference_identifiers": sum(len(ids) for work in works.values() for ids in work["other_ids"].values()),
+        "reference_identifiers": sum(
+            len(ids) for work in works.values() for ids in work["other_ids"].values()
+        ),
         "citations": count_mentions(mentioned, list(works)),
         "field bib_entries.venue": any(work["venue"] for work in works.values()),
     }
@@ -164,7 +170,9 @@ def test_documents_of_science_parse_lose_no_item(
     editors=st.integers(0, 2),
     keywords=st.lists(TEXTS, max_size=4),
     sections=st.lists(TEXTS, max_size=3),
-    references=st.lists(st.tuples(TEXTS, st.lists(st.tuples(st.sampled_from(["doi", "isbn"]), DOIS), max_size=3)), max_size=3),
+    references=st.lists(
+        st.tuples(TEXTS, st.lists(st.tuples(st.sampled_from(["doi", "isbn"]), DOIS), max_size=3)), max_size=3
+    ),
     mentions=st.lists(st.sampled_from([*ENTRIES, "b9", ""]), max_size=4),
 )
 def test_articles_in_jats_lose_no_item(
@@ -282,7 +290,11 @@ def _write_acl(folder: Path) -> Path:
 
 
 def _write_openreview(folder: Path) -> Path:
-    reply = {"id": "r1", "invitations": ["V/-/Official_Review"], "content": {"rating": "8: good", "confidence": "x"}}
+    reply = {
+        "id": "r1",
+        "invitations": ["V/-/Official_Review"],
+        "content": {"rating": "8: good", "confidence": "x"},
+    }
     note = {
         "id": "f",
         "content": {"title": "T", "authors": ["A", "Anonymous"], "keywords": ["a", "a", ""], "TL;DR": "x"},
@@ -355,7 +367,7 @@ def test_what_is_noted_belongs_to_its_record_alone() -> None:
         leave_out("citations", "no_reference", 2)
         leave_out("citations", "no_reference")
         leave_out("fields", "no_value", 0)
-        inner = take_record(2, "", "", lambda: {})
+        inner = take_record(2, "", "", dict)
         assert isinstance(inner, Accepted)
         assert inner.rows == {}
         return {}

@@ -135,10 +135,15 @@ def test_the_same_number_in_two_venues_or_years_is_two_papers(tmp_path: Path) ->
 
 
 def test_a_record_without_id_has_that_of_its_page_in_the_anthology(tmp_path: Path) -> None:
-    records = [{**ACL, "id": None}, {"title": "nowhere"}]
+    records = [{**ACL, "id": None}, {"status": "nowhere"}]
     staged, rejected = stage_all("paperlists", write_lines(tmp_path / "acl2022.jsonl", *records))
     assert [row["source_id"] for row in staged["acl2022.jsonl"]["papers"]] == ["acl2022/2022.acl-short.96"]
-    assert [(row.row_number, row.reason, row.message) for row in rejected] == [(2, "missing_field", "no id, and no DOI or pid")]
+    assert [(row.row_number, row.reason, row.message) for row in rejected] == [
+        (2, "missing_field", "no id, and no DOI, pid or title")
+    ]
+
+
+_OTHERS = ["3dv2025/title:atitle", "3dv2025/Ada_D"]
 
 
 def test_a_record_without_id_has_its_doi_or_its_number_in_the_programme(tmp_path: Path) -> None:
@@ -146,11 +151,18 @@ def test_a_record_without_id_has_its_doi_or_its_number_in_the_programme(tmp_path
         {"title": "A", "doi": "https://doi.org/10.1145/1.A", "pid": "3"},
         {"title": "B", "pid": "3", "doi": ""},
         {"title": "C", "ssid": "papers_5"},
+        {"title": "A Title!"},
+        {"title": "D", "pid": "3", "pdf": "https://openaccess.thecvf.com/x/papers/Ada_D_paper.pdf"},
     ]
     staged, rejected = stage_all("paperlists", write_file(tmp_path / "3DV2025.json", records))
     papers = staged["3DV2025.json"]["papers"]
     assert rejected == []
-    assert [row["source_id"] for row in papers] == ["3dv2025/10.1145/1.a", "3dv2025/3", "3dv2025/papers_5"]
+    assert [row["source_id"] for row in papers] == [
+        "3dv2025/10.1145/1.a",
+        "3dv2025/3",
+        "3dv2025/papers_5",
+        *_OTHERS,
+    ]
     assert {(row["venue"], row["year"]) for row in papers} == {("3dv", 2025)}
 
 
