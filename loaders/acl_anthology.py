@@ -10,8 +10,8 @@ year is the volume's unless the paper has its own; the venue is the journal or t
 BibTeX, a paper's id is that of its address at the Anthology, else its DOI's last part where that is the
 Anthology's, else its key; titles, names and abstracts are decoded from LaTeX.
 
-Leaves out, and counts: editors of papers, affiliations, names in other scripts, awards, videos, attachments, events; of
-BibTeX pages and publishers.
+Leaves out, and counts: editors of papers, affiliations, names in other scripts, awards, videos, attachments,
+events; of BibTeX pages and publishers.
 """
 
 import io

@@ -146,8 +146,8 @@ class Loader:
             to the existing ones.
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
-        may_lack_text: whether a paper of which a record says neither title nor abstract nor text is normal: in
-            registers and graphs, whose texts may stand in other files, and in test collections, whose
+        may_lack_text: whether a paper of which a record says neither title nor abstract nor text is normal:
+            in registers and graphs, whose texts may stand in other files, and in test collections, whose
             documents may be empty. Elsewhere such a record is rejected: it is not what the loader reads.
     """
 

@@ -7,7 +7,8 @@ mention is `<ref type="bibr" target="#b3">`; its context is the sentence around 
 `idno` without a type that reads `abs/1907.11692` is arXiv's: GROBID cuts the address of a page so.
 
 Leaves out, and counts: mentions that GROBID could not link to an entry (no target), since they name no work;
-authors that are affiliations alone; an `idno` of another type; affiliations, e-mails, notes, figures and tables.
+authors that are affiliations alone; an `idno` of another type; affiliations, e-mails, notes, figures and
+tables.
 """
 
 import re

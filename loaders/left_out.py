@@ -81,14 +81,22 @@ def leave_elements(root: Any, *names: str) -> None:
 
 
 def _note_fields(records: Iterable[Mapping[str, Any]], names: Iterable[str], prefix: str) -> None:
+    counts: _Counts | None = getattr(_notes, "counts", None)
+    if counts is None:
+        return
     held = list(records)
-    for name in sorted(names):
-        if any(not _is_empty(record.get(name)) for record in held):
-            leave_out(name_field(prefix + name), "no_column")
+    filled = frozenset(name for name in names if any(_says_something(record.get(name)) for record in held))
+    for key in _list_keys(prefix, filled):
+        counts[key] = counts.get(key, 0) + 1
 
 
-def _is_empty(value: object) -> bool:
-    return value is None or value == "" or value == [] or value == {}
+def _says_something(value: object) -> bool:
+    return bool(value) or value is False or isinstance(value, int | float)
+
+
+@lru_cache(maxsize=4096)
+def _list_keys(prefix: str, names: frozenset[str]) -> list[tuple[str, str]]:
+    return [(name_field(prefix + name), "no_column") for name in sorted(names)]
 
 
 @lru_cache(maxsize=4096)
@@ -117,7 +125,8 @@ def collect_left_out(parse: Callable[[], _Rows]) -> _Rows:
         _notes.counts = outer
     if not counts:
         return rows
-    return {**rows, "left_out": [*rows.get("left_out", ()), *build_left_out(tuple(counts.items()))]}
+    noted = build_left_out(tuple(counts.items()))
+    return {**rows, "left_out": [*rows["left_out"], *noted] if "left_out" in rows else noted}
 
 
 @lru_cache(maxsize=4096)  # the records of a file leave out much the same, and rows are never changed

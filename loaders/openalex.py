@@ -9,9 +9,9 @@ Fields: `openalex` is the field of each topic (26 there are), `openalex_topic`, 
 `openalex_type` the kind of work, `mesh` and `mesh_major` MeSH. Retracted works and paratext (covers, indexes)
 are loaded like any other, and carry the field `retracted` or `paratext` of `openalex_status`.
 
-`merged_ids/works/*.csv` names works that were merged into another; they are deleted. Leaves out, and counts of
-works: authors,
-sources and the other entities, institutions, locations beyond the first, open access, funding, related works.
+`merged_ids/works/*.csv` names works that were merged into another; they are deleted. Leaves out, and counts:
+authors, sources and the other entities, institutions, locations beyond the first, open access, funding,
+related works.
 """
 
 import re
@@ -46,9 +46,9 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 _COLUMNS: Final = frozenset({*PAPER_COLUMNS, "identifiers", "fields", "authorships", "citations"})
 _ID: Final = re.compile(r"(?:https?://openalex\.org/)?([A-Za-z])([0-9]{1,18})/?")
 _WORK: Final = frozenset({
-    "id", "title", "display_name", "abstract_inverted_index", "publication_year", "cited_by_count", "ids", "doi",
-    "primary_topic", "topics", "concepts", "mesh", "type", "is_retracted", "is_paratext", "authorships",
-    "referenced_works", "primary_location", "host_venue",
+    "id", "title", "display_name", "abstract_inverted_index", "publication_year", "cited_by_count", "ids",
+    "doi", "primary_topic", "topics", "concepts", "mesh", "type", "is_retracted", "is_paratext",
+    "authorships", "referenced_works", "primary_location", "host_venue",
 })  # fmt: skip
 _IDS: Final = frozenset({"openalex", "doi", "mag", "pmid", "pmcid"})
 """What is read of a work and of its ids; the rest is left out."""

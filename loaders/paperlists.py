@@ -4,9 +4,10 @@ Read are the published `<venue>/<venue><year>.json` (one array) and the same rec
 `venue` and `year` in them; where a record has neither, the file's name says them (`acl2022.json`).
 
 Ids are unique only within a venue and a year (ICML 2019 and NeurIPS 2013 both number papers from 3734, and
-every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`.
-A record without id has that of its page in the ACL Anthology, else its DOI, the name of its page at the Computer
-Vision Foundation, its number in the programme (`pid`, `ssid`), or its title. Authors are parted by semicolons; where there are none, by commas.
+every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`. A
+record without id has that of its page in the ACL Anthology, else its DOI, the name of its page at the
+Computer Vision Foundation, its number in the programme (`pid`, `ssid`), or its title. Authors are parted by
+semicolons; where there are none, by commas.
 
 Scores (`rating` = "5;6;8") become a row a review. The lists sort the reviews of a paper by rating and number
 none: review 1 is the lowest, and no reviewer. The status is the label `decision`, an award the label `award`
@@ -55,8 +56,8 @@ _ASPECTS: Final = (
 """Fields that hold a score a review, joined by semicolons."""
 
 _FIELDS: Final = frozenset({
-    "venue", "year", "id", "title", "abstract", "author", "authorids", "author_num", "keywords", "primary_area",
-    "status", "track", "award", "gs_citation", "doi", "bibtex", *_PLACES, *_ASPECTS,
+    "venue", "year", "id", "title", "abstract", "author", "authorids", "author_num", "keywords",
+    "primary_area", "status", "track", "award", "gs_citation", "doi", "bibtex", *_PLACES, *_ASPECTS,
 })  # fmt: skip
 _NUMBERS: Final = ("pid", "ssid")
 _AFFIX: Final = re.compile(r"(?:jr|sr|ii|iii|iv|ph\.?\s?d)\.?", re.IGNORECASE)

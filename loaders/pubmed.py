@@ -10,8 +10,9 @@ what is a major topic also by `mesh_major`, a descriptor also where one of its q
 for `[majr]`. Keywords are assigned by `author` (owner NOTNLM) or their owner. Cited works are those with and
 without a PMID in the reference lists, and those that older records list as comments of type Cites.
 
-Leaves out, and counts: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types,
-and the text of a reference without an id, which is no title. "[Not Available]." is no title either.
+Leaves out, and counts: abstracts in other languages, investigators, affiliations, chemicals, grants,
+publication types, and the text of a reference without an id, which is no title. "[Not Available]." is no
+title either.
 """
 
 import re
@@ -52,8 +53,8 @@ _HEAD_BYTES: Final = 1 << 16
 _SCHEMES: Final = {"pubmed": "pubmed", "doi": "doi", "pmc": "pmc", "pmcid": "pmc"}
 _LEFT_OUT: Final = (
     "OtherAbstract", "InvestigatorList", "AffiliationInfo", "Affiliation", "ChemicalList", "GrantList",
-    "PublicationTypeList", "Citation", "GeneSymbolList", "PersonalNameSubjectList", "DataBankList", "CoiStatement",
-    "Pagination", "SupplMeshList",
+    "PublicationTypeList", "Citation", "GeneSymbolList", "PersonalNameSubjectList", "DataBankList",
+    "CoiStatement", "Pagination", "SupplMeshList",
 )  # fmt: skip
 """Elements that are not read; where a record has one, its name is counted."""
 _NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Available"})

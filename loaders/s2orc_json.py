@@ -8,11 +8,11 @@
 | release (now) | at the top level | `pdf_parse`, `latex_parse` or `jats_parse` |
 
 Of several parses the one from LaTeX is taken, as the cleanest. Variants of 2019 and 2020 are named by S2's
-corpus ids and link their bibliographies by them; the id of the others is whatever the caller chose, often
-the hash of the PDF, and names nothing. Sections are the body's, then the back matter's. A mention that the
-parser could not link (`ref_id` null) is left out, as is an author without a name. Leaves out, and counts:
-figures, tables, equations, affiliations, e-mail addresses, a cited work's authors and venue, its year where it
-is none, and the parses that are not taken.
+corpus ids and link their bibliographies by them; the id of the others is whatever the caller chose, often the
+hash of the PDF, and names nothing. Sections are the body's, then the back matter's. A mention that the parser
+could not link (`ref_id` null) is left out, as is an author without a name. Leaves out, and counts: figures,
+tables, equations, affiliations, e-mail addresses, a cited work's authors and venue, its year where it is
+none, and the parses that are not taken.
 """
 
 import re
@@ -158,7 +158,7 @@ def _list_identifiers(
 
 
 def _take_identifiers(named: Mapping[str, Any], kind: str | None) -> Iterator[tuple[str, str | None]]:
-    """The (scheme, id) pairs among the values; a value may be a list of ids. Others are left out of `kind`."""
+    """The (scheme, id) pairs among the values, also lists of ids; others are left out of `kind`."""
     for name, values in named.items():
         scheme = _SCHEMES.get(name.lower())
         given = values if isinstance(values, list) else [values]

@@ -6,8 +6,8 @@ own metadata. The arXiv id is the `source_id`, so that a cited arXiv paper is fo
 2024 joins paragraphs without a blank, and leaves some offsets behind their markers: the marker decides.
 
 A bibliography entry is a printed line without a title, so a cited work has identifiers or nothing. Of the
-arXiv ids in an entry's line one is taken only when it is the only one. Leaves out, and counts: those lines and
-their links, figures, tables, formulas, and the language that 2024 guesses.
+arXiv ids in an entry's line one is taken only when it is the only one. Leaves out, and counts: those lines
+and their links, figures, tables, formulas, and the language that 2024 guesses.
 """
 
 from collections.abc import Mapping
@@ -46,8 +46,8 @@ _RECORD: Final = frozenset(
     {"paper_id", "metadata", "discipline", "abstract", "body_text", "sections", "bib_entries"}
 )
 _METADATA: Final = frozenset({
-    "id", "title", "abstract", "journal-ref", "doi", "categories", "versions", "authors_parsed", "cited_by_count",
-    "citation_count", "discipline",
+    "id", "title", "abstract", "journal-ref", "doi", "categories", "versions", "authors_parsed",
+    "cited_by_count", "citation_count", "discipline",
 })  # fmt: skip
 _ENTRY: Final = frozenset({"ids", "contained_arXiv_ids"})
 """What is read of a record, of its metadata and of an entry; the rest is left out."""

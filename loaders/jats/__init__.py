@@ -1,10 +1,10 @@
 """JATS articles, as PubMed Central publishes them (.nxml, .xml), one document a paper.
 
-A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The
-year is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly
-the electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive
-that holds `.nxml` those alone are read. Leaves out, and counts: sub-articles (reviews, responses, translations), figures,
-tables, supplements, affiliations, and formulas' TeX beside their MathML.
+A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The year
+is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly the
+electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive that
+holds `.nxml` those alone are read. Leaves out, and counts: sub-articles (reviews, responses, translations),
+figures, tables, supplements, affiliations, and formulas' TeX beside their MathML.
 """
 
 from functools import partial
@@ -33,9 +33,9 @@ from pinakes.loaders.staging import RecordError, Rows
 _PREFIXES: Final = {"pmc": "PMC", "pubmed": "PMID:", "doi": "doi:"}
 """Scheme, the best first -> what stands before the identifier in a paper's id."""
 _LEFT_OUT: Final = (
-    "sub-article", "response", "fig", "table-wrap", "supplementary-material", "media", "aff", "email", "tex-math",
-    "trans-abstract", "trans-title", "subtitle", "funding-group", "permissions", "history", "related-article",
-    "volume", "issue", "fpage", "fn",
+    "sub-article", "response", "fig", "table-wrap", "supplementary-material", "media", "aff", "email",
+    "tex-math", "trans-abstract", "trans-title", "subtitle", "funding-group", "permissions", "history",
+    "related-article", "volume", "issue", "fpage", "fn",
 )  # fmt: skip
 """Elements that are not read; where a document has one, its name is counted."""
 

@@ -36,7 +36,8 @@ _SCORES: Final = frozenset({
 """Fields that hold a score in every form that has them."""
 
 _CONTENT: Final = frozenset({
-    "title", "abstract", "venue", "venueid", "keywords", "primary_area", "subject_areas", "authors", "authorids",
+    "title", "abstract", "venue", "venueid", "keywords", "primary_area", "subject_areas", "authors",
+    "authorids",
 })  # fmt: skip
 """What is read of a paper's content; the rest is left out."""
 _NOTHING: Final = (None, "", [], {})

@@ -199,6 +199,8 @@ def build_left_out_table(
 
 def count_members(parents: Numbers, is_left: pa.Array, numbers: pa.Array, kind: str, reason: str) -> pa.Table:
     """The staged table of the members of lists (`Members.parents`) that are left out, by their records."""
+    if not is_left.true_count:
+        return STAGED["left_out"].empty_table()
     mask = pc.fill_null(is_left, False).to_numpy(zero_copy_only=False)
     rows, items = np.unique(parents[mask], return_counts=True)
     return build_left_out_table(numbers.take(pa.array(rows)), kind, reason, pa.array(items))

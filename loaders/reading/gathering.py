@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Options, ReadChunks
 from pinakes.loaders.left_out import FieldNames
+from pinakes.loaders.reading.omissions import build_left_out
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -109,17 +110,10 @@ def _settle(
         tables = _build_tables(kept)
     if tables is None:
         raise AssertionError("every value was looked at, and yet a column does not hold one")
-    if "left_out" in tables:
-        tables["left_out"] = _limit_fields(tables["left_out"], fields)
+    left_out = build_left_out((record for record in kept if isinstance(record, Accepted)), fields)
+    if left_out is not None:
+        tables["left_out"] = left_out
     yield _build_chunk(kept, tables)
-
-
-def _limit_fields(rows: pa.Table, fields: FieldNames) -> pa.Table:
-    """The rows of `left_out`, of which the first kinds of the file are named."""
-    encoded = rows["kind"].combine_chunks().dictionary_encode()
-    names = pa.array([fields.name(kind) for kind in encoded.dictionary.to_pylist()], pa.string())
-    place = rows.schema.get_field_index("kind")
-    return rows.set_column(place, rows.schema.field(place), names.take(encoded.indices))
 
 
 def _count_accepted(records: list[Accepted | Rejected]) -> int:
@@ -189,7 +183,7 @@ def _build_tables(records: list[Accepted | Rejected]) -> dict[str, pa.Table] | N
     """The rows of the accepted records; None where a column cannot hold one of them."""
     accepted = [record for record in records if isinstance(record, Accepted)]
     tables = {}
-    for name in dict.fromkeys(name for record in accepted for name in record.rows):
+    for name in dict.fromkeys(name for record in accepted for name in record.rows if name != "left_out"):
         table = _build_table(name, accepted)
         if table is None:
             return None

@@ -1,9 +1,9 @@
 """Single values of a record, each of the type that its field must have.
 
 Where a value is of another type or out of range, `take_…`, `clean_text` and `expect_object` raise a
-`RecordError` that says what was expected and what was found, and the record is rejected; `take_or_leave` leaves
-such a value out and keeps the record. Every number of a source is read here: Python's own `int` and `str` raise
-a `ValueError` where a number has more than 4,300 digits.
+`RecordError` that says what was expected and what was found, and the record is rejected; `take_or_leave`
+leaves such a value out and keeps the record. Every number of a source is read here: Python's own `int` and
+`str` raise a `ValueError` where a number has more than 4,300 digits.
 """
 
 import math
@@ -66,8 +66,8 @@ def take_year(value: object) -> int | None:
     """
     if _is_empty(value):
         return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    is_text = isinstance(value, str) or (is_number and abs(value) < _MOST)  # type: ignore[operator]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    is_text = isinstance(value, str) or is_number
     found = _YEAR.fullmatch(str(value).strip()) if is_text else None
     if found is None:
         raise _explain_wrong("year", "a year", value)

@@ -163,7 +163,7 @@ def _project_authorships(
     is_nameless = pc.and_(
         pc.and_(first.is_null(), middle.is_null()), pc.and_(last.is_null(), suffix.is_null())
     )
-    first = pc.if_else(is_nameless, "", first)
+    first = pc.if_else(is_nameless, "", first) if is_nameless.true_count else first
     names = clean_texts(pc.binary_join_element_wise(first, middle, last, suffix, " ", null_handling="skip"))
     left_out.append(count_members(members.parents, names.is_null(), numbers, "authorships", "no_value"))
     return build_authorships(Members(names, members.parents, members.positions), ids, numbers)

@@ -197,7 +197,8 @@ def test_articles_in_jats_lose_no_item(
         "<article><front><article-meta><article-id pub-id-type='pmc'>7</article-id>"
         "<title-group><article-title>T</article-title></title-group>"
         f"<contrib-group>{''.join(people)}</contrib-group>"
-        f"<kwd-group>{''.join(f'<kwd>{escape(word)}</kwd>' for word in keywords)}</kwd-group></article-meta></front>"
+        f"<kwd-group>{''.join(f'<kwd>{escape(word)}</kwd>' for word in keywords)}"
+        "</kwd-group></article-meta></front>"
         f"<body>{''.join(f'<sec><p>{escape(text)}</p></sec>' for text in sections)}<p>As {marks}.</p></body>"
         f"<back><ref-list>{cited}</ref-list></back></article>"
     )
@@ -254,7 +255,8 @@ def _write_grobid(folder: Path) -> Path:
         "<author><affiliation>U</affiliation></author></analytic>"
         "<idno type='DOI'>10.1/A</idno><idno type='MD5'>77</idno></biblStruct></sourceDesc></fileDesc>"
         "<profileDesc><textClass><keywords><term>k</term><term>k</term><term/></keywords></textClass></profileDesc>"
-        "</teiHeader><text><body><div><p>As <ref type='bibr' target='#b0'>x</ref> <ref type='bibr'>y</ref>.</p></div>"
+        "</teiHeader><text><body><div>"
+        "<p>As <ref type='bibr' target='#b0'>x</ref> <ref type='bibr'>y</ref>.</p></div>"
         "<div><head>Empty</head></div></body><back><listBibl>"
         "<biblStruct xml:id='b0'><analytic><title level='a'>One</title></analytic></biblStruct>"
         "<biblStruct xml:id='b1'><analytic><title level='a'>one!</title></analytic>"
@@ -266,7 +268,8 @@ def _write_grobid(folder: Path) -> Path:
 def _write_pubmed(folder: Path) -> Path:
     xml = (
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>T</ArticleTitle>"
-        "<ELocationID EIdType='doi' ValidYN='N'>10.1/x</ELocationID><ELocationID EIdType='pii'>p</ELocationID>"
+        "<ELocationID EIdType='doi' ValidYN='N'>10.1/x</ELocationID>"
+        "<ELocationID EIdType='pii'>p</ELocationID>"
         "<AuthorList><Author><LastName>A</LastName></Author><Author/>"
         "<Author ValidYN='N'><LastName>B</LastName></Author></AuthorList></Article>"
         "<MeshHeadingList><MeshHeading><DescriptorName>D</DescriptorName></MeshHeading></MeshHeadingList>"
@@ -282,7 +285,8 @@ def _write_pubmed(folder: Path) -> Path:
 
 def _write_acl(folder: Path) -> Path:
     xml = (
-        "<collection id='P18'><volume id='1'><meta><booktitle>B</booktitle><year>2018</year></meta><paper id='1'>"
+        "<collection id='P18'><volume id='1'><meta><booktitle>B</booktitle><year>2018</year></meta>"
+        "<paper id='1'>"
         "<title>T</title><author><last>A</last></author><author/><editor><last>E</last></editor><pages>1</pages>"
         "<doi>10.1/a</doi></paper></volume></collection>"
     )
@@ -353,7 +357,7 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path], dict[str, int]]] = {
         "s2orc", _write_s2orc, {"authorships": 3, "fields": 3, "citations": 3, "identifiers": 1}
     ),
 }  # fmt: skip
-"""format -> loader, what writes a source with items of which no row is made, and how many there are of each kind"""
+"""format -> loader, what writes a source of which not all makes rows, how many items it has of each kind"""
 
 
 @pytest.mark.parametrize("name", SOURCES)
