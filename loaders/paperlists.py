@@ -20,6 +20,7 @@ and videos; of the scores those that are no number.
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, describe_as
@@ -156,10 +157,9 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]
     if len(names) == 1 and "," in text and take_text(record, "author_num") != "1":
         names = _split_commas(text)
     ids = [part.strip() for part in (take_text(record, "authorids") or "").split(";") if part.strip()]
-    if ids and len(ids) != len(names):
-        leave_out("field authorids", "invalid")
-        ids = []
-    return zip(ids or [None] * len(names), names, strict=True)
+    is_paired = len(ids) == len(names)
+    leave_out("field authorids", "invalid", bool(ids) and not is_paired)
+    return zip(ids if is_paired else repeat(None), names, strict=False)
 
 
 def _split_commas(text: str) -> list[str]:

@@ -40,7 +40,7 @@ _CONTENT: Final = frozenset({
     "authorids",
 })  # fmt: skip
 """What is read of a paper's content; the rest is left out."""
-_NOTHING: Final = (None, "", [], {})
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 _NO_SCORES: Final = frozenset({"title", "pdf", "comment", "decision"})
 _YEAR: Final = re.compile(r"(?<!\d)(19\d\d|20\d\d)(?!\d)")
 _WITHDRAWN: Final = {"Withdraw": "Withdrawn", "Desk_Reject": "Desk Rejected"}

@@ -10,7 +10,7 @@ from pinakes.loaders.staging import STAGED, Accepted
 
 
 def build_left_out(records: Iterable[Accepted], fields: FieldNames) -> pa.Table | None:
-    """The rows of `left_out` of all records, of which the first fields of the file are named; None without any.
+    """The rows of `left_out` of all records, the first fields of the file named; None where there are none.
 
     Records that leave out the same share one list of rows: each list is taken apart once.
     """

@@ -51,7 +51,7 @@ _NAMES: Final = {
     "bib_entry": "entry", "bibtitle": "title", "bib_title": "title",
 }  # fmt: skip
 """annotation, as either dataset calls it -> what it is called here"""
-_NOTHING: Final = (None, "", [], "[]", "null")
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], "[]", "null")
 
 
 def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
