@@ -183,4 +183,5 @@ LOADER: Final = Loader(
     find_files=find_files,
     read_chunks=gather_by_role(papers=_read_papers, citations=_read_citations),
     describes=_OWNED.__getitem__,
+    may_lack_text=True,
 )

@@ -10,8 +10,8 @@ year is the volume's unless the paper has its own; the venue is the journal or t
 BibTeX, a paper's id is that of its address at the Anthology, else its DOI's last part where that is the
 Anthology's, else its key; titles, names and abstracts are decoded from LaTeX.
 
-Leaves out: editors of papers, affiliations, names in other scripts, awards, videos, attachments, events; of
-BibTeX pages and publishers.
+Leaves out, and counts: editors of papers, affiliations, names in other scripts, awards, videos, attachments,
+events; of BibTeX pages and publishers.
 """
 
 import io
@@ -25,11 +25,12 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile, describe_as
+from pinakes.loaders.left_out import leave_fields, leave_out, name_field
 from pinakes.loaders.reading.bibtex import Entry, decode_latex, parse_entry, split_entries, split_names
 from pinakes.loaders.reading.documents import check_whole, find_documents, load_documents, reject_document
 from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers
+from pinakes.loaders.reading.rows import keep_named, list_authorships, list_identifiers
 from pinakes.loaders.reading.running_text import Element
 from pinakes.loaders.reading.streams import decode_utf8, read_lines
 from pinakes.loaders.reading.values import find_year, take_year
@@ -50,6 +51,9 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _OUR_DOI: Final = re.compile(r"10\.(?:18653/v1|3115/v1)/([A-Za-z0-9][A-Za-z0-9._-]*)", re.IGNORECASE)
+_ELEMENTS: Final = frozenset({"title", "author", "abstract", "year", "journal", "doi", "bibkey"})
+_FIELDS: Final = frozenset({"title", "author", "abstract", "year", "journal", "booktitle", "doi", "url"})
+"""What is read of a paper, as XML and as BibTeX; the rest is left out."""
 _NO_RECORDS: Final = frozenset({"string", "comment", "preamble"})
 
 
@@ -164,6 +168,9 @@ def _parse_paper(volumes: dict[str, _Volume], element: Element) -> Rows:
         volumes[names[1]] = _read_volume(meta)
     if not all(names):
         raise RecordError("missing_field", "a paper, its volume or its collection has no id")
+    unread = {child.tag for child in element if isinstance(child.tag, str)} - _ELEMENTS
+    for name in sorted(unread):
+        leave_out(name_field(name), "no_column")
     volume = volumes.get(names[1], _Volume(None, None, []))
     source_id = make_paper_id(*names)
     authors = volume.editors if is_front else [_read_name(author) for author in element.findall("author")]
@@ -180,7 +187,7 @@ def _parse_paper(volumes: dict[str, _Volume], element: Element) -> Rows:
             }
         ],
         "identifiers": list_identifiers(source_id, ids),
-        "authorships": list_authorships(source_id, [(known, name) for known, name in authors if name]),
+        "authorships": list_authorships(source_id, keep_named(authors)),
     }
 
 
@@ -221,6 +228,8 @@ def _parse_entry(raw: bytes, strings: dict[str, str]) -> Rows:
     if source_id is None:
         raise RecordError("missing_field", "the entry has neither a key nor an address at the Anthology")
     names = split_names(entry.fields.get("editor" if entry.type == "proceedings" else "author", ""))
+    is_volume = entry.type == "proceedings"
+    leave_fields(entry.fields, (_FIELDS - {"author"}) | {"editor"} if is_volume else _FIELDS)
     ids = [
         ("acl", source_id if source_id != entry.key else None),
         ("doi", entry.fields.get("doi")),

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -134,6 +135,8 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
         name = " ".join(" ".join((first, last, suffix)).split())
         if name:
             yield None, name
+        else:
+            leave_out("authorships", "no_value")
 
 
 def _project(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
@@ -198,6 +201,8 @@ def _find_years(column: pa.Array) -> pa.Array:
 def _project_identifiers(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
     dois = _split(column)
     normal = normalise_identifiers("doi", dois.values)
+    if normal.null_count > dois.values.null_count:
+        raise NotPlainError("an identifier is none")
     dois = Members(normal, dois.parents, dois.positions).filter(normal.is_valid())
     _refuse_repeated(dois)
     arxiv_ids = normalise_identifiers("arxiv", ids)

@@ -177,6 +177,9 @@ class Loader:
         gaps_say_nothing: whether a null, or no child of a kind, leaves what is there: for collections whose
             files say more or less of the same papers.
         settle: role -> what its files need to be told of the corpus as it is when their turn comes.
+        may_lack_text: whether a paper of which a record says neither title nor abstract nor text is normal:
+            in registers and graphs, whose texts may stand in other files, and in test collections, whose
+            documents may be empty. Elsewhere such a record is rejected: it is not what the loader reads.
     """
 
     name: str
@@ -189,3 +192,4 @@ class Loader:
     describes: Callable[[str], frozenset[str]] = lambda _role: WHOLE_PAPER
     gaps_say_nothing: bool = False
     settle: Mapping[str, SettleFile] = field(default_factory=dict)
+    may_lack_text: bool = False

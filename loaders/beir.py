@@ -1,7 +1,7 @@
 """BEIR folders: corpus.jsonl, queries.jsonl, qrels/*.tsv (Thakur et al. 2021), also compressed or as archive.
 
 The corpus is named after the folder or archive. A qrels file's name is its split. Of a record, `_id`,
-`title`, `text` and a `year` in `metadata` are read.
+`title`, `text` and a `year` in `metadata` are read. A year that is none is left out, and counted.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,14 +16,20 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
-from pinakes.loaders.reading.columns import NotPlainError, build_table, clean_counts, clean_ids, clean_texts
+from pinakes.loaders.reading.columns import (
+    NotPlainError,
+    build_left_out_table,
+    build_table,
+    clean_ids,
+    clean_texts,
+)
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
 from pinakes.loaders.reading.qrels import COLUMNS_HELP, read_qrels
 from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, find_file
-from pinakes.loaders.reading.values import clean_text, take_id
+from pinakes.loaders.reading.values import clean_text, take_id, take_or_leave, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 
@@ -83,28 +89,40 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
 
 
 def _parse_year(metadata: object) -> int | None:
-    year = str(metadata.get("year")) if isinstance(metadata, dict) else ""
-    return int(year) if year.isdecimal() else None
+    year = metadata.get("year") if isinstance(metadata, dict) else None
+    return take_or_leave("field metadata.year", take_year, year)
 
 
 def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
+    years = pc.struct_field(columns["metadata"], "year")
+    plain = _project_years(years)
     papers = {
         "row_number": numbers,
         "source_id": clean_ids(columns["_id"]),
         "title": clean_texts(columns["title"]),
         "abstract": clean_texts(columns["text"]),
-        "year": _project_years(pc.struct_field(columns["metadata"], "year")),
+        "year": plain,
     }
-    return {"papers": build_table("papers", papers)}
+    tables = {"papers": build_table("papers", papers)}
+    is_lost = pc.and_(pc.is_null(plain), pc.not_equal(pc.cast(years, pa.string()), ""))
+    wrong = pc.fill_null(is_lost, False)
+    if pc.any(wrong).as_py():
+        tables["left_out"] = build_left_out_table(numbers.filter(wrong), "field metadata.year", "invalid")
+    return tables
 
 
 def _project_years(years: pa.Array) -> pa.Array:
+    """Plain years of one to four digits, else null."""
     if pa.types.is_string(years.type):
-        if not pc.all(pc.string_is_ascii(years)).as_py() and len(years) > years.null_count:
-            raise NotPlainError("a year may be of digits that are not ASCII")
-        is_year = pc.match_substring_regex(years, "^[0-9]+$")
-        years = pc.cast(pc.if_else(is_year, years, None), pa.int64())
-    return clean_counts(pc.if_else(pc.less(years, 0), None, years))
+        is_odd = pc.match_substring_regex(years, r"^[\s]|[\s]$|^[0-9]{1,4}\.0*$|^0+$|[^ -~]")
+        if pc.any(is_odd).as_py():
+            raise NotPlainError("a year may be one in another form")
+        is_year = pc.match_substring_regex(years, "^[0-9]{1,4}$")
+        return pc.cast(pc.if_else(is_year, years, None), pa.int32())
+    if pc.any(pc.equal(years, 0)).as_py():
+        raise NotPlainError("a year 0 is none")
+    is_year = pc.and_(pc.greater(years, 0), pc.less(years, 10_000))
+    return pc.cast(pc.if_else(is_year, years, None), pa.int32())
 
 
 def _parse_query(record: dict[str, Any]) -> Rows:
@@ -155,4 +173,5 @@ LOADER: Final = Loader(
     read_chunks=read_chunks,
     options={"columns": COLUMNS_HELP},
     settle={"judgments": partial(settle_qrels, usual=_QRELS)},
+    may_lack_text=True,
 )

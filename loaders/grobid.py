@@ -6,8 +6,9 @@ an empty line; figures, tables and footnotes stand in none of them, but mentions
 mention is `<ref type="bibr" target="#b3">`; its context is the sentence around it, within its paragraph. An
 `idno` without a type that reads `abs/1907.11692` is arXiv's: GROBID cuts the address of a page so.
 
-Leaves out: mentions that GROBID could not link to an entry (no target), since they name no work; authors that
-are affiliations alone; affiliations, e-mails, coordinates, figures and tables.
+Leaves out, and counts: mentions that GROBID could not link to an entry (no target), since they name no work;
+authors that are affiliations alone; an `idno` of another type; affiliations, e-mails, notes, figures and
+tables.
 """
 
 import re
@@ -17,6 +18,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from pinakes.loaders.base import Loader, describe_by_name
+from pinakes.loaders.left_out import leave_elements, leave_out
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
@@ -57,6 +59,7 @@ _SCHEMES: Final = {
 }
 """The type of an `idno`, in small letters -> the scheme; others (MD5, ISSN, halId) are not a paper's."""
 
+_LEFT_OUT: Final = ("affiliation", "email", "figure", "note")
 _ARXIV: Final = re.compile(r"(?:abs/|arxiv:)((?:[a-z.-]+/)?\d{4}\.?\d{3,5}(?:v\d+)?)", re.IGNORECASE)
 _ARXIV_CLASS: Final = re.compile(r"\s*\[[\w.-]+\]$")  # as in arXiv:1412.6980v9[cs.LG]
 _SUFFIXES: Final = re.compile(r"(?:\.tei|\.grobid|\.xml)+$", re.IGNORECASE)
@@ -74,6 +77,11 @@ def parse_document(raw: bytes, name: str) -> Rows:
     header = find_descendant(root, "teiHeader")
     text = next(iter(list_children(root, "text")), None)
     bibliography = Bibliography(source_id, _list_works(text))
+    unlinked = [
+        ref for ref in list_descendants(root, "ref") if ref.get("type") == "bibr" and not ref.get("target")
+    ]
+    leave_out("citations", "no_reference", len(unlinked))
+    leave_elements(root, *_LEFT_OUT)
     for mention in find_mentions(root, _MARKUP, _is_mention):
         for target in (mention.element.get("target") or "").split():
             bibliography.add_mention(target.lstrip("#"), mention.context, mention.start, mention.end)
@@ -139,15 +147,19 @@ def _find_year(element: Element | None) -> int | None:
     return next((year for year in found if year is not None), None)
 
 
-def _list_idnos(described: Element | None) -> list[tuple[str, object]]:
+def _list_idnos(described: Element | None, kind_of_row: str = "identifiers") -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = []
     for idno in [] if described is None else list_descendants(described, "idno"):
+        if any(name_element(outer) == "author" for outer in idno.iterancestors()):
+            continue  # a person's
         kind, text = (idno.get("type") or "").lower(), (idno.text or "").strip()
         untyped = _ARXIV.fullmatch(text)
         if kind in _SCHEMES:
             found.append((_SCHEMES[kind], _ARXIV_CLASS.sub("", text)))
         elif not kind and untyped is not None:
             found.append(("arxiv", untyped[1]))
+        elif text:
+            leave_out(kind_of_row, "no_column")
     return found
 
 
@@ -160,6 +172,8 @@ def _list_authors(analytic: Element | None) -> list[tuple[str | None, str]]:
         orcid = next((i.text for i in list_descendants(author, "idno") if i.get("type") == "ORCID"), None)
         if written:
             authors.append(((orcid or "").strip() or None, written))
+        else:
+            leave_out("authorships", "no_value")
     return authors
 
 
@@ -177,7 +191,7 @@ def _list_works(text: Element | None) -> Iterator[CitedWork]:
     entries = [] if text is None else list_descendants(text, "biblStruct")
     for number, entry in enumerate(entries):
         entry_id = entry.get("{http://www.w3.org/XML/1998/namespace}id") or f"b{number}"
-        ids = normalise_identifiers(_list_idnos(entry))
+        ids = normalise_identifiers(_list_idnos(entry, "reference_identifiers"))
         yield CitedWork(entry_id, _find_title(entry), _find_year(entry), ids)
 
 

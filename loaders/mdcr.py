@@ -82,4 +82,5 @@ LOADER: Final = Loader(
     read_chunks=gather_by_role(papers=partial(read_json_lines, parse=_parse_paper), queries=_read_pools),
     creates_unknown=lambda _options: True,
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue"}),
+    may_lack_text=True,
 )

@@ -9,8 +9,9 @@ Fields: `openalex` is the field of each topic (26 there are), `openalex_topic`, 
 `openalex_type` the kind of work, `mesh` and `mesh_major` MeSH. Retracted works and paratext (covers, indexes)
 are loaded like any other, and carry the field `retracted` or `paratext` of `openalex_status`.
 
-`merged_ids/works/*.csv` names works that were merged into another; they are deleted. Leaves out: authors,
-sources and the other entities, institutions, locations beyond the first, open access, funding, related works.
+`merged_ids/works/*.csv` names works that were merged into another; they are deleted. Leaves out, and counts:
+authors, sources and the other entities, institutions, locations beyond the first, open access, funding,
+related works.
 """
 
 import re
@@ -24,6 +25,7 @@ import orjson
 from pinakes.errors import InputError
 from pinakes.loaders.arxiv import find_arxiv_id
 from pinakes.loaders.base import PAPER_COLUMNS, InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import keep_distinct, leave_fields, leave_out
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.finding import LINES, find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
@@ -43,6 +45,13 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _COLUMNS: Final = frozenset({*PAPER_COLUMNS, "identifiers", "fields", "authorships", "citations"})
 _ID: Final = re.compile(r"(?:https?://openalex\.org/)?([A-Za-z])([0-9]{1,18})/?")
+_WORK: Final = frozenset({
+    "id", "title", "display_name", "abstract_inverted_index", "publication_year", "cited_by_count", "ids",
+    "doi", "primary_topic", "topics", "concepts", "mesh", "type", "is_retracted", "is_paratext",
+    "authorships", "referenced_works", "primary_location", "host_venue",
+})  # fmt: skip
+_IDS: Final = frozenset({"openalex", "doi", "mag", "pmid", "pmcid"})
+"""What is read of a work and of its ids; the rest is left out."""
 _LEVELS: Final = {
     "field": "openalex",
     "subfield": "openalex_subfield",
@@ -86,6 +95,7 @@ def _parse_merged(row: Mapping[str, str]) -> Rows:
 
 def parse_work(record: Mapping[str, Any]) -> Rows:
     """What a record says of its work."""
+    leave_fields(record, _WORK)
     source_id = _shorten(take_text(record, "id"), "W")
     paper = {
         "source_id": source_id,
@@ -100,10 +110,10 @@ def parse_work(record: Mapping[str, Any]) -> Rows:
         "identifiers": list_identifiers(source_id, _list_identifiers(record)),
         "fields": [
             {"source_id": source_id, "field": field, "assigned_by": assigned_by}
-            for assigned_by, field in dict.fromkeys(_list_fields(record))
+            for assigned_by, field in keep_distinct("fields", _list_fields(record))
         ],
         "authorships": list_authorships(source_id, _list_authors(record)),
-        "citations": list_links(source_id, dict.fromkeys(_list_cited(record))),
+        "citations": list_links(source_id, keep_distinct("citations", _list_cited(record))),
     }
 
 
@@ -160,8 +170,11 @@ def _list_identifiers(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     pubmed, pmc = ((take_text(ids, name) or "").rstrip("/").rpartition("/")[2] for name in ("pmid", "pmcid"))
     doi = take_text(record, "doi") or take_text(ids, "doi")
     named = [("doi", doi), ("mag", take_text(ids, "mag")), ("pubmed", pubmed), ("pmc", pmc)]
-    found = normalise_identifiers(named)
-    return normalise_identifiers([*found, ("arxiv", find_arxiv_id(dict(found).get("doi", "")))])
+    leave_fields(ids, _IDS, "ids.")
+    found = normalise_identifiers(named, "identifiers")
+    return normalise_identifiers(
+        [*found, ("arxiv", find_arxiv_id(dict(found).get("doi", "")))], "identifiers"
+    )
 
 
 def _list_fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -174,6 +187,8 @@ def _list_fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for concept in take_objects(record, "concepts"):
         if concept.get("score") not in (0, "0"):
             yield from _name_field("openalex_concept", concept)
+        else:
+            leave_out("fields", "no_value")
     yield from _list_mesh(record)
     kind = take_text(record, "type")
     if kind:
@@ -185,6 +200,7 @@ def _list_fields(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _name_field(assigned_by: str, entity: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name = take_text(entity, "display_name")
+    leave_out("fields", "no_value", bool(entity) and not name)
     if name:
         yield assigned_by, name
 
@@ -193,6 +209,7 @@ def _list_mesh(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for heading in take_objects(record, "mesh"):
         names = (take_text(heading, "descriptor_name"), take_text(heading, "qualifier_name"))
         name = "/".join(filter(None, names))
+        leave_out("fields", "no_value", not names[0])
         if names[0]:
             yield "mesh", name
             if take_flag(heading, "is_major_topic"):
@@ -207,6 +224,8 @@ def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]
         author_id = take_text(author, "id")
         if name:
             yield _shorten(author_id, "A") if author_id else None, name
+        else:
+            leave_out("authorships", "no_value")
 
 
 def _list_cited(record: Mapping[str, Any]) -> Iterator[str]:
@@ -225,4 +244,5 @@ LOADER: Final = Loader(
         papers=partial(read_json_line_files, parse=parse_work), deletions=_read_merged
     ),
     describes=lambda role: _COLUMNS if role == "papers" else frozenset(),
+    may_lack_text=True,
 )

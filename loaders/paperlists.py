@@ -4,14 +4,17 @@ Read are the published `<venue>/<venue><year>.json` (one array) and the same rec
 `venue` and `year` in them; where a record has neither, the file's name says them (`acl2022.json`).
 
 Ids are unique only within a venue and a year (ICML 2019 and NeurIPS 2013 both number papers from 3734, and
-every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`.
-A record without id has that of its page in the ACL Anthology.
+every preface of AISTATS has the same id), so that a paper's id is `<venue><year>/<id>`: `icml2019/3768`. A
+record without id has that of its page in the ACL Anthology, else its DOI, the name of its page at the
+Computer Vision Foundation, its number in the programme (`pid`, `ssid`), or its title. Authors are parted by
+semicolons; where there are none, by commas.
 
 Scores (`rating` = "5;6;8") become a row a review. The lists sort the reviews of a paper by rating and number
 none: review 1 is the lowest, and no reviewer. The status is the label `decision`, an award the label `award`
 (its absence is not told from its being unknown, and is none), the track the label `track`. `gs_citation` is
 Google Scholar's count, -1 where it was not found. DOIs are those of the BibTeX entries.
-Leaves out: affiliations, word counts of reviews, averages, links to PDFs, code and videos.
+Leaves out, and counts by name: affiliations, sessions, word counts of reviews, averages, links to PDFs, code
+and videos; of the scores those that are no number.
 """
 
 import re
@@ -21,6 +24,7 @@ from itertools import repeat
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, describe_as
+from pinakes.loaders.left_out import keep_filled, leave_fields, leave_out
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
@@ -31,15 +35,18 @@ from pinakes.loaders.reading.rows import (
     list_identifiers,
     list_labels,
     list_scores,
+    normalise_identifier,
+    normalise_title,
 )
-from pinakes.loaders.reading.values import take_int, take_text, take_year
+from pinakes.loaders.reading.values import take_int, take_number, take_or_leave, take_text, take_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_VENUE_AND_YEAR: Final = re.compile(r"([a-z]+)((?:19|20)\d\d)(?!\d)")
+_VENUE_AND_YEAR: Final = re.compile(r"((?=[0-9]*[a-z])[a-z0-9]+?)[-_]?((?:19|20)[0-9]{2})(?![0-9])")
 _PLACES: Final = ("openreview", "site", "pdf", "arxiv")
 _FORUM: Final = re.compile(r"openreview\.net/(?:forum|pdf)\?id=([\w-]+)")
 _ANTHOLOGY: Final = re.compile(r"aclanthology\.org/([\w.-]+?)(?:\.pdf)?/?$", re.MULTILINE)
-_ARXIV: Final = re.compile(r"arxiv\.org/(?:abs|pdf)/([\w./-]+)")
+_ARXIV: Final = re.compile(r"(?:arxiv\.org/(?:abs|pdf)/|^)([a-z-]+/\d{7}|\d{4}\.\d{4,5})(?!\d)", re.MULTILINE)
+_FOUNDATION: Final = re.compile(r"thecvf\.com/\S*/([^/\s]+?)(?:_paper)?\.pdf")
 _BIBTEX_DOI: Final = re.compile(r'\bdoi\s*=\s*["{]\s*([^"}\s]+)\s*["}]')
 
 _ASPECTS: Final = (
@@ -49,23 +56,28 @@ _ASPECTS: Final = (
 )  # fmt: skip
 """Fields that hold a score a review, joined by semicolons."""
 
-_SCORE: Final = re.compile(r"[+-]?\d{1,6}(?:\.\d+)?")
+_FIELDS: Final = frozenset({
+    "venue", "year", "id", "title", "abstract", "author", "authorids", "author_num", "keywords",
+    "primary_area", "status", "track", "award", "gs_citation", "doi", "bibtex", *_PLACES, *_ASPECTS,
+})  # fmt: skip
+_NUMBERS: Final = ("pid", "ssid")
+_AFFIX: Final = re.compile(r"(?:jr|sr|ii|iii|iv|ph\.?\s?d)\.?", re.IGNORECASE)
 
 
 def _read_papers(file: InputFile) -> Iterator[Accepted | Rejected]:
     name = strip_compression(file.name.rsplit("/", 1)[-1])
-    found = _VENUE_AND_YEAR.search(name)
+    found = _VENUE_AND_YEAR.search(name.lower())
     named: tuple[str | None, str | None] = (None, None) if found is None else (found[1], found[2])
     parse = partial(_parse_paper, named)
-    is_array = name.endswith(".json")
+    is_array = name.lower().endswith(".json")
     return read_json_array(file, parse) if is_array else read_json_lines(file, parse)
 
 
 def _parse_paper(named: tuple[str | None, str | None], record: dict[str, Any]) -> Rows:
     venue = take_text(record, "venue") or named[0]
     year = take_year(record.get("year")) or take_year(named[1])
-    identifier = take_text(record, "id") or _search(_ANTHOLOGY, take_text(record, "site") or "")
-    source_id = _name_paper(identifier, venue, year)
+    source_id = _name_paper(_find_id(record), venue, year)
+    leave_fields(record, _FIELDS)
     paper = {
         "source_id": source_id,
         "title": take_text(record, "title"),
@@ -84,9 +96,21 @@ def _parse_paper(named: tuple[str | None, str | None], record: dict[str, Any]) -
     }
 
 
+def _find_id(record: Mapping[str, Any]) -> str | None:
+    """The record's id; without one what else names it within its venue and year."""
+    found = take_text(record, "id") or _search(_ANTHOLOGY, take_text(record, "site") or "")
+    found = found or normalise_identifier("doi", take_text(record, "doi"))
+    found = found or _search(
+        _FOUNDATION, take_text(record, "pdf") or ""
+    )  # a pid is a session's own at CVPR 2016
+    found = found or next(filter(None, (take_text(record, name) for name in _NUMBERS)), None)
+    title = normalise_title(take_text(record, "title") or "")
+    return found or (f"title:{title}" if title else None)
+
+
 def _name_paper(identifier: str | None, venue: str | None, year: int | None) -> str:
     if identifier is None:
-        raise RecordError("missing_field", "no id")
+        raise RecordError("missing_field", "no id, and no DOI, pid or title")
     return f"{venue or ''}{year or ''}/{identifier}" if venue or year else identifier
 
 
@@ -117,36 +141,53 @@ def _search(pattern: re.Pattern[str], text: str) -> str | None:
 
 
 def _list_fields(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    keywords = list_fields(source_id, _split(take_text(record, "keywords")), "paperlists")
-    return keywords + list_fields(source_id, [take_text(record, "primary_area")], "paperlists_area")
+    keywords = list_fields(source_id, _split(take_text(record, "keywords"), "fields"), "paperlists")
+    area = take_text(record, "primary_area")
+    return keywords + list_fields(source_id, [area] if area else [], "paperlists_area")
 
 
-def _split(text: str | None) -> list[str]:
-    return [part.strip() for part in (text or "").split(";") if part.strip()]
+def _split(text: str | None, kind: str) -> list[str]:
+    """The parts between semicolons; empty ones are noted as left out."""
+    return keep_filled(kind, (part.strip() for part in text.split(";"))) if text else []
 
 
 def _list_authors(record: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
-    names, ids = _split(take_text(record, "author")), _split(take_text(record, "authorids"))
-    return zip(ids if len(ids) == len(names) else repeat(None), names, strict=False)
+    text = take_text(record, "author") or ""
+    names = _split(text, "authorships")
+    if len(names) == 1 and "," in text and take_text(record, "author_num") != "1":
+        names = _split_commas(text)
+    ids = [part.strip() for part in (take_text(record, "authorids") or "").split(";") if part.strip()]
+    is_paired = len(ids) == len(names)
+    leave_out("field authorids", "invalid", bool(ids) and not is_paired)
+    return zip(ids if is_paired else repeat(None), names, strict=False)
+
+
+def _split_commas(text: str) -> list[str]:
+    """The names between commas; "Jr." and the like belong to the name before them.
+
+    >>> _split_commas("Ada Lovelace, Sammy Davis, Jr., Kurt G.")
+    ['Ada Lovelace', 'Sammy Davis, Jr.', 'Kurt G.']
+    """
+    names: list[str] = []
+    for part in keep_filled("authorships", (part.strip() for part in text.split(","))):
+        if names and _AFFIX.fullmatch(part):
+            names[-1] = f"{names[-1]}, {part}"
+        else:
+            names.append(part)
+    return names
 
 
 def _list_scores(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = ((aspect, take_text(record, aspect)) for aspect in _ASPECTS if aspect in record)
     scores = (
-        (str(number), aspect, _take_score(aspect, text))
-        for aspect in _ASPECTS
-        if aspect in record
-        for number, text in enumerate((take_text(record, aspect) or "").split(";"), start=1)
-        if text.strip()
+        (str(number), aspect, take_or_leave("review_scores", take_number, text, aspect))
+        for aspect, texts in given
+        if texts
+        for number, text in enumerate(texts.split(";"), start=1)
     )
-    return list_scores(source_id, scores)
-
-
-def _take_score(aspect: str, text: str) -> float:
-    if _SCORE.fullmatch(text.strip()) is None:
-        raise RecordError(
-            "invalid_value", f"{aspect}: expected numbers joined by semicolons, found {text!r:.80}"
-        )
-    return float(text)
+    return list_scores(
+        source_id, ((number, aspect, score) for number, aspect, score in scores if score is not None)
+    )
 
 
 def _list_labels(source_id: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:

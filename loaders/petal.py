@@ -82,4 +82,5 @@ LOADER: Final = Loader(
     describes=lambda _role: frozenset(
         {"title", "abstract", "venue", "identifiers", "fields", "authorships", "citations"}
     ),
+    may_lack_text=True,
 )

@@ -10,8 +10,9 @@ what is a major topic also by `mesh_major`, a descriptor also where one of its q
 for `[majr]`. Keywords are assigned by `author` (owner NOTNLM) or their owner. Cited works are those with and
 without a PMID in the reference lists, and those that older records list as comments of type Cites.
 
-Leaves out: abstracts in other languages, investigators, affiliations, chemicals, grants, publication types,
-and the text of a reference without an id, which is no title. "[Not Available]." is no title either.
+Leaves out, and counts: abstracts in other languages, investigators, affiliations, chemicals, grants,
+publication types, and the text of a reference without an id, which is no title. "[Not Available]." is no
+title either.
 """
 
 import re
@@ -21,6 +22,7 @@ from typing import Final
 
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_elements, leave_out
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.breaks import Salvaged
 from pinakes.loaders.reading.finding import find_line_entries
@@ -50,6 +52,12 @@ _RECORDS: Final = {
 _ROOT: Final = re.compile(rb"<(" + b"|".join(_RECORDS) + rb")[\s>/]")
 _HEAD_BYTES: Final = 1 << 16
 _SCHEMES: Final = {"pubmed": "pubmed", "doi": "doi", "pmc": "pmc", "pmcid": "pmc"}
+_LEFT_OUT: Final = (
+    "OtherAbstract", "InvestigatorList", "AffiliationInfo", "Affiliation", "ChemicalList", "GrantList",
+    "PublicationTypeList", "Citation", "GeneSymbolList", "PersonalNameSubjectList", "DataBankList",
+    "CoiStatement", "Pagination", "SupplMeshList",
+)  # fmt: skip
+"""Elements that are not read; where a record has one, its name is counted."""
 _NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Available"})
 
 
@@ -87,6 +95,7 @@ def parse_element(element: Element) -> Rows:
         raise RecordError("missing_field", "no PMID, or nothing that it describes")
     if not source_id.isascii() or not source_id.isdecimal():
         raise RecordError("invalid_value", f"PMID: expected digits, found {source_id!r:.80}")
+    leave_elements(element, *_LEFT_OUT)
     data = element.find("PubmedData" if book is None else "PubmedBookData")
     bibliography = Bibliography(source_id, _list_works(holder, data))
     return {
@@ -139,12 +148,17 @@ def _list_ids(
     ids: list[tuple[str, object]] = [("pubmed", source_id)]
     for found in (data, described):
         for element in [] if found is None else found.findall("ArticleIdList/ArticleId"):
+            leave_out("identifiers", "no_column", element.get("IdType", "") not in _SCHEMES)
             ids += [(scheme, element_text(element)) for scheme in _name_scheme(element)]
     for element in described.findall("ELocationID"):
         if element.get("EIdType") == "doi" and element.get("ValidYN") != "N":
             ids.append(("doi", element_text(element)))
-    others = (element_text(element) or "" for element in holder.findall("OtherID"))
-    return ids + [("pmc", other.split()[0]) for other in others if other.startswith("PMC")]
+        else:
+            leave_out("identifiers", "no_column" if element.get("EIdType") != "doi" else "invalid")
+    others = [element_text(element) or "" for element in holder.findall("OtherID")]
+    named = [("pmc", other.split()[0]) for other in others if other.startswith("PMC")]
+    leave_out("identifiers", "no_column", len(others) - len(named))
+    return ids + named
 
 
 def _name_scheme(element: Element) -> list[str]:
@@ -157,6 +171,7 @@ def _list_fields(source_id: str, holder: Element) -> list[dict[str, object]]:
     for heading in holder.findall("MeshHeadingList/MeshHeading"):
         descriptor = element_text(heading.find("DescriptorName"))
         if descriptor is None:
+            leave_out("fields", "no_value", len(heading))
             continue
         marked = {descriptor: any(part.get("MajorTopicYN") == "Y" for part in heading)}
         for qualifier in heading.findall("QualifierName"):
@@ -175,6 +190,7 @@ def _list_authors(described: Element) -> list[tuple[str | None, str]]:
     authors = []
     for written in described.findall("AuthorList"):
         if written.get("Type") == "editors":
+            leave_out("authorships", "no_column", len(written.findall("Author")))
             continue
         for author in written.findall("Author"):
             parts = [
@@ -184,6 +200,8 @@ def _list_authors(described: Element) -> list[tuple[str | None, str]]:
             name = " ".join(part for part in parts if part)
             if name and author.get("ValidYN") != "N":
                 authors.append((_find_orcid(author), name))
+            else:
+                leave_out("authorships", "invalid" if name else "no_value")
     return authors
 
 
@@ -203,12 +221,18 @@ def _list_works(holder: Element, data: Element | None) -> Iterator[CitedWork]:
             for element in reference.findall("ArticleIdList/ArticleId")
             for scheme in _name_scheme(element)
         ]
+        others = [e for e in reference.findall("ArticleIdList/ArticleId") if not _name_scheme(e)]
+        leave_out("reference_identifiers", "no_column", len(others))
         pmid = next((text for scheme, text in ids if scheme == "pubmed" and text), None)
         cited.update({pmid} if pmid else ())
         yield CitedWork(str(number), identifiers=normalise_identifiers(ids), source_id=pmid)
     for comment in holder.findall("CommentsCorrectionsList/CommentsCorrections"):
         pmid = element_text(comment.find("PMID"))
-        if comment.get("RefType") == "Cites" and pmid is not None and pmid not in cited:
+        if comment.get("RefType") != "Cites":
+            leave_out("field CommentsCorrections", "no_column")
+        elif pmid is None or pmid in cited:
+            leave_out("references", "no_value" if pmid is None else "repeated")
+        else:
             cited.add(pmid)
             normal = normalise_identifiers([("pubmed", pmid)])
             yield CitedWork(f"PMID:{pmid}", identifiers=normal, source_id=pmid)
@@ -225,4 +249,5 @@ LOADER: Final = Loader(
     ),
     find_files=find_files,
     read_chunks=read_chunks,
+    may_lack_text=True,
 )

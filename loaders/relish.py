@@ -68,4 +68,5 @@ LOADER: Final = Loader(
     ),
     creates_unknown=lambda _options: True,
     describes=lambda _role: frozenset({"title", "abstract", "identifiers"}),
+    may_lack_text=True,
 )

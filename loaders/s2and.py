@@ -26,6 +26,7 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_members
@@ -107,11 +108,19 @@ def _parse_paper(key: str, value: Any) -> Rows:
     source_id = take_id({"paper_id": key} | record, "paper_id")
     fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
     _list_authors(record)
+    leave_fields(record, _PAPER)
     return {
         "papers": [describe_paper(source_id, record, "journal_name")],
         "fields": list_fields(source_id, fields, "mag"),
         "citations": list_links(source_id, cited),
     }
+
+
+_PAPER: Final = frozenset({
+    "paper_id", "title", "abstract", "year", "venue", "journal_name", "authors", "fields_of_study",
+    "references",
+})  # fmt: skip
+"""What is read of a paper; the rest is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,4 +279,5 @@ LOADER: Final = Loader(
         papers=partial(read_json_members, parse=_parse_paper), authorships=_read_authorships
     ),
     describes=_DESCRIBED.__getitem__,
+    may_lack_text=True,
 )

@@ -8,10 +8,11 @@
 | release (now) | at the top level | `pdf_parse`, `latex_parse` or `jats_parse` |
 
 Of several parses the one from LaTeX is taken, as the cleanest. Variants of 2019 and 2020 are named by S2's
-corpus ids and link their bibliographies by them; the id of the others is whatever the caller chose, often
-the hash of the PDF, and names nothing. Sections are the body's, then the back matter's. A mention that the
-parser could not link (`ref_id` null) is left out, as is an author without a name. Leaves out: figures,
-tables, equations, affiliations, e-mail addresses, and a cited work's authors and venue.
+corpus ids and link their bibliographies by them; the id of the others is whatever the caller chose, often the
+hash of the PDF, and names nothing. Sections are the body's, then the back matter's. A mention that the parser
+could not link (`ref_id` null) is left out, as is an author without a name. Leaves out, and counts: figures,
+tables, equations, affiliations, e-mail addresses, a cited work's authors and venue, its year where it is
+none, and the parses that are not taken.
 """
 
 import re
@@ -21,7 +22,9 @@ from itertools import chain
 from typing import Any, Final
 
 from pinakes.loaders.base import Loader, describe_by_name
+from pinakes.loaders.left_out import leave_fields, leave_member_fields, leave_out, name_field
 from pinakes.loaders.reading.bibliography import (
+    PARAGRAPH,
     Bibliography,
     CitedWork,
     Paragraph,
@@ -32,13 +35,20 @@ from pinakes.loaders.reading.bibliography import (
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import parse_json_object
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_names, normalise_identifiers
+from pinakes.loaders.reading.rows import (
+    keep_named,
+    list_authorships,
+    list_identifiers,
+    list_names,
+    normalise_identifiers,
+)
 from pinakes.loaders.reading.values import (
     clean_text,
     take_entries,
     take_id,
     take_object,
     take_objects,
+    take_or_leave,
     take_text,
     take_year,
 )
@@ -54,6 +64,12 @@ _SCHEMES: Final = {
     "pmcid": "pmc", "pmc": "pmc", "mag_id": "mag", "mag": "mag",
 }  # fmt: skip
 """Name of an identifier, in small letters -> scheme; names of another kind are passed over."""
+_PARTS: Final = frozenset({"abstract", "body_text", "back_matter", "bib_entries"})
+_METADATA: Final = frozenset({"title", "abstract", "authors", "year", "venue", "journal", "identifiers"})
+_AUTHOR: Final = frozenset({"first", "middle", "last", "suffix"})
+_ENTRY: Final = frozenset({"ref_id", "title", "year", "link", "links", "other_ids"})
+_HASHES: Final = frozenset({"s2_pdf_hash", "_pdf_hash"})
+"""What is read of a parse, of the metadata, of an author and of an entry; and what tells a release."""
 _DATE: Final = re.compile(r"(\d{4})(?:-\d{1,2}){1,2}(?:T.*)?")
 
 
@@ -70,8 +86,10 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
         part: [parse_paragraph(paragraph) for paragraph in _take_part(parse, part)]
         for part in ("abstract", "body_text", "back_matter")
     }
-    authors = [author for author in list_names(metadata) if any(author)]
+    authors = keep_named(list_names(metadata))
     entries = take_entries(parse, "bib_entries")
+    _leave_fields(record, parse, metadata)
+    leave_member_fields(entries.values(), _ENTRY, "bib_entries.")
     bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     return {
         "papers": [_parse_paper_row(source_id, metadata, parts["abstract"])],
@@ -82,9 +100,28 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
     }
 
 
+def _leave_fields(record: Mapping[str, Any], parse: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+    """Note what is read nowhere: other parses, which say it again, and fields."""
+    for name in _PARSES:
+        leave_out(name_field(name), "repeated", bool(record.get(name)) and record[name] is not parse)
+    own = {"paper_id", "metadata", *_PARSES, *_HASHES}
+    for held, prefix in {
+        id(record): (record, ""),
+        id(parse): (parse, "parse."),
+        id(metadata): (metadata, "metadata."),
+    }.values():
+        read = (own if held is record else frozenset()) | (_PARTS if held is parse else frozenset())
+        if held is metadata:
+            read |= _METADATA | {name for name in held if name.lower() in _SCHEMES}
+        leave_fields(held, read, prefix)
+    leave_member_fields(take_objects(metadata, "authors"), _AUTHOR, "authors.")
+
+
 def _take_part(parse: Mapping[str, Any], part: str) -> list[dict[str, Any]]:
     # A release without any parse prints its abstract as a text at the same place.
-    return [] if isinstance(parse.get(part), str) else take_objects(parse, part)
+    paragraphs = [] if isinstance(parse.get(part), str) else take_objects(parse, part)
+    leave_member_fields(paragraphs, PARAGRAPH, f"{part}.")
+    return paragraphs
 
 
 def _parse_paper_row(
@@ -115,26 +152,29 @@ def _list_identifiers(
     source_id: str, record: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     named = {**metadata, **(take_object(metadata, "identifiers") or {})}
-    is_release = "s2_pdf_hash" in record or "_pdf_hash" in record
-    return list_identifiers(
-        source_id,
-        [*normalise_identifiers(_take_identifiers(named)), *([("corpus", source_id)] if is_release else [])],
-    )
+    is_release = any(name in record for name in _HASHES)
+    ids = normalise_identifiers(_take_identifiers(named, None), "identifiers")
+    return list_identifiers(source_id, [*ids, *([("corpus", source_id)] if is_release else [])])
 
 
-def _take_identifiers(named: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """The (scheme, id) pairs among the values; a value may be a list of ids."""
+def _take_identifiers(named: Mapping[str, Any], kind: str | None) -> Iterator[tuple[str, str | None]]:
+    """The (scheme, id) pairs among the values, also lists of ids; others are left out of `kind`."""
     for name, values in named.items():
         scheme = _SCHEMES.get(name.lower())
+        given = values if isinstance(values, list) else [values]
         if scheme is not None:
-            for value in values if isinstance(values, list) else [values]:
+            for value in given:
                 yield scheme, clean_text(value)
+        elif kind is not None:
+            leave_out(kind, "no_column", len(given))
 
 
 def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
     link = take_text(entry, "links") or take_text(entry, "link")
-    found = normalise_identifiers(_take_identifiers(take_object(entry, "other_ids") or {}))
-    title, year = take_text(entry, "title"), _parse_year(entry.get("year"))
+    others = _take_identifiers(take_object(entry, "other_ids") or {}, "reference_identifiers")
+    found = normalise_identifiers(others)
+    year = take_or_leave("field bib_entries.year", _parse_year, entry.get("year"))
+    title = take_text(entry, "title")
     return CitedWork(name, title, year, [*([("corpus", link)] if link else []), *found], link)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_members
@@ -64,6 +65,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 def _parse_paper(key: str, record: Any) -> Rows:
     record = expect_object(record)
+    leave_fields(record, _FIELDS)
     return {"papers": [describe_paper(take_id({"paper_id": key} | record, "paper_id"), record)]}
 
 
@@ -96,6 +98,8 @@ def _parse_query(folds: Mapping[str, str], cites: bool, key: str, graph: Any) ->
     }
 
 
+_FIELDS: Final = frozenset({"paper_id", "title", "abstract", "year", "venue"})
+"""What is read of a paper; the rest is left out."""
 _DESCRIBED: Final = {
     "papers": frozenset({"title", "abstract", "year", "venue"}),
     "queries": frozenset({"citations"}),

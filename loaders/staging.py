@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.errors import MAX_MESSAGE
+from pinakes.loaders.left_out import collect_left_out
 from pinakes.schema.batches import Reason as Reason
 from pinakes.schema.batches import UnreadReason as UnreadReason
 
@@ -216,11 +217,13 @@ def take_record(
 ) -> Accepted | Rejected:
     """The record accepted with the rows that `parse` gives, or rejected with the error that it raises.
 
+    What it leaves out (`left_out.leave_out`) is among the rows.
+
     >>> take_record(7, "line 7", "x", lambda: {"papers": [{"source_id": "x"}]}).row_number
     7
     """
     try:
-        return Accepted(number, parse(), location, raw, first_byte)
+        return Accepted(number, collect_left_out(parse), location, raw, first_byte)
     except RecordError as error:
         end_byte = None if first_byte is None else first_byte + len(raw)
         return Rejected(number, location, error.reason, str(error), show_raw(raw), first_byte, end_byte)

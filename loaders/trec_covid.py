@@ -168,4 +168,5 @@ LOADER: Final = Loader(
     creates_unknown=lambda options: options.get("unknown", "create") == "create",
     settle={"judgments": partial(settle_qrels, usual=TREC)},
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue", "identifiers", "authorships"}),
+    may_lack_text=True,
 )

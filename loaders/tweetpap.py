@@ -68,4 +68,5 @@ LOADER: Final = Loader(
         )
     ),
     describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),
+    may_lack_text=True,
 )

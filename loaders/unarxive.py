@@ -6,8 +6,8 @@ own metadata. The arXiv id is the `source_id`, so that a cited arXiv paper is fo
 2024 joins paragraphs without a blank, and leaves some offsets behind their markers: the marker decides.
 
 A bibliography entry is a printed line without a title, so a cited work has identifiers or nothing. Of the
-arXiv ids in an entry's line one is taken only when it is the only one. Leaves out: those lines and their
-links, figures, tables, formulas, and the language that 2024 guesses.
+arXiv ids in an entry's line one is taken only when it is the only one. Leaves out, and counts: those lines
+and their links, figures, tables, formulas, and the language that 2024 guesses.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,9 @@ from typing import Any, Final
 
 from pinakes.loaders.arxiv import ARXIV_COLUMNS, find_arxiv_id, parse_metadata
 from pinakes.loaders.base import Loader, describe_as
+from pinakes.loaders.left_out import leave_fields, leave_member_fields, leave_out
 from pinakes.loaders.reading.bibliography import (
+    PARAGRAPH,
     Bibliography,
     CitedWork,
     Paragraph,
@@ -40,6 +42,15 @@ from pinakes.loaders.staging import Rows
 
 _COLUMNS: Final = ARXIV_COLUMNS | {"citation_count", "sections", "citations"}
 _SUFFIXES: Final = (".jsonl",)
+_RECORD: Final = frozenset(
+    {"paper_id", "metadata", "discipline", "abstract", "body_text", "sections", "bib_entries"}
+)
+_METADATA: Final = frozenset({
+    "id", "title", "abstract", "journal-ref", "doi", "categories", "versions", "authors_parsed",
+    "cited_by_count", "citation_count", "discipline",
+})  # fmt: skip
+_ENTRY: Final = frozenset({"ids", "contained_arXiv_ids"})
+"""What is read of a record, of its metadata and of an entry; the rest is left out."""
 _SCHEMES: Final = {
     "doi": "doi",
     "open_alex_id": "openalex",
@@ -64,6 +75,9 @@ def parse_paper(record: Mapping[str, Any]) -> Rows:
         rows["fields"].append({"source_id": source_id, "field": discipline, "assigned_by": "unarxive"})
     paragraphs = _take_paragraphs(record)
     entries = take_entries(record, "bib_entries")
+    leave_fields(record, _RECORD)
+    leave_fields(metadata, _METADATA, "metadata.")
+    leave_member_fields(entries.values(), _ENTRY, "bib_entries.")
     bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     mentioning = [*([abstract] if abstract else []), *paragraphs]
     return {
@@ -81,10 +95,10 @@ def _take_abstract(record: Mapping[str, Any]) -> Paragraph | None:
 
 
 def _take_paragraphs(record: Mapping[str, Any]) -> list[Paragraph]:
-    paragraphs = [
-        parse_paragraph(paragraph, number_key="sec_number") for paragraph in take_objects(record, "body_text")
-    ]
-    sections = take_entries(record, "sections")
+    written, sections = take_objects(record, "body_text"), take_entries(record, "sections")
+    leave_member_fields(written, PARAGRAPH, "body_text.")
+    leave_member_fields(sections.values(), PARAGRAPH, "sections.")
+    paragraphs = [parse_paragraph(paragraph, number_key="sec_number") for paragraph in written]
     return paragraphs + [parse_paragraph(section, title=title or None) for title, section in sections.items()]
 
 
@@ -97,11 +111,14 @@ def _list_identifiers(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The (scheme, id) pairs of the cited work."""
     ids = take_object(entry, "ids") or {}
     values = {name: take_text(ids, name) for name in _SCHEMES}
+    others = [name for name in ids if name not in _SCHEMES and ids[name]]
+    leave_out("reference_identifiers", "no_column", len(others))
     # SemOpenAlex has OpenAlex's ids under an address of its own.
     values["sem_open_alex_id"] = (values["sem_open_alex_id"] or "").rpartition("/")[2]
     found = normalise_identifiers((scheme, values[name]) for name, scheme in _SCHEMES.items())
-    arxiv_id = dict(found).get("arxiv") or _find_linked_id(entry, dict(found).get("doi", ""))
-    return normalise_identifiers([*found, ("arxiv", arxiv_id)])
+    if "arxiv" in dict(found):
+        return found
+    return normalise_identifiers([*found, ("arxiv", _find_linked_id(entry, dict(found).get("doi", "")))])
 
 
 def _find_linked_id(entry: Mapping[str, Any], doi: str) -> str | None:

@@ -1,5 +1,6 @@
 """What the tests of loading share: folders of our own, all that a loader stages, all that the tables hold."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,12 @@ TIMES = frozenset({"started_at", "elapsed_s"})
 
 
 def stage_all(
-    loader: str, source: Path, options: Options | None = None
+    loader: str, source: Path, options: Options | None = None, *, with_left_out: bool = False
 ) -> tuple[dict[str, dict[str, list[dict[str, Any]]]], list[Rejected]]:
     """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects.
 
-    What only the loaded ids tell of a file is told by what was staged before it.
+    What only the loaded ids tell of a file is told by what was staged before it. What it leaves out, which
+    `count_left_out` counts, is among them `with_left_out` alone.
     """
     found = find_loader(loader)
     given = options or {}
@@ -37,11 +39,24 @@ def stage_all(
         for chunk in found.read_chunks(file, given, 1):
             rejected.extend(chunk.rejected)
             for name, rows in chunk.tables.items():
+                if name == "left_out" and not with_left_out:
+                    continue
                 tables.setdefault(name, []).extend(_drop_nulls(row) for row in rows.to_pylist())
                 if name in known:
                     key = "source_id" if name == "papers" else "query_id"
                     known[name].update(rows[key].to_pylist())
     return staged, rejected
+
+
+def count_left_out(loader: str, source: Path, options: Options | None = None) -> dict[tuple[str, str], int]:
+    """What a loader leaves out of all files of a source: (kind, reason) -> items."""
+    found, given = find_loader(loader), options or {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for file in found.find_files(source, given):
+        for chunk in found.read_chunks(file, given, 1):
+            for row in chunk.tables["left_out"].to_pylist() if "left_out" in chunk.tables else ():
+                counts[row["kind"], row["reason"]] += row["items"]
+    return dict(counts)
 
 
 def _drop_nulls(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from pinakes.errors import OtherContentError
 from pinakes.load.load import LoadRequest
 from pinakes.load.unread import find_handed_in
+from pinakes.loaders.merge.refusals import describe_refused, find_textless
 from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Rejected
@@ -96,7 +100,13 @@ def hand_in(request: LoadRequest) -> HandedIn:
         try:
             for chunk in loader.read_chunks(file, request.options, 1):
                 rejected += chunk.rejected
+                refused = (
+                    {} if loader.may_lack_text else find_textless(chunk.tables, loader.describes(file.role))
+                )
+                rejected += describe_refused(chunk, refused)
+                numbers = pa.array(sorted(refused), pa.int64())
                 for table, staged in chunk.tables.items():
+                    staged = staged.filter(pc.invert(pc.is_in(staged["row_number"], value_set=numbers)))
                     kept = staged.drop_columns(["row_number"]).to_pylist()
                     rows.update((table, repr(sorted(row.items(), key=str))) for row in kept)
         except OtherContentError as error:

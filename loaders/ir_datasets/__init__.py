@@ -133,6 +133,7 @@ LOADER: Final = Loader(
     describe_corpus=describe_corpus,
     find_files=find_files,
     read_chunks=read_chunks,
+    may_lack_text=True,
     options={
         "dataset": "the dataset's name; `ir-datasets:NAME` says the same",
         "split": "split of the judgments (what the name has behind that of the documents, or test)",

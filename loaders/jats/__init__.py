@@ -1,10 +1,10 @@
 """JATS articles, as PubMed Central publishes them (.nxml, .xml), one document a paper.
 
-A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The
-year is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly
-the electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive
-that holds `.nxml` those alone are read. Leaves out: sub-articles (reviews, responses, translations), figures,
-tables, supplements, affiliations, and formulas' TeX beside their MathML.
+A paper's id is `PMC` and its number; without one `PMID:` or `doi:` and that, else the file's name. The year
+is the earliest of the dates of publication (electronic, printed, of the collection), which is mostly the
+electronic one; the day on which PubMed Central released the text is none. Of a folder or an archive that
+holds `.nxml` those alone are read. Leaves out, and counts: sub-articles (reviews, responses, translations),
+figures, tables, supplements, affiliations, and formulas' TeX beside their MathML.
 """
 
 from functools import partial
@@ -15,6 +15,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_by_name
 from pinakes.loaders.jats.body import parse_body
 from pinakes.loaders.jats.front import list_article_ids, parse_front
+from pinakes.loaders.left_out import leave_elements
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.finding import name_corpus
@@ -31,6 +32,12 @@ from pinakes.loaders.staging import RecordError, Rows
 
 _PREFIXES: Final = {"pmc": "PMC", "pubmed": "PMID:", "doi": "doi:"}
 """Scheme, the best first -> what stands before the identifier in a paper's id."""
+_LEFT_OUT: Final = (
+    "sub-article", "response", "fig", "table-wrap", "supplementary-material", "media", "aff", "email",
+    "tex-math", "trans-abstract", "trans-title", "subtitle", "funding-group", "permissions", "history",
+    "related-article", "volume", "issue", "fpage", "fn",
+)  # fmt: skip
+"""Elements that are not read; where a document has one, its name is counted."""
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -53,8 +60,10 @@ def parse_document(raw: bytes, name: str) -> Rows:
     ]
     if not meta:
         raise RecordError("missing_field", "the article has no article-meta")
-    source_id = _name_paper(meta[0], name)
-    return {**parse_front(article, meta[0], source_id), **parse_body(article, source_id)}
+    identifiers = list_article_ids(meta[0])
+    source_id = _name_paper(identifiers, name)
+    leave_elements(article, *_LEFT_OUT)
+    return {**parse_front(article, meta[0], source_id, identifiers), **parse_body(article, source_id)}
 
 
 def _find_article(root: Element) -> Element:
@@ -69,11 +78,11 @@ def _find_article(root: Element) -> Element:
     return articles[0]
 
 
-def _name_paper(meta: Element, name: str) -> str:
-    identifiers = dict(list_article_ids(meta))
+def _name_paper(identifiers: list[tuple[str, str]], name: str) -> str:
+    known = dict(identifiers)
     for scheme, prefix in _PREFIXES.items():
-        if scheme in identifiers:
-            return f"{prefix}{identifiers[scheme]}"
+        if scheme in known:
+            return f"{prefix}{known[scheme]}"
     return PurePosixPath(strip_compression(name)).stem
 
 

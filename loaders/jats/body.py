@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pinakes.loaders.jats.front import MARKUP, SCHEMES, read_text
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.rows import list_sections, normalise_identifiers
 from pinakes.loaders.reading.running_text import (
@@ -45,6 +46,8 @@ def parse_body(article: Element, source_id: str) -> Rows:
     parts = list_children(article, "front", "body", "back", "floats-group")
     bibliography = Bibliography(source_id, [work for part in parts for work in _list_works(part)])
     order = {entry: place for place, entry in enumerate(bibliography.list_entries())}
+    unlinked = [ref for part in parts for ref in list_descendants(part, "xref") if _is_unlinked(ref)]
+    leave_out("citations", "no_reference", len(unlinked))
     for part in parts:
         mentions = list(find_mentions(part, MARKUP, _is_mention))
         for number, mention in enumerate(mentions):
@@ -60,6 +63,10 @@ def parse_body(article: Element, source_id: str) -> Rows:
 
 def _is_mention(element: Element) -> bool:
     return name_element(element) == "xref" and element.get("ref-type") == "bibr" and bool(element.get("rid"))
+
+
+def _is_unlinked(element: Element) -> bool:
+    return element.get("ref-type") == "bibr" and not element.get("rid")
 
 
 def _list_entries(mention: Mention, order: dict[str, int]) -> list[str]:
@@ -114,7 +121,9 @@ def _list_works(part: Element) -> Iterator[CitedWork]:
         entry_id = entry.get("id") or f"ref{number}"
         citations = list_children(entry, *_CITATIONS)
         for alternatives in list_children(entry, "citation-alternatives"):
-            citations += list_children(alternatives, *_CITATIONS)[:1]
+            found = list_children(alternatives, *_CITATIONS)
+            leave_out("references", "repeated", len(found[1:]))
+            citations += found[:1]
         for citation in citations:
             yield _read_work(entry_id, citation)
         if not citations:
@@ -135,6 +144,7 @@ def _list_ids(citation: Element) -> list[tuple[str, object]]:
     ids: list[tuple[str, object]] = []
     for element in list_descendants(citation, "pub-id"):
         kind = element.get("pub-id-type") or ""
+        leave_out("reference_identifiers", "no_column", kind not in SCHEMES)
         ids += [(SCHEMES[kind], read_text(element))] if kind in SCHEMES else []
     for element in list_descendants(citation, "ext-link", "uri"):
         found = _DOI_ADDRESS.search(element.get(_HREF) or "")

@@ -7,7 +7,9 @@ Leaves out: translated abstracts and titles, subtitles, affiliations, editors, a
 
 from typing import Final
 
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.rows import (
+    keep_named,
     list_authorships,
     list_fields,
     list_identifiers,
@@ -73,10 +75,12 @@ def list_article_ids(meta: Element) -> list[tuple[str, str]]:
         (element.get("pub-id-type") or "", read_text(element))
         for element in list_children(meta, "article-id")
     ]
-    return normalise_identifiers((SCHEMES[kind], text) for kind, text in written if kind in SCHEMES)
+    known = [(SCHEMES[kind], text) for kind, text in written if kind in SCHEMES]
+    leave_out("identifiers", "no_column", len(written) - len(known))
+    return normalise_identifiers(known, "identifiers")
 
 
-def parse_front(article: Element, meta: Element, source_id: str) -> Rows:
+def parse_front(article: Element, meta: Element, source_id: str, identifiers: list[tuple[str, str]]) -> Rows:
     """The rows of the paper, its identifiers, fields and authors."""
     journal = find_descendant(next(iter(list_children(article, "front")), None), "journal-meta")
     paper = {
@@ -88,7 +92,7 @@ def parse_front(article: Element, meta: Element, source_id: str) -> Rows:
     }
     return {
         "papers": [paper],
-        "identifiers": list_identifiers(source_id, list_article_ids(meta)),
+        "identifiers": list_identifiers(source_id, identifiers),
         "fields": list_fields(source_id, _list_subjects(meta), "journal"),
         "authorships": list_authorships(source_id, _list_authors(meta)),
     }
@@ -111,6 +115,7 @@ def _read_abstract(meta: Element) -> str | None:
     abstracts = list_children(meta, "abstract")
     plain = [abstract for abstract in abstracts if abstract.get("abstract-type") is None]
     chosen = next(iter(plain or abstracts), None)
+    leave_out("field abstract", "no_column", len(abstracts) > 1)
     return None if chosen is None else " ".join(_list_parts(chosen)) or None
 
 
@@ -142,14 +147,14 @@ def _list_subjects(meta: Element) -> list[str | None]:
 
 def _list_authors(meta: Element) -> list[tuple[str | None, str]]:
     """The authors, and the groups that are authors; a group's members are none of their own."""
-    contributors = [
+    everybody = [
         contributor
         for group in list_children(meta, "contrib-group")
         for contributor in list_children(group, "contrib")
-        if contributor.get("contrib-type") in (None, "author")
     ]
-    named = [(_find_orcid(contributor), _read_name(contributor)) for contributor in contributors]
-    return [(orcid, name) for orcid, name in named if name is not None]
+    authors = [one for one in everybody if one.get("contrib-type") in (None, "author")]
+    leave_out("authorships", "no_column", len(everybody) - len(authors))  # editors and the like
+    return keep_named((_find_orcid(author), _read_name(author)) for author in authors)
 
 
 def _find_orcid(contributor: Element) -> str | None:

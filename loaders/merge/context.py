@@ -60,6 +60,7 @@ class MergeContext:
         creates_unknown: whether papers and queries that are only named become rows without a text.
         describes: which columns and child rows of its papers the file says in full (`Loader.describes`).
         gaps_say_nothing: whether what the file does not say of a paper stays as it is.
+        may_lack_text: whether a paper without title, abstract and text is none to refuse.
         file_name: what `load_batches` calls the file, whatever its content is.
         older: the batches of the file's older versions.
         outcomes: what becomes of the records, while the chunk is merged.
@@ -71,6 +72,7 @@ class MergeContext:
     creates_unknown: bool
     describes: frozenset[str]
     gaps_say_nothing: bool = False
+    may_lack_text: bool = False
     file_name: str = ""
     older: frozenset[int] = frozenset()
     outcomes: Outcomes = field(default_factory=Outcomes)

@@ -25,7 +25,7 @@ from pinakes.loaders.merge.context import (
     number_rows,
 )
 from pinakes.loaders.merge.papers import create_papers, fill_papers, merge_papers
-from pinakes.loaders.merge.refusals import Problems, describe_refused, find_refused
+from pinakes.loaders.merge.refusals import Problems, describe_refused, find_refused, find_textless
 from pinakes.loaders.staging import Chunk, Rejected
 from pinakes.schema import citations, cited_references, load_batches, papers, pending_citations
 from pinakes.schema.removal import remove_rows
@@ -104,14 +104,16 @@ def _find_named(session: Session, tables: Tables, context: MergeContext) -> _Nam
 def _refuse(
     chunk: Chunk, tables: dict[str, pa.Table], named: _Named, context: MergeContext
 ) -> tuple[list[Rejected], dict[str, pa.Table]]:
-    """The records that name what is not there, and the rows of the others.
+    """The records without a text and those that name what is not there, and the rows of the others.
 
     A refused record may have held what another one names: so the others are looked at again.
     """
     refused: list[Rejected] = []
-    while problems := find_refused(
+    textless = {} if context.may_lack_text else find_textless(tables, context.describes)
+    while problems := textless or find_refused(
         tables, named.papers, named.queries, named.selecting, creates_unknown=context.creates_unknown
     ):
+        textless = {}
         refused += describe_refused(chunk, problems)
         numbers = pa.array(sorted(problems), pa.int64())
         kept = {

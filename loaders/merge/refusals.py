@@ -1,6 +1,6 @@
-"""Records that name a paper or a query which neither the corpus nor the chunk holds."""
+"""Records that name a paper or a query which neither the corpus nor the chunk holds, or that have no text."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 import orjson
@@ -18,6 +18,8 @@ _Check = tuple[str, str, Reason]
 
 _PAPERS: Final[tuple[_Check, ...]] = tuple((name, PAPER_KEYS[name], "unknown_paper") for name in ASSESSMENTS)
 _JUDGED: Final[_Check] = ("judgments", "query_id", "unknown_query")
+_TEXTS: Final = frozenset({"title", "abstract", "sections", "sentences"})
+_NO_TEXT: Final = "neither title nor abstract nor text; is it of another format?"
 _POOLED: Final[_Check] = ("pool_sources", "query_id", "unknown_query")
 
 
@@ -42,6 +44,33 @@ def find_refused(
         for number in set(number_rows(tables["sentence_selections"]).tolist()) & selecting.keys():
             problems.setdefault(number, selecting[number])
     return problems
+
+
+def find_textless(tables: Tables, describes: Collection[str]) -> Problems:
+    """The records that describe a paper, but with neither title nor abstract nor text.
+
+    None where the file says no texts of its papers (`describes`).
+    """
+    if "papers" not in tables or _TEXTS.isdisjoint(describes):
+        return {}
+    papers = tables["papers"]
+    bare = papers.filter(_has_no_texts(papers))["row_number"]
+    if not len(bare):
+        return {}
+    for name in _TEXTS & tables.keys():
+        bare = _remove(bare, tables[name]["row_number"])
+    if "mentioned_papers" in tables:  # a file that fills gaps says its texts there
+        mentioned = tables["mentioned_papers"]
+        bare = _remove(bare, mentioned.filter(pc.invert(_has_no_texts(mentioned)))["row_number"])
+    return dict.fromkeys(bare.to_pylist(), ("missing_field", _NO_TEXT))
+
+
+def _has_no_texts(papers: pa.Table) -> pa.ChunkedArray:
+    return pc.and_(papers["title"].is_null(), papers["abstract"].is_null())
+
+
+def _remove(numbers: pa.ChunkedArray, others: pa.ChunkedArray) -> pa.ChunkedArray:
+    return numbers.filter(pc.invert(pc.is_in(numbers, value_set=others.combine_chunks())))
 
 
 def _list_known(keys: Keys, tables: Tables, sources: dict[str, str]) -> pa.Array:

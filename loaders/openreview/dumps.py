@@ -20,19 +20,29 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_fields, leave_out
 from pinakes.loaders.openreview.records import build_rows, list_authors, parse_score, read_records
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import clean_text, take_flag
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-_VENUE_AND_YEAR: Final = re.compile(r"(?P<venue>[A-Za-z]+)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)")
+_VENUE_AND_YEAR: Final = re.compile(
+    r"(?P<venue>(?=[0-9]*[A-Za-z])[A-Za-z0-9]+?)[_-]?(?P<year>(?:19|20)\d\d)(?!\d)"
+)
 _RATINGS: Final = re.compile(r"(?P<stem>.*ratings)(?:\.(?P<date>\d{8}))?\.tsv")
 _ASPECTS: Final = {
     "recommendation": "rating",
     "reviewer_confidence": "confidence",
     "soundness_correctness": "soundness",
 }
+
+_LISTED: Final = frozenset({"paper_id", "title", "abstract", "keywords"})
+_REVIEWED: Final = frozenset(
+    {"id", "title", "abstract", "conference", "keywords", "authors", "accepted", "review_scores"}
+)
+_SAID: Final = frozenset({"IS_META_REVIEW", "RECOMMENDATION"})
+"""What is read of a list's row, of a submission and of a review beside its scores; the rest is left out."""
 
 Scores = list[tuple[str, str, float]]
 
@@ -48,6 +58,7 @@ def read_paper_list(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _parse_listed(columns: Mapping[str, Any], row: dict[str, str]) -> Rows:
+    leave_fields(row, _LISTED)
     return build_rows(
         _take_id(row.get("paper_id")),
         title=clean_text(row.get("title")),
@@ -116,8 +127,9 @@ def _take_ratings(aspect: str, row: dict[str, str]) -> tuple[str, Scores]:
             continue
         score = parse_score(text)
         if score is None:
-            raise RecordError("invalid_value", f"the rating {text!r:.80} is no number")
-        scores.append((review_id, aspect, score))
+            leave_out("review_scores", "invalid")
+        else:
+            scores.append((review_id, aspect, score))
     return source_id, scores
 
 
@@ -127,6 +139,7 @@ def read_reviewed(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 
 def _parse_reviewed(record: dict[str, Any]) -> Rows:
+    leave_fields(record, _REVIEWED)
     venue = clean_text(record.get("conference"))
     year = re.search(r"(?<!\d)(?:19|20)\d\d(?!\d)", venue or "")
     scores, decision = _take_reviews(record.get("review_scores"))
@@ -154,6 +167,8 @@ def _take_reviews(reviews: object) -> tuple[Scores, str | None]:
     decision = None
     for number, review in enumerate(reviews, start=1):
         is_meta = bool(review.get("IS_META_REVIEW"))
+        unread = {name: value for name, value in review.items() if parse_score(value) is None}
+        leave_fields(unread, _SAID if is_meta else _SAID - {"RECOMMENDATION"}, "review_scores.")
         for name, value in review.items():
             score = parse_score(value)
             aspect = _ASPECTS.get(name.lower(), name.lower())

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_fields, leave_out
 from pinakes.loaders.openreview.records import build_rows, list_authors, parse_score, read_records
 from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
@@ -34,6 +35,12 @@ _SCORES: Final = frozenset({
 })  # fmt: skip
 """Fields that hold a score in every form that has them."""
 
+_CONTENT: Final = frozenset({
+    "title", "abstract", "venue", "venueid", "keywords", "primary_area", "subject_areas", "authors",
+    "authorids",
+})  # fmt: skip
+"""What is read of a paper's content; the rest is left out."""
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 _NO_SCORES: Final = frozenset({"title", "pdf", "comment", "decision"})
 _YEAR: Final = re.compile(r"(?<!\d)(19\d\d|20\d\d)(?!\d)")
 _WITHDRAWN: Final = {"Withdraw": "Withdrawn", "Desk_Reject": "Desk Rejected"}
@@ -78,6 +85,7 @@ def _parse_note(papers: set[str], replies: Mapping[str, Reviews], note: dict[str
     if forum != note_id:
         if forum not in papers:
             raise RecordError("unknown_paper", f"the file has no note {forum!r}, to which this one replies")
+        _add_reply(Reviews(), note)  # its rows come with the paper; what it leaves out is its own
         return {}
     content = _take_content(note)
     found = replies.get(note_id, Reviews())
@@ -87,6 +95,7 @@ def _parse_note(papers: set[str], replies: Mapping[str, Reviews], note: dict[str
         if reply.get("id") not in seen:
             _add_reply(reviews, reply)
     invitations = _list_invitations(note)
+    leave_fields(content, _CONTENT, "content.")
     venue = clean_text(content.get("venue"))
     places = [venue or "", clean_text(content.get("venueid")) or "", *invitations]
     return build_rows(
@@ -147,10 +156,15 @@ def _add_reply(reviews: Reviews, reply: Mapping[str, Any]) -> None:
     review_id = clean_text(reply.get("id"))
     if review_id is None:
         raise RecordError("missing_field", "a review without id")
+    unread = dict(content)
     for aspect, value in content.items():
         score = parse_score(value, is_score=aspect in _SCORES)
         if score is not None and aspect not in _NO_SCORES:
             reviews.scores.append((review_id, f"meta_{aspect}" if is_meta else aspect, score))
+            del unread[aspect]
+        elif value not in _NOTHING and aspect in _SCORES:
+            leave_out("review_scores", "invalid")
+    leave_fields(unread, _SCORES | {"decision", "recommendation"}, "review.")
 
 
 def _is_talk(kind: str) -> bool:

@@ -12,8 +12,10 @@ from typing import Any, Final
 import orjson
 
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import keep_distinct, keep_filled, leave_out
 from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines
 from pinakes.loaders.reading.rows import (
+    keep_named,
     list_authorships,
     list_fields,
     list_identifiers,
@@ -134,12 +136,12 @@ def split_keywords(given: object) -> list[str]:
     if given is None:
         return []
     if isinstance(given, str):
-        parts = _SEPARATOR.split(given)
+        parts = _SEPARATOR.split(given) if given.strip() else []
     elif isinstance(given, list):
         parts = [part for entry in given for part in (clean_text(entry) or "").split(";")]
     else:
         raise RecordError("invalid_value", f"expected a list of keywords, found {given!r:.80}")
-    return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    return keep_distinct("fields", keep_filled("fields", (part.strip() for part in parts)))
 
 
 def list_authors(authors: object, author_ids: object = None) -> list[tuple[str | None, str]]:
@@ -152,7 +154,8 @@ def list_authors(authors: object, author_ids: object = None) -> list[tuple[str |
     if isinstance(author_ids, list) and len(author_ids) == len(authors):
         ids = author_ids
     named = [_name_author(author, author_id) for author, author_id in zip(authors, ids, strict=True)]
-    return [(author_id, name) for author_id, name in named if name is not None and name != "Anonymous"]
+    leave_out("field authorids", "invalid", bool(author_ids) and ids is not author_ids)
+    return keep_named((author_id, None if name == "Anonymous" else name) for author_id, name in named)
 
 
 def _name_author(author: object, author_id: object) -> tuple[str | None, str | None]:

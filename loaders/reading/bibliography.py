@@ -1,17 +1,19 @@
 """Cited works and where a text mentions them: a bibliography, and paragraphs with citation spans, into rows.
 
 A paragraph is an object with `text`, `section` and `cite_spans` (`start`, `end`, `text`, `ref_id`), as S2ORC
-and unarXive print them. A span that names no entry of the bibliography is left out.
+and unarXive print them. Noted as left out are a span that names no entry of the bibliography or is none, an
+entry of the same key as one before (its mentions stay), and the context of a mention that stands nowhere.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.mentions import find_context
 from pinakes.loaders.reading.rows import Row, list_sections, make_reference_key
-from pinakes.loaders.reading.values import clean_text, take_int, take_objects, take_text
+from pinakes.loaders.reading.values import clean_text, take_objects, take_text
 from pinakes.loaders.staging import RecordError, Rows
 
 
@@ -62,10 +64,12 @@ class Bibliography:
             mention=(self.source_id, work.reference_id),
         )
         self._keys.setdefault(work.reference_id, []).append(key)
+        leave_out("references", "repeated", key in self._references)
         row = self._references.setdefault(key, {"reference_key": key, "title": None, "year": None})
         row["title"], row["year"] = row["title"] or work.title, row["year"] or work.year
         for scheme, identifier in identifiers:
             named = {"reference_key": key, "scheme": scheme, "identifier": identifier}
+            leave_out("reference_identifiers", "repeated", (key, scheme, identifier) in self._identifiers)
             self._identifiers.setdefault((key, scheme, identifier), named)
 
     def list_entries(self) -> list[str]:
@@ -102,6 +106,12 @@ class Bibliography:
             "reference_identifiers": list(self._identifiers.values()),
             "citations": self._mentions + silent,
         }
+
+
+PARAGRAPH: Final = frozenset({"text", "section", "sec_num", "sec_number", "cite_spans"})
+"""What is read of a paragraph, by its fields."""
+NOWHERE: Final = -1
+"""The offsets of a span whose own are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +153,17 @@ def parse_paragraph(
 def _parse_span(span: Mapping[str, Any]) -> Span | None:
     reference_id = take_text(span, "ref_id")
     if reference_id is None:
+        leave_out("citations", "no_reference")
         return None
-    start, end = take_int(span.get("start")), take_int(span.get("end"))
-    if start is None or end is None or not 0 <= start <= end:
-        raise RecordError("invalid_value", f"a citation span from {start} to {end}")
+    start, end = (_take_offset(span.get(name)) for name in ("start", "end"))
+    if not 0 <= start <= end:
+        start = end = NOWHERE
     shown = span.get("text")
     return Span(start, end, shown if isinstance(shown, str) and shown else None, reference_id)
+
+
+def _take_offset(value: object) -> int:
+    return value if type(value) is int else NOWHERE
 
 
 def group_sections(source_id: str, paragraphs: Iterable[Paragraph]) -> list[Row]:
@@ -170,6 +185,7 @@ def cite_paragraphs(bibliography: Bibliography, paragraphs: Iterable[Paragraph])
     for paragraph in paragraphs:
         for span in paragraph.spans:
             place = _place_span(paragraph.text, span)
+            leave_out("contexts", "invalid", place is None)
             context = find_context(paragraph.text, *place) if place is not None else ()
             bibliography.add_mention(span.reference_id, *context)
     return bibliography.build_rows()
@@ -183,6 +199,8 @@ def _place_span(text: str, span: Span) -> tuple[int, int] | None:
     >>> _place_span("We follow [7] here.", Span(12, 15, "[7]", "b7"))
     (10, 13)
     """
+    if span.start == NOWHERE:
+        return None
     if span.shown is None:
         return (span.start, span.end) if span.end <= len(text) else None
     if text[span.start : span.end] == span.shown:

@@ -19,6 +19,7 @@ import pyarrow.json
 
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import FieldNames
 from pinakes.loaders.reading.blocks import Block, LineOrigins, read_blocks
 from pinakes.loaders.reading.columns import NotPlainError
 from pinakes.loaders.reading.gathering import gather_chunks
@@ -72,12 +73,12 @@ def read_columnar(
     if is_json_array(file):
         yield from gather_chunks(read_json_array(file, layout.parse), first_row=first_row)
         return
-    seen = SeenIds()
+    seen, fields = SeenIds(), FieldNames()
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:
             continue
         for part in cut_block(block, first_row):
-            for chunk in _read_block(part, layout, seen):
+            for chunk in _read_block(part, layout, seen, fields):
                 if chunk.last_row >= first_row:
                     yield chunk
 
@@ -94,15 +95,15 @@ def cut_block(block: Block, first_row: int) -> Iterator[Block]:
     yield block
 
 
-def _read_block(block: Block, layout: Layout, seen: SeenIds) -> Iterator[Chunk]:
+def _read_block(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> Iterator[Chunk]:
     try:
         yield _read_plain(block, layout, seen)
     except (NotPlainError, pa.ArrowInvalid):
         if len(block) <= EXACT_LINES:
-            yield from _read_exactly(block, layout, seen)
+            yield from _read_exactly(block, layout, seen, fields)
             return
         for half in block.split(len(block) // 2):
-            yield from _read_block(half, layout, seen)
+            yield from _read_block(half, layout, seen, fields)
 
 
 def _read_plain(block: Block, layout: Layout, seen: SeenIds) -> Chunk:
@@ -161,21 +162,23 @@ def _take_ids(ids: pa.Array, seen: SeenIds) -> None:
     seen.add(ids)
 
 
-def _read_exactly(block: Block, layout: Layout, seen: SeenIds) -> list[Chunk]:
+def _read_exactly(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> list[Chunk]:
     """The block line by line; nothing where all lines are blank."""
     records = [
         take_record(number, f"line {number}", line, partial(_parse_line, line, layout), first_byte)
         for number, first_byte, line in block.list_lines()
     ]
-    chunks = list(gather_chunks(records))
+    chunks = list(gather_chunks(records, fields=fields))
     if layout.has_papers:
-        chunks = _refuse_seen(records, chunks, seen)
+        chunks = _refuse_seen(records, chunks, seen, fields)
     if chunks:
         chunks[0].first_byte, chunks[-1].end_byte = block.first_byte, block.end_byte
     return chunks
 
 
-def _refuse_seen(records: list[Accepted | Rejected], chunks: list[Chunk], seen: SeenIds) -> list[Chunk]:
+def _refuse_seen(
+    records: list[Accepted | Rejected], chunks: list[Chunk], seen: SeenIds, fields: FieldNames
+) -> list[Chunk]:
     """The chunks without the papers whose ids earlier blocks have brought; the others' ids are now seen."""
     columns = ["row_number", "source_id"]
     held = [chunk.tables["papers"].select(columns) for chunk in chunks if "papers" in chunk.tables]
@@ -190,7 +193,8 @@ def _refuse_seen(records: list[Accepted | Rejected], chunks: list[Chunk], seen: 
     repeated = papers.filter(pa.array(is_again)).to_pydict()
     refused = {row.row_number: row for chunk in chunks for row in chunk.rejected}
     names = dict(zip(repeated["row_number"], repeated["source_id"], strict=True))
-    return list(gather_chunks(_refuse(record, names, refused) for record in records))
+    refusing = (_refuse(record, names, refused) for record in records)
+    return list(gather_chunks(refusing, fields=fields))
 
 
 def _refuse(

@@ -188,6 +188,30 @@ def build_table(name: str, columns: dict[str, pa.Array | pa.Scalar]) -> pa.Table
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def build_left_out_table(
+    numbers: pa.Array, kind: str, reason: str, items: pa.Array | pa.Scalar | None = None
+) -> pa.Table:
+    """The staged table of what records leave out of one kind; one item each, unless `items` says how many."""
+    columns = {"row_number": numbers, "kind": pa.scalar(kind), "reason": pa.scalar(reason)}
+    counted = pa.scalar(1, pa.int32()) if items is None else pc.cast(items, pa.int32())
+    return build_table("left_out", {**columns, "items": counted})
+
+
+def count_members(parents: Numbers, is_left: pa.Array, numbers: pa.Array, kind: str, reason: str) -> pa.Table:
+    """The staged table of the members of lists (`Members.parents`) that are left out, by their records."""
+    if not is_left.true_count:
+        return STAGED["left_out"].empty_table()
+    mask = pc.fill_null(is_left, False).to_numpy(zero_copy_only=False)
+    rows, items = np.unique(parents[mask], return_counts=True)
+    return build_left_out_table(numbers.take(pa.array(rows)), kind, reason, pa.array(items))
+
+
+def gather_left_out(tables: Sequence[pa.Table]) -> dict[str, pa.Table]:
+    """The staged tables `left_out` as one, by its name; nothing where all are empty."""
+    filled = [table for table in tables if table.num_rows]
+    return {"left_out": sort_records(filled)} if filled else {}
+
+
 def build_children(
     name: str, parents: Numbers, ids: pa.Array, numbers: pa.Array, **columns: pa.Array | pa.Scalar
 ) -> pa.Table:
@@ -201,6 +225,8 @@ def build_identifiers(identifiers: Mapping[str, pa.Array], ids: pa.Array, number
     tables = []
     for scheme, column in identifiers.items():
         values = normalise_identifiers(scheme, column)
+        if values.null_count > column.null_count:
+            raise NotPlainError("an identifier is none")
         parents = np.flatnonzero(values.is_valid())
         named = {"scheme": pa.scalar(scheme), "identifier": values.drop_null()}
         tables.append(build_children("identifiers", parents, ids, numbers, **named))

@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 from pinakes.errors import LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Options, ReadChunks
+from pinakes.loaders.left_out import FieldNames
 from pinakes.loaders.reading.breaks import place_break, until_broken
+from pinakes.loaders.reading.omissions import build_left_out
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -58,13 +60,15 @@ def gather_chunks(
     first_row: int = 1,
     chunk_rows: int | None = None,
     last_counts: bool = False,
+    fields: FieldNames | None = None,
 ) -> Iterator[Chunk]:
     """The records in chunks, leaving out those before `first_row`.
 
     Where the file breaks off, the records before that come first, then the error, with the last one's place.
     A chunk has at most `chunk_rows` (`CHUNK_ROWS`) records, and ends with the one that fills `CHUNK_BYTES`.
     A repeated id is rejected; with `last_counts`, as in formats that publish corrections so, it begins a new
-    chunk instead, and so replaces the record before it.
+    chunk instead, and so replaces the record before it. `fields` are those that are named of the file as left
+    out, where the records are not all that it holds.
 
     >>> one = Accepted(1, {"papers": [{"source_id": "a", "title": "T"}]})
     >>> two = Rejected(2, "line 2", "not_json", "no JSON", "{")
@@ -74,6 +78,7 @@ def gather_chunks(
     size = chunk_rows or staging.CHUNK_ROWS
     seen: set[_Key] = set()
     in_chunk: set[_Key] = set()
+    named = fields or FieldNames()
     pending: list[Accepted | Rejected] = []
     held_bytes = 0
     broken: list[LoadError] = []
@@ -83,19 +88,21 @@ def gather_chunks(
         if pending and (
             len(pending) == size or held_bytes >= staging.CHUNK_BYTES or not in_chunk.isdisjoint(keys)
         ):
-            yield from _settle(pending, set() if last_counts else seen, first_row)
+            yield from _settle(pending, set() if last_counts else seen, first_row, named)
             pending, held_bytes, in_chunk = [], 0, set()
         in_chunk.update(keys)
         pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
         place = record.location
     if pending:
-        yield from _settle(pending, set() if last_counts else seen, first_row)
+        yield from _settle(pending, set() if last_counts else seen, first_row, named)
     if broken:
         raise place_break(broken[0], place)
 
 
-def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int) -> Iterator[Chunk]:
+def _settle(
+    records: list[Accepted | Rejected], seen: set[_Key], first_row: int, fields: FieldNames
+) -> Iterator[Chunk]:
     """The records as a chunk, of which those before `first_row` are left out, or none."""
     tables = _build_tables(records)
     if tables is None:
@@ -111,6 +118,9 @@ def _settle(records: list[Accepted | Rejected], seen: set[_Key], first_row: int)
         tables = _build_tables(kept)
     if tables is None:
         raise AssertionError("every value was looked at, and yet a column does not hold one")
+    left_out = build_left_out((record for record in kept if isinstance(record, Accepted)), fields)
+    if left_out is not None:
+        tables["left_out"] = left_out
     yield _build_chunk(kept, tables)
 
 
@@ -181,7 +191,7 @@ def _build_tables(records: list[Accepted | Rejected]) -> dict[str, pa.Table] | N
     """The rows of the accepted records; None where a column cannot hold one of them."""
     accepted = [record for record in records if isinstance(record, Accepted)]
     tables = {}
-    for name in dict.fromkeys(name for record in accepted for name in record.rows):
+    for name in dict.fromkeys(name for record in accepted for name in record.rows if name != "left_out"):
         table = _build_table(name, accepted)
         if table is None:
             return None

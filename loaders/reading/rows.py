@@ -8,6 +8,7 @@ import string
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from pinakes.loaders.left_out import keep_distinct, keep_filled, leave_out
 from pinakes.loaders.reading.values import take_objects, take_text, take_texts, take_year
 
 Row = dict[str, Any]
@@ -96,47 +97,82 @@ def make_reference_key(
     return f"title:{key}" if key else f"mention:{mention[0]}#{mention[1]}"
 
 
-def normalise_identifiers(pairs: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
-    """The (scheme, identifier) pairs in one spelling, each once, the best schemes first; empty ones dropped.
+def normalise_identifiers(
+    pairs: Iterable[tuple[str, object]], kind: str = "reference_identifiers"
+) -> list[tuple[str, str]]:
+    """The (scheme, identifier) pairs in one spelling, each once, the best schemes first.
+
+    Those that are nothing (`doi:`) or come again are noted as left out of `kind`; null and "" are none.
 
     >>> normalise_identifiers([("pubmed", "12"), ("doi", "doi:10.1/A"), ("doi", "10.1/a"), ("pmc", "")])
     [('doi', '10.1/a'), ('pubmed', '12')]
     """
-    normal = ((scheme, normalise_identifier(scheme, value)) for scheme, value in pairs)
-    found = dict.fromkeys((scheme, value) for scheme, value in normal if value is not None)
+    found = list_normal(pairs, kind)
     return sorted(found, key=lambda pair: (*_BEST_SCHEMES, pair[0]).index(pair[0]))
 
 
+def list_normal(pairs: Iterable[tuple[str, object]], kind: str) -> list[tuple[str, str]]:
+    """The pairs in one spelling, each once, in their order; others are noted as left out of `kind`."""
+    found: dict[tuple[str, str], None] = {}
+    for scheme, given in pairs:
+        value = normalise_identifier(scheme, given)
+        if value is None:
+            is_nothing = given is None or (isinstance(given, str) and not given.strip())
+            leave_out(kind, "invalid", not is_nothing)
+        elif (scheme, value) in found:
+            leave_out(kind, "repeated")
+        else:
+            found[scheme, value] = None
+    return list(found)
+
+
 def list_identifiers(source_id: str, pairs: Iterable[tuple[str, object]]) -> list[Row]:
-    """The rows of a paper's own (scheme, identifier) pairs in one spelling, each once; empty ones dropped.
+    """The rows of a paper's own (scheme, identifier) pairs in one spelling, each once.
+
+    What is left out is noted as `normalise_identifiers` does.
 
     >>> list_identifiers("7", [("doi", "doi:10.1/A"), ("acl", None)])
     [{'source_id': '7', 'scheme': 'doi', 'identifier': '10.1/a'}]
     """
-    normal = ((scheme, normalise_identifier(scheme, value)) for scheme, value in pairs)
     return [
         {"source_id": source_id, "scheme": scheme, "identifier": identifier}
-        for scheme, identifier in dict.fromkeys(normal)
-        if identifier is not None
+        for scheme, identifier in list_normal(pairs, "identifiers")
     ]
 
 
 def list_authorships(source_id: str, authors: Iterable[tuple[str | None, str | None]]) -> list[Row]:
-    """The authorships of (the source's id or None, name) pairs, from position 1 on; not of empty names.
+    """The authorships of (the source's id or None, name) pairs, from position 1 on.
+
+    An author without a name is noted as left out, and keeps a position (`keep_named` takes it away).
 
     >>> [row["author_source_id"] for row in list_authorships("P1", [(None, "Ada B"), ("a7", "C")])]
     ['name:Ada B', 'a7']
     """
-    return [
+    given = list(authors)
+    rows = [
         {
             "source_id": source_id,
             "position": position,
             "author_source_id": author_id or f"name:{name}",
             "author_name": name,
         }
-        for position, (author_id, name) in enumerate(authors, start=1)
+        for position, (author_id, name) in enumerate(given, start=1)
         if name
     ]
+    leave_out("authorships", "no_value", len(given) - len(rows))
+    return rows
+
+
+def keep_named(authors: Iterable[tuple[str | None, str | None]]) -> list[tuple[str | None, str]]:
+    """The (id, name) pairs that have a name; the others are noted as left out.
+
+    >>> keep_named([(None, "Ada B"), ("a7", "")])
+    [(None, 'Ada B')]
+    """
+    given = list(authors)
+    named = [(author_id, name) for author_id, name in given if name]
+    leave_out("authorships", "no_value", len(given) - len(named))
+    return named
 
 
 def list_names(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
@@ -147,14 +183,16 @@ def list_names(record: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
 
 
 def list_fields(source_id: str, fields: Iterable[str | None], assigned_by: str) -> list[Row]:
-    """The rows of a paper's fields, each once; empty ones dropped."""
-    named = dict.fromkeys(name for name in fields if name)
+    """The rows of a paper's fields, each once; others, and empty ones, are noted as left out."""
+    named = keep_distinct("fields", keep_filled("fields", fields))
     return [{"source_id": source_id, "field": name, "assigned_by": assigned_by} for name in named]
 
 
 def list_sections(source_id: str, sections: Iterable[tuple[str | None, str]]) -> list[Row]:
-    """The rows of (title, text) pairs, numbered from 1; those without a text are left out."""
-    filled = ((title, text) for title, text in sections if text)
+    """The rows of (title, text) pairs, numbered from 1; those without a text are noted as left out."""
+    given = list(sections)
+    filled = [(title, text) for title, text in given if text]
+    leave_out("sections", "no_value", len(given) - len(filled))
     return [
         {"source_id": source_id, "section_number": number, "title": title, "text": text}
         for number, (title, text) in enumerate(filled, start=1)

@@ -1,20 +1,26 @@
 """Single values of a record, each of the type that its field must have.
 
 Where a value is of another type or out of range, `take_…`, `clean_text` and `expect_object` raise a
-`RecordError` that says what was expected and what was found.
+`RecordError` that says what was expected and what was found, and the record is rejected; `take_or_leave`
+leaves such a value out and keeps the record. Every number of a source is read here: Python's own `int` and
+`str` raise a `ValueError` where a number has more than 4,300 digits.
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
+from pinakes.loaders.left_out import keep_distinct, leave_out
 from pinakes.loaders.staging import RecordError
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 _YEAR_IN_TEXT: Final = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _YEAR_ALONE: Final = re.compile(r"(?:^|[,\s(])(1[5-9]\d\d|20\d\d)(?=[,.;)\s]|$)")
-_YEAR: Final = re.compile(r"([0-9]{1,4})(?:\.0*)?")
+_YEAR: Final = re.compile(r"([0-9]{1,4})(?:\.0{0,18})?")
+_LONGEST: Final = 400  # characters of a number; the largest that a float holds has 309 digits
+_MOST: Final = 1 << 128
+"""No number of a format is as large, and Python prints and converts every smaller one."""
 _Value = TypeVar("_Value")
 
 
@@ -28,9 +34,24 @@ def clean_text(value: object, name: str = "") -> str | None:
         return value.strip() or None
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) >= _MOST:
         raise _explain_wrong(name, "a text", value)
     return str(value)
+
+
+def take_or_leave(kind: str, take: Callable[..., _Value | None], *arguments: object) -> _Value | None:
+    """What `take` gives of its arguments; None where they are invalid, which is noted as left out.
+
+    For what a record says besides itself (a reference's year, a review's score): it costs no record.
+
+    >>> take_or_leave("field references.year", take_year, "2o17") is None
+    True
+    """
+    try:
+        return take(*arguments)
+    except RecordError:
+        leave_out(kind, "invalid")
+        return None
 
 
 def take_text(record: Mapping[str, Any], key: str) -> str | None:
@@ -46,7 +67,9 @@ def take_year(value: object) -> int | None:
     """
     if _is_empty(value):
         return None
-    found = None if isinstance(value, bool) else _YEAR.fullmatch(str(value).strip())
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    is_text = isinstance(value, str) or is_number
+    found = _YEAR.fullmatch(str(value).strip()) if is_text else None
     if found is None:
         raise _explain_wrong("year", "a year", value)
     return int(found[1]) or None
@@ -64,9 +87,9 @@ def take_int(value: object, name: str = "number") -> int | None:
     """
     if _is_empty(value):
         return None
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST:
         return value
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MOST:
         return int(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
         return int(value)
@@ -94,7 +117,7 @@ def _convert(value: object) -> float:
     if isinstance(value, str) and "_" in value:
         return math.nan
     try:
-        return float(value)
+        return float(value) if not isinstance(value, str) or len(value) <= _LONGEST else math.nan
     except (ValueError, OverflowError):
         return math.nan
 
@@ -116,9 +139,13 @@ def take_list(record: Mapping[str, Any], key: str) -> list[Any]:
     return _take(record, key, list, "a list") or []
 
 
-def take_texts(record: Mapping[str, Any], key: str) -> list[str]:
-    """The texts of a list, cleaned, without those that are empty."""
-    return [text for text in map(clean_text, take_list(record, key)) if text is not None]
+def take_texts(record: Mapping[str, Any], key: str, kind: str | None = None) -> list[str]:
+    """The texts of a list, cleaned, without those that are empty; they are noted as left out of `kind`."""
+    texts = [clean_text(member) for member in take_list(record, key)]
+    kept = [text for text in texts if text is not None]
+    if kind is not None:
+        leave_out(kind, "no_value", len(texts) - len(kept))
+    return kept
 
 
 def take_flag(record: Mapping[str, Any], key: str) -> bool | None:
@@ -155,19 +182,20 @@ def take_id(record: Mapping[str, Any], *names: str) -> str:
         value = record.get(name)
         if isinstance(value, float) and not value.is_integer():
             raise RecordError("invalid_value", f"{name}: expected an id, found {value!r:.80}")
-        found = clean_text(int(value) if isinstance(value, float) else value, name)
+        is_whole = isinstance(value, float) and abs(value) < _MOST
+        found = clean_text(int(value) if is_whole else value, name)  # type: ignore[arg-type]
         if found is not None:
             return found
     raise RecordError("missing_field", f"no {' and no '.join(names)}")
 
 
-def take_ids(record: Mapping[str, Any], name: str) -> list[str]:
-    """The ids that a list holds, each once.
+def take_ids(record: Mapping[str, Any], name: str, kind: str = "citations") -> list[str]:
+    """The ids that a list holds, each once; others are noted as left out of `kind`.
 
     >>> take_ids({"references": [7, "8", 7]}, "references")
     ['7', '8']
     """
-    return list(dict.fromkeys(take_id({name: member}, name) for member in take_list(record, name)))
+    return keep_distinct(kind, (take_id({name: member}, name) for member in take_list(record, name)))
 
 
 def take_grade(value: object) -> int:
@@ -200,4 +228,6 @@ def find_only_year(text: str | None) -> int | None:
 
 def _explain_wrong(name: str, expected: str, value: object) -> RecordError:
     place = f"{name}: " if name else ""
-    return RecordError("invalid_value", f"{place}expected {expected}, found {value!r:.80}")
+    is_huge = isinstance(value, int) and abs(value) >= _MOST
+    shown = "a number of many digits" if is_huge else f"{value!r:.80}"
+    return RecordError("invalid_value", f"{place}expected {expected}, found {shown}")

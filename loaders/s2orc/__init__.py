@@ -173,4 +173,5 @@ LOADER: Final = Loader(
         "full texts), inbound, both, none (of the graph's full texts, too)"
     },
     describes=_describe_role,
+    may_lack_text=True,
 )

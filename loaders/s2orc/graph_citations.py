@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -52,6 +53,8 @@ def _parse(record: dict[str, Any]) -> Rows:
         for context, members in zip(contexts, paired, strict=True)
         if context is not None
     ]
+    leave_out("contexts", "no_value", len(contexts) - len(rows))
+    leave_out("field intents", "invalid", bool(rows and intents) and len(intents) != len(contexts))
     return {"citations": [link | row for row in rows or [{"intents": _join(every)}]]}
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     Members,
@@ -24,8 +25,10 @@ from pinakes.loaders.reading.columns import (
     clean_ids,
     clean_texts,
     clean_years,
+    count_members,
     explode,
     extract_texts,
+    gather_left_out,
 )
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers
 from pinakes.loaders.reading.values import take_id, take_int, take_object, take_objects, take_text, take_year
@@ -97,11 +100,13 @@ def _list_fields(source_id: str, record: Mapping[str, Any]) -> list[dict[str, An
         (take_text(field, "category"), take_text(field, "source") or "s2")
         for field in take_objects(record, "s2fieldsofstudy")
     ]
-    return [
+    rows = [
         {"source_id": source_id, "field": field, "assigned_by": source}
         for field, source in fields
         if field is not None
     ]
+    leave_out("fields", "no_value", len(fields) - len(rows))
+    return rows
 
 
 def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
@@ -120,30 +125,36 @@ def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[
         "citation_count": clean_counts(columns["citationcount"]),
     }
     sha = extract_texts(_SHA, clean_texts(columns["url"]))
+    left_out: list[pa.Table] = []
     return {
         "papers": build_table("papers", papers),
         "identifiers": build_identifiers(identifiers | {"s2": sha}, ids, numbers),
-        "fields": _project_fields(columns["s2fieldsofstudy"], ids, numbers),
-        "authorships": _project_authorships(columns["authors"], ids, numbers),
+        "fields": _project_fields(columns["s2fieldsofstudy"], ids, numbers, left_out),
+        "authorships": _project_authorships(columns["authors"], ids, numbers, left_out),
+        **gather_left_out(left_out),
     }
 
 
-def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
+def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]) -> pa.Table:
     members = explode(column)
     if members.values.null_count:
         raise NotPlainError("a field is no object")
     fields = clean_texts(pc.struct_field(members.values, "category"))
     sources = pc.coalesce(clean_texts(pc.struct_field(members.values, "source")), "s2")
+    left_out.append(count_members(members.parents, fields.is_null(), numbers, "fields", "no_value"))
     kept = Members(fields, members.parents, members.positions).filter(fields.is_valid())
     sources = sources.filter(fields.is_valid())
     return build_children("fields", kept.parents, ids, numbers, field=kept.values, assigned_by=sources)
 
 
-def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
+def _project_authorships(
+    column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]
+) -> pa.Table:
     members = explode(column)
     if members.values.null_count:
         raise NotPlainError("an author is no object")
     author_ids, names = (clean_texts(pc.struct_field(members.values, part)) for part in ("authorId", "name"))
+    left_out.append(count_members(members.parents, names.is_null(), numbers, "authorships", "no_value"))
     named = Members(names, members.parents, members.positions)
     return build_authorships(named, ids, numbers, author_ids)
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import orjson
 
+from pinakes.loaders.left_out import leave_out, name_field
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -50,6 +51,7 @@ _NAMES: Final = {
     "bib_entry": "entry", "bibtitle": "title", "bib_title": "title",
 }  # fmt: skip
 """annotation, as either dataset calls it -> what it is called here"""
+_NOTHING: Final[tuple[object, ...]] = (None, "", [], "[]", "null")
 
 
 def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
@@ -81,6 +83,8 @@ def _take_text(record: Mapping[str, Any], key: str) -> _Text:
     if not isinstance(text, str):
         raise RecordError("invalid_value", f"text: expected a text, found {text!r:.80}")
     annotations = take_object(held, "annotations") or {}
+    for name in annotations.keys() - _NAMES.keys():
+        leave_out(name_field(f"{key}.annotations.{name}"), "no_column", annotations[name] not in _NOTHING)
     return _Text(
         text,
         {
@@ -132,6 +136,7 @@ class _Mentions:
         self._text = body.text
         named = ((mention, clean_text(mention.attributes.get("ref_id"))) for mention in body.list("mention"))
         self._mentions = [(mention, name) for mention, name in named if name is not None]
+        leave_out("citations", "no_reference", len(body.list("mention")) - len(self._mentions))
         self._starts = [mention.start for mention, _ in self._mentions]
         self._taken: set[int] = set()
 
@@ -165,7 +170,9 @@ def _list_works(text: _Text) -> list[CitedWork]:
     for entry in text.list("entry"):
         name = clean_text(entry.attributes.get("id"))
         if name is None:
+            leave_out("references", "no_value")
             continue
+        leave_out("references", "repeated", name in works)
         first = bisect_left(starts, entry.start)
         has_title = first < len(titles) and titles[first].start < entry.end
         title = clean_text(text.text[titles[first].start : titles[first].end]) if has_title else None

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.loaders.left_out import keep_filled, leave_fields
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -26,7 +27,9 @@ from pinakes.loaders.reading.columns import (
     clean_ids,
     clean_texts,
     clean_years,
+    count_members,
     explode,
+    gather_left_out,
     join_texts,
     sort_records,
 )
@@ -70,6 +73,7 @@ _TABLE_SCHEMES: Final = {
     "has_pmid": "pubmed",
     "has_pmc_id": "pmc",
 }
+_READ_OF_TABLE: Final = frozenset({*REQUIRED, *_TABLE_SCHEMES})
 _QUOTED: Final = r"'[^'\\]*+(?:\\.[^'\\]*+)*'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*\""
 _LIST: Final = re.compile(rf"\[(?:(?:{_QUOTED})(?:, (?:{_QUOTED}))*)?\]", re.DOTALL)
 _MEMBER: Final = re.compile(_QUOTED, re.DOTALL)
@@ -91,18 +95,19 @@ def parse_metadata(directions: tuple[str, ...], record: dict[str, Any]) -> Rows:
     return {
         "papers": [describe_paper(source_id, record, "journal")],
         "identifiers": list_identifiers(source_id, identifiers.items()),
-        "fields": _list_fields(source_id, take_texts(record, "mag_field_of_study")),
+        "fields": _list_fields(source_id, take_texts(record, "mag_field_of_study", "fields")),
         "authorships": list_authorships(source_id, list_names(record)),
         "citations": [
             _link(source_id, other, direction)
             for direction in directions
-            for other in take_texts(record, f"{direction}_citations")
+            for other in take_texts(record, f"{direction}_citations", "citations")
         ],
     }
 
 
 def _list_fields(source_id: str, fields: list[str]) -> list[Row]:
-    return [{"source_id": source_id, "field": field, "assigned_by": "mag"} for field in fields if field]
+    filled = keep_filled("fields", fields)
+    return [{"source_id": source_id, "field": field, "assigned_by": "mag"} for field in filled]
 
 
 def _link(source_id: str, other: str, direction: str) -> Row:
@@ -124,24 +129,29 @@ def _project(
         "year": clean_years(columns["year"]),
         "venue": venue,
     }
+    left_out: list[pa.Table] = []
     return {
         "papers": build_table("papers", papers),
         "identifiers": build_identifiers(identifiers, ids, numbers),
-        "fields": _project_fields(columns["mag_field_of_study"], ids, numbers),
-        "authorships": _project_authorships(columns["authors"], ids, numbers),
-        "citations": _project_citations(directions, columns, ids, numbers),
+        "fields": _project_fields(columns["mag_field_of_study"], ids, numbers, left_out),
+        "authorships": _project_authorships(columns["authors"], ids, numbers, left_out),
+        "citations": _project_citations(directions, columns, ids, numbers, left_out),
+        **gather_left_out(left_out),
     }
 
 
-def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
+def _project_fields(column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]) -> pa.Table:
     members = explode(column)
     fields = clean_texts(members.values)
+    left_out.append(count_members(members.parents, fields.is_null(), numbers, "fields", "no_value"))
     kept = Members(fields, members.parents, members.positions).filter(fields.is_valid())
     mag = pa.scalar("mag")
     return build_children("fields", kept.parents, ids, numbers, field=kept.values, assigned_by=mag)
 
 
-def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> pa.Table:
+def _project_authorships(
+    column: pa.Array, ids: pa.Array, numbers: pa.Array, left_out: list[pa.Table]
+) -> pa.Table:
     members = explode(column)
     if members.values.null_count:
         raise NotPlainError("an author is no object")
@@ -149,17 +159,28 @@ def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> 
         clean_texts(pc.struct_field(members.values, part)) for part in ("first", "last", "suffix")
     )
     middle = clean_texts(join_texts(pc.struct_field(members.values, "middle")))
+    # Arrow's join leaves out an element of which all parts are null.
+    is_nameless = pc.and_(
+        pc.and_(first.is_null(), middle.is_null()), pc.and_(last.is_null(), suffix.is_null())
+    )
+    first = pc.if_else(is_nameless, "", first) if is_nameless.true_count else first
     names = clean_texts(pc.binary_join_element_wise(first, middle, last, suffix, " ", null_handling="skip"))
+    left_out.append(count_members(members.parents, names.is_null(), numbers, "authorships", "no_value"))
     return build_authorships(Members(names, members.parents, members.positions), ids, numbers)
 
 
 def _project_citations(
-    directions: tuple[str, ...], columns: Mapping[str, pa.Array], ids: pa.Array, numbers: pa.Array
+    directions: tuple[str, ...],
+    columns: Mapping[str, pa.Array],
+    ids: pa.Array,
+    numbers: pa.Array,
+    left_out: list[pa.Table],
 ) -> pa.Table:
     tables = []
     for direction in directions:
         members = explode(columns[f"{direction}_citations"])
         others = clean_texts(members.values)
+        left_out.append(count_members(members.parents, others.is_null(), numbers, "citations", "no_value"))
         kept = pa.array(members.parents).filter(others.is_valid())
         ends = (ids.take(kept), others.drop_null())
         citing, cited = ends if direction == "outbound" else reversed(ends)
@@ -171,6 +192,7 @@ def _project_citations(
 def parse_row(directions: tuple[str, ...], row: dict[str, str]) -> Rows:
     """The rows of one paper of the table."""
     source_id = take_id(row, "pid")
+    leave_fields(row, _READ_OF_TABLE)
     paper = {
         "source_id": source_id,
         "title": take_text(row, "title"),
@@ -186,8 +208,7 @@ def parse_row(directions: tuple[str, ...], row: dict[str, str]) -> Rows:
         "citations": [
             _link(source_id, other, direction)
             for direction in directions
-            for other in _take_list(row, f"{direction}_citations")
-            if other
+            for other in keep_filled("citations", _take_list(row, f"{direction}_citations"))
         ],
     }
 

@@ -8,7 +8,9 @@ formulas.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pinakes.loaders.left_out import leave_fields, leave_member_fields, leave_out
 from pinakes.loaders.reading.bibliography import (
+    PARAGRAPH,
     Bibliography,
     CitedWork,
     Paragraph,
@@ -22,19 +24,23 @@ from pinakes.loaders.reading.rows import (
     list_authorships,
     list_identifiers,
     list_names,
-    normalise_identifier,
+    list_normal,
 )
 from pinakes.loaders.reading.values import (
     take_entries,
     take_id,
     take_object,
     take_objects,
+    take_or_leave,
     take_text,
     take_year,
 )
 from pinakes.loaders.s2orc.metadata import SCHEMES
-from pinakes.loaders.staging import RecordError, Rows
+from pinakes.loaders.staging import Rows
 
+_PARSE: Final = frozenset({"paper_id", "abstract", "body_text", "bib_entries"})
+ENTRY: Final = frozenset({"ref_id", "title", "year", "link", "links", "other_ids"})
+"""What is read of a parse and of an entry of its bibliography, by their fields; the rest is left out."""
 _OTHER_IDS: Final = {
     "DOI": "doi",
     "arXiv": "arxiv",
@@ -88,6 +94,8 @@ def parse_2019_text(record: dict[str, Any]) -> Rows:
 def _list_text(source_id: str, parse: Mapping[str, Any]) -> Rows:
     body = _take_paragraphs(parse, "body_text")
     entries = take_entries(parse, "bib_entries")
+    leave_fields(parse, _PARSE)
+    leave_member_fields(entries.values(), ENTRY, "bib_entries.")
     bibliography = Bibliography(source_id, (_parse_work(name, entry) for name, entry in entries.items()))
     return {
         "sections": group_sections(source_id, body),
@@ -96,17 +104,20 @@ def _list_text(source_id: str, parse: Mapping[str, Any]) -> Rows:
 
 
 def _take_paragraphs(parse: Mapping[str, Any], key: str) -> list[Paragraph]:
-    return [parse_paragraph(paragraph) for paragraph in take_objects(parse, key)]
+    paragraphs = take_objects(parse, key)
+    leave_member_fields(paragraphs, PARAGRAPH, f"{key}.")
+    return [parse_paragraph(paragraph) for paragraph in paragraphs]
 
 
 def _parse_work(name: str, entry: Mapping[str, Any]) -> CitedWork:
-    identifiers = [
-        (scheme, normal)
+    given = [
+        (_OTHER_IDS.get(label), value)
         for label, values in (take_object(entry, "other_ids") or {}).items()
-        if (scheme := _OTHER_IDS.get(label)) is not None
         for value in (values if isinstance(values, list) else [values])
-        if (normal := normalise_identifier(scheme, value)) is not None
     ]
+    known = [(scheme, value) for scheme, value in given if scheme is not None]
+    leave_out("reference_identifiers", "no_column", len(given) - len(known))
+    identifiers = list_normal(known, "reference_identifiers")
     link = take_text(entry, "link") or take_text(entry, "links")
     return CitedWork(name, take_text(entry, "title"), guess_year(entry.get("year")), identifiers, link)
 
@@ -117,7 +128,4 @@ def guess_year(value: object) -> int | None:
     >>> guess_year(2001), guess_year("2001"), guess_year("200l")
     (2001, 2001, None)
     """
-    try:
-        return take_year(value)
-    except RecordError:
-        return None
+    return take_or_leave("field bib_entries.year", take_year, value)

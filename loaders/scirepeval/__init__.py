@@ -153,4 +153,5 @@ LOADER: Final = Loader(
     creates_unknown=lambda _options: True,
     describes=lambda _role: DESCRIBED,
     gaps_say_nothing=True,
+    may_lack_text=True,
 )

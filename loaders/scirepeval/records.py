@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from pinakes.loaders import scidocs
 from pinakes.loaders.base import PAPER_COLUMNS
+from pinakes.loaders.left_out import keep_filled
 from pinakes.loaders.reading.rows import (
     Row,
     describe_paper,
@@ -274,7 +275,7 @@ def _list_authors(record: Mapping[str, Any]) -> list[tuple[None, str]]:
     """The authors' names; no authors are written as an empty text."""
     names = [] if record.get("author_names") == "" else take_list(record, "author_names")
     taken = [take_text({"author": name}, "author") for name in names]
-    return [(None, name) for name in taken if name]
+    return [(None, name) for name in keep_filled("authorships", taken)]
 
 
 def mention(papers: list[dict[str, Any]]) -> dict[str, list[Row]]:

@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
@@ -102,7 +103,7 @@ def _number_sentences(source_id: str, sentences: list[tuple[Element | None, str]
     holders = dict.fromkeys(holder for holder, _ in sentences if not _is_abstract(holder))
     numbers = {holder: number for number, holder in enumerate(holders, start=1)}
     texts: dict[int, list[str]] = {}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for holder, text in sentences:
         number = numbers.get(holder, 0)
         texts.setdefault(number, []).append(text)
@@ -131,6 +132,7 @@ def _group_sentences(root: Element) -> tuple[str | None, list[tuple[Element | No
     for element in root.iter("S"):
         text = element_text(element)
         if text is None:
+            leave_out("sentences", "no_value")
             continue
         holder = element.getparent()
         while holder is not None and holder.tag not in ("SECTION", "ABSTRACT"):

@@ -101,6 +101,7 @@ LOADER: Final = Loader(
     summary="a SMART collection (Cranfield, CACM, MEDLINE, CISI, ADI, NPL, LISA, TIME), as .tar.gz or folder",
     describe_corpus=describe_corpus,
     find_files=find_files,
+    may_lack_text=True,
     read_chunks=gather_by_role(
         papers=_read_texts,
         queries=_read_texts,

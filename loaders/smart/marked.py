@@ -93,8 +93,8 @@ def _parse_paper(links: Links, _number: int, record: Record) -> Rows:
     year = find_only_year(venue)
     if year is None and find_year(venue) is not None:
         left_out["year", "invalid"] += 1
-    categories = re.split(r"[,\s]+", _join(record, "C") or "")
-    keywords = map(str.strip, (_join(record, "K") or "").split(","))
+    categories = filter(None, re.split(r"[,\s]+", _join(record, "C") or ""))
+    keywords = filter(None, map(str.strip, (_join(record, "K") or "").split(",")))
     paper = {
         "source_id": source_id,
         "title": _join(record, "T"),

@@ -126,6 +126,7 @@ LOADER: Final = Loader(
     describe_corpus=describe_corpus,
     find_files=find_files,
     read_chunks=read_chunks,
+    may_lack_text=True,
     options={
         "columns": COLUMNS_HELP,
         "encoding": ENCODING_HELP,

@@ -229,7 +229,7 @@ def test_child_rows_come_with_their_paper(database: Database, monkeypatch: pytes
 
 def test_every_staged_table_is_merged() -> None:
     others = {"papers", "mentioned_papers", "references", "reference_identifiers", "deletions"}
-    others.add("sentence_selections")
+    others |= {"sentence_selections", "left_out"}
     assert {*PAPER_CHILDREN, *ASSESSMENTS, *others} == set(STAGED)
 
 

@@ -20,6 +20,7 @@ GOOD = st.builds(
     st.integers(0, 5),
     st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8),
 )
+GOOD |= st.just(b'{"_id":"p9","metadata":{"year":99999999999}}')
 BAD = st.sampled_from(
     [
         b"[]",
@@ -30,11 +31,14 @@ BAD = st.sampled_from(
         b'{"title": "no id"}',
         b'{"_id": {}}',
         b'{"_id": "n\\u0000"}',
-        b'{"_id": "y", "metadata": {"year": 99999999999}}',
+        b'{"_id": "y", "text": []}',
         b'"\xc3\x28"',
         b"\xff\x00",
     ]
 )
+
+
+KEPT = ("load_batches", "rejected_rows", "left_out_items")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +58,7 @@ def test_every_record_is_loaded_or_in_rejected_rows(
         patched.setattr(staging, "BULK_CHUNK_ROWS", chunk_rows)
         patched.setattr(staging, "TRANSACTION_ROWS", 1)
         with scratch.begin() as session:
-            for table in ("corpora", "papers", "benchmark_queries", "load_batches", "rejected_rows"):
+            for table in ("corpora", "papers", "benchmark_queries", *KEPT):
                 session.execute(f"DELETE FROM {table}")
         summary = load(scratch, LoadRequest("beir", write_beir(Path(folder), lines), corpus="c")).files[0]
     seen: set[str] = set()

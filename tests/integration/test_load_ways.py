@@ -184,8 +184,9 @@ def test_two_files_of_one_name_are_no_versions_of_each_other(
     def read_chunks(file: InputFile, _options: object, first_row: int) -> Iterator[Chunk]:
         return gather_chunks([Accepted(1, toy_paper(f"p{file.digest}"))], first_row=first_row)
 
+    describe = CorpusDescription("toy")
     loader = Loader(
-        "toy", "", lambda _source, _options: CorpusDescription("toy"), lambda *_: files, read_chunks
+        "toy", "", lambda _source, _options: describe, lambda *_: files, read_chunks, may_lack_text=True
     )
     monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
     assert load(database, LoadRequest("toy")).rows_in == 2

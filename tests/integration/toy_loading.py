@@ -39,6 +39,7 @@ def load_records(
         find_files,
         read_chunks,
         describes=lambda _role: describes,
+        may_lack_text=True,
     )
     monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
     return load(database, LoadRequest("toy")).files

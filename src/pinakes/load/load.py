@@ -269,6 +269,7 @@ def _load_chunk(
         creates_unknown,
         describes,
         loader.gaps_say_nothing,
+        loader.may_lack_text,
         plan.file.name,
         plan.older,
     )

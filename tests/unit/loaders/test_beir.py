@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_damage, check_never_lost, mutations
-from tests.loading import DATA, paper, stage_all, write_beir
+from tests.loading import DATA, count_left_out, paper, stage_all, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 
 
@@ -146,11 +146,6 @@ def test_scifact_has_its_published_records() -> None:
         (b'{"_id": "x", "title": ["T"]}', "invalid_value", "expected a text, found ['T']"),
         (b'{"_id": true}', "invalid_value", "_id: expected a text, found True"),
         (
-            b'{"_id": "x", "metadata": {"year": 3000000000}}',
-            "invalid_value",
-            "year is out of range: 3000000000",
-        ),
-        (
             b'{"_id": "p1", "title": "again"}',
             "duplicate_id",
             "an earlier record of the same file has the same id: p1",
@@ -178,10 +173,35 @@ def test_a_query_without_a_text_is_rejected(tmp_path: Path) -> None:
     assert [(row.reason, row.message) for row in rejected] == [("missing_field", "no _id or no text")]
 
 
-def test_a_year_that_is_no_number_is_left_out(tmp_path: Path) -> None:
-    folder = write_beir(tmp_path, [paper(1, metadata={"year": "in press"}), paper(2, metadata=[2001])])
-    staged, _ = stage_all("beir", folder)
-    assert [row.get("year") for row in staged["corpus.jsonl"]["papers"]] == [None, None]
+@pytest.mark.parametrize(
+    ("year", "expected", "left_out"),
+    [
+        ("in press", None, 1),
+        ("9" * 5_000, None, 1),
+        (3_000_000_000, None, 1),
+        (-5, None, 1),
+        (99_999, None, 1),
+        ([2001], None, 1),
+        ("", None, 0),
+        (0, None, 0),
+        ("0000", None, 0),
+        (2001.0, 2001, 0),
+        (" 2001 ", 2001, 0),
+        ("2001", 2001, 0),
+    ],
+)
+@pytest.mark.parametrize("other", [1999, "1999"])
+def test_a_year_that_is_none_is_left_out_and_costs_no_paper(
+    tmp_path: Path, year: object, expected: int | None, left_out: int, other: object
+) -> None:
+    folder = write_beir(
+        tmp_path, [paper(1, metadata={"year": year}), paper(2, metadata={"year": other}), paper(3)]
+    )
+    staged, rejected = stage_all("beir", folder)
+    assert [row.get("year") for row in staged["corpus.jsonl"]["papers"]] == [expected, 1999, None]
+    assert rejected == []
+    counted = {("field metadata.year", "invalid"): left_out} if left_out else {}
+    assert count_left_out("beir", folder) == counted
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.openreview.records import parse_score
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_damage
-from tests.loading import stage_all
+from tests.loading import count_left_out, stage_all
 from tests.real_data import REAL_DATA, needs_real_data
 from tests.writing import write_lines
 
@@ -368,13 +368,13 @@ def test_lists_and_ratings_each_own_what_they_say() -> None:
     assert "authorships" in describes("notes")
 
 
-def test_a_rating_that_is_no_number_rejects_its_row(tmp_path: Path) -> None:
+def test_a_rating_that_is_no_number_is_left_out_of_its_row(tmp_path: Path) -> None:
     path = tmp_path / "x_ratings.tsv"
     path.write_bytes(b"paper_id\t0\na\tgood\n\t3.0\nb\t3.0\t4.0\nc\t4.0\n")
     staged, rejected = stage_all("openreview", path)
     assert staged["x_ratings.tsv"]["review_scores"] == [_score(4, "c", "0", "rating", 4.0)]
+    assert count_left_out("openreview", path) == {("review_scores", "invalid"): 1}
     assert [(row.row_number, row.reason) for row in rejected] == [
-        (1, "invalid_value"),
         (2, "missing_field"),
         (3, "malformed_line"),
     ]

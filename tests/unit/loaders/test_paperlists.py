@@ -1,5 +1,6 @@
 """Paper Copilot's lists: ids made unique, joined scores, ids of other registries, published counts."""
 
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from pinakes.errors import InputError
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_damage
-from tests.loading import stage_all
+from tests.loading import count_left_out, stage_all
 from tests.real_data import REAL_DATA, needs_real_data
 from tests.writing import write_file, write_lines
 
@@ -134,10 +135,74 @@ def test_the_same_number_in_two_venues_or_years_is_two_papers(tmp_path: Path) ->
 
 
 def test_a_record_without_id_has_that_of_its_page_in_the_anthology(tmp_path: Path) -> None:
-    records = [{**ACL, "id": None}, {"title": "nowhere"}]
+    records = [{**ACL, "id": None}, {"status": "nowhere"}]
     staged, rejected = stage_all("paperlists", write_lines(tmp_path / "acl2022.jsonl", *records))
     assert [row["source_id"] for row in staged["acl2022.jsonl"]["papers"]] == ["acl2022/2022.acl-short.96"]
-    assert [(row.row_number, row.reason, row.message) for row in rejected] == [(2, "missing_field", "no id")]
+    assert [(row.row_number, row.reason, row.message) for row in rejected] == [
+        (2, "missing_field", "no id, and no DOI, pid or title")
+    ]
+
+
+_OTHERS = ["3dv2025/title:atitle", "3dv2025/Ada_D"]
+
+
+def test_a_record_without_id_has_its_doi_or_its_number_in_the_programme(tmp_path: Path) -> None:
+    records = [
+        {"title": "A", "doi": "https://doi.org/10.1145/1.A", "pid": "3"},
+        {"title": "B", "pid": "3", "doi": ""},
+        {"title": "C", "ssid": "papers_5"},
+        {"title": "A Title!"},
+        {"title": "D", "pid": "3", "pdf": "https://openaccess.thecvf.com/x/papers/Ada_D_paper.pdf"},
+    ]
+    staged, rejected = stage_all("paperlists", write_file(tmp_path / "3DV2025.json", records))
+    papers = staged["3DV2025.json"]["papers"]
+    assert rejected == []
+    assert [row["source_id"] for row in papers] == [
+        "3dv2025/10.1145/1.a",
+        "3dv2025/3",
+        "3dv2025/papers_5",
+        *_OTHERS,
+    ]
+    assert {(row["venue"], row["year"]) for row in papers} == {("3dv", 2025)}
+
+
+@pytest.mark.parametrize(
+    ("name", "venue"),
+    [("3dv2025", "3dv"), ("ai4x2025", "ai4x"), ("ICLR-2024", "iclr"), ("www2024", "www"), ("list2", None)],
+)
+def test_the_venue_and_the_year_are_those_of_the_name(tmp_path: Path, name: str, venue: str | None) -> None:
+    path = tmp_path / f"{name}.json.xz"
+    path.write_bytes(lzma.compress(orjson.dumps([{"id": "1", "title": "T"}])))
+    staged, _ = stage_all("paperlists", tmp_path)
+    assert [row.get("venue") for row in staged[path.name]["papers"]] == [venue]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"author": "Alec Rivers, Takeo Igarashi"}, ["Alec Rivers", "Takeo Igarashi"]),
+        ({"author": "Sammy Davis, Jr.; Ada, B."}, ["Sammy Davis, Jr.", "Ada, B."]),
+        ({"author": "Sammy Davis, Jr., Ada B."}, ["Sammy Davis, Jr.", "Ada B."]),
+        ({"author": "Noether, Emmy", "author_num": 1}, ["Noether, Emmy"]),
+        ({"author": " ; Ada B.;"}, ["Ada B."]),
+    ],
+)
+def test_authors_are_parted_by_semicolons_or_else_by_commas(
+    tmp_path: Path, fields: dict[str, Any], expected: list[str]
+) -> None:
+    staged, _ = stage_all("paperlists", write_lines(tmp_path / "x.jsonl", {**ICLR, **fields}))
+    assert [row["author_name"] for row in staged["x.jsonl"]["authorships"]] == expected
+
+
+def test_what_is_not_taken_is_counted(tmp_path: Path) -> None:
+    record = {**ICLR, "rating": "5;N/A", "author": "A; ;B", "session": "Vision", "email": ""}
+    assert count_left_out("paperlists", write_lines(tmp_path / "x.jsonl", record, {**record, "id": "2"})) == {
+        ("authorships", "no_value"): 2,
+        ("field rating_avg", "no_column"): 2,
+        ("field session", "no_column"): 2,
+        ("fields", "repeated"): 2,
+        ("review_scores", "invalid"): 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -146,7 +211,6 @@ def test_a_record_without_id_has_that_of_its_page_in_the_anthology(tmp_path: Pat
         {"title": ["x"]},
         {"year": "nineteen"},
         {"gs_citation": "many"},
-        {"rating": "5;good"},
         {"award": 3},
         {"author": {"name": "Ada"}},
         {"keywords": ["a"]},
@@ -202,7 +266,7 @@ def test_the_lists_have_their_published_records() -> None:
         "aistats.jsonl.gz": [5_006, 583, 0, 16_811, 0, 10_012],
         "coling.jsonl.gz": [2_128, 2_769, 0, 9_703, 0, 4_256],
         "emnlp.jsonl.gz": [2_751, 5_492, 0, 13_047, 0, 5_502],
-        "iclr.jsonl.gz": [1_620, 1_620, 4_513, 5_963, 8_832, 3_240],
+        "iclr.jsonl.gz": [1_620, 1_620, 4_513, 5_964, 8_832, 3_240],
         "icml.jsonl.gz": [3_013, 0, 0, 10_652, 0, 6_018],
         "naacl.jsonl.gz": [2_150, 4_295, 0, 10_607, 0, 4_315],
         "nips.jsonl.gz": [8_247, 0, 0, 24_669, 0, 16_490],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from pinakes.errors import InputError, LoadError
 from pinakes.loaders.base import InputFile
@@ -214,6 +214,7 @@ def test_a_line_that_is_no_json_object_is_rejected_and_the_next_one_read(
 def test_every_line_of_a_damaged_file_is_accepted_or_rejected(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
+    assume(not data.lstrip().startswith(b"["))  # an array is read member by member
     file = _file(tmp_path_factory.mktemp("damaged") / "a", data)
     records = list(read_json_lines(file, lambda record: {"papers": [record]}))
     expected = [n for n, line in enumerate(data.split(b"\n"), start=1) if line.strip()]

@@ -69,7 +69,10 @@ LINES = {
         "duplicate_id", "an earlier record of the same file has the same id: q a"
     ),
     "[1]": ("not_an_object", "a JSON list, expected an object"),
-    "{": ("not_json", "unexpected end of data: line 1 column 2 (char 1)"),
+    "{": (
+        "not_json",
+        "the record goes on in the next line; expected one line a record, as `jq -c .` writes them",
+    ),
 }  # fmt: skip
 
 

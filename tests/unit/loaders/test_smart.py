@@ -225,7 +225,7 @@ def _count_left_out(rows: dict[str, list[dict[str, Any]]]) -> dict[tuple[str, st
 
 
 def test_cacm_in_its_published_names_becomes_these_rows(tmp_path: Path) -> None:
-    staged, rejected = stage_all("smart", _write_cacm(tmp_path))
+    staged, rejected = stage_all("smart", _write_cacm(tmp_path), with_left_out=True)
     assert rejected == []
     rows = staged["cacm.all"]
     assert [(row["source_id"], row["year"]) for row in rows["papers"]] == [
@@ -250,7 +250,7 @@ def test_cacm_in_its_published_names_becomes_these_rows(tmp_path: Path) -> None:
 
 
 def test_a_link_is_one_citation_of_the_earlier_paper_and_all_others_are_counted(tmp_path: Path) -> None:
-    rows = stage_all("smart", _write_cacm(tmp_path))[0]["cacm.all"]
+    rows = stage_all("smart", _write_cacm(tmp_path), with_left_out=True)[0]["cacm.all"]
     links = [(row["citing_source_id"], row["reference_key"]) for row in rows["citations"]]
     assert links == [("1", "2"), ("3", "1")]
     assert _count_left_out(rows) == {
@@ -263,7 +263,7 @@ def test_a_link_is_one_citation_of_the_earlier_paper_and_all_others_are_counted(
 
 def test_links_of_other_types_are_no_citations(tmp_path: Path) -> None:
     cisi = b".I 1\n.T\na\n.X\n1\t6\t1\n363\t1\t1\n2\t5\t1\n.I 2\n.T\nb\n.X\n.I 3\n.T\nc\n"
-    rows = stage_all("smart", _write_cacm(tmp_path, cisi))[0]["cacm.all"]
+    rows = stage_all("smart", _write_cacm(tmp_path, cisi), with_left_out=True)[0]["cacm.all"]
     assert "citations" not in rows
     assert _count_left_out(rows) == {("field X", "no_column"): 3}
 
@@ -377,7 +377,7 @@ def test_medline_has_its_published_judgments() -> None:
 @needs_real_data
 @pytest.mark.parametrize("name", ["cacm.qrels", "qrels.text"])
 def test_cacm_has_its_published_records(name: str) -> None:
-    staged, rejected = stage_all("smart", REAL_DATA / "cacm", {"qrels": name})
+    staged, rejected = stage_all("smart", REAL_DATA / "cacm", {"qrels": name}, with_left_out=True)
     assert rejected == []
     rows = staged["cacm.all.gz"]
     assert [len(rows[table]) for table in ("papers", "citations")] == [3204, 2720]

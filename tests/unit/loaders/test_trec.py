@@ -171,7 +171,7 @@ def test_an_empty_compressed_file_is_cut_short(tmp_path: Path) -> None:
 def _stage_topics(path: Path, content: str) -> tuple[list[tuple[str, ...]], dict[str, int]]:
     """The queries of a file of topics: id, text, description, narrative; the elements that are left out."""
     path.write_text(content, encoding="utf-8")
-    staged, rejected = stage_all("trec", path)
+    staged, rejected = stage_all("trec", path, with_left_out=True)
     assert rejected == []
     rows = staged[path.name]
     columns = ("query_id", "text", "description", "narrative")

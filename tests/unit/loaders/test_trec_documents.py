@@ -41,7 +41,7 @@ def test_a_folder_has_documents_topics_and_qrels_and_names_the_rest() -> None:
 
 
 def test_documents_become_these_rows() -> None:
-    staged, rejected = stage_all("trec", FOLDER)
+    staged, rejected = stage_all("trec", FOLDER, with_left_out=True)
     assert rejected == []
     rows = staged["ap880212.sgml"]
     assert rows["papers"] == [
@@ -69,7 +69,7 @@ def test_documents_become_these_rows() -> None:
 
 
 def test_a_topic_of_tipster_is_called_as_its_qrels_call_it() -> None:
-    staged, _ = stage_all("trec", FOLDER)
+    staged, _ = stage_all("trec", FOLDER, with_left_out=True)
     topics = staged["topics.1-2.txt"]
     assert [(row["query_id"], row["text"]) for row in topics["queries"]] == [("51", "Growth"), ("52", "Flow")]
     assert [row["kind"] for row in topics["left_out"]] == ["field head", "field dom", "field con"]

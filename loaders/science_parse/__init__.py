@@ -3,7 +3,8 @@
 A document is `{"name": "25.pdf", "metadata": {…}}`, as the command writes one a file or one a line, or the
 metadata alone, as the server answers. The name without `.pdf` is the `source_id`. A reference is numbered by
 its place in the list, from 0; a mention of a number beyond the list is kept and names a work of which nothing
-is known. Offsets that do not lie in their context are left out.
+is known. Of a reference, a mention or a score what is no number, where one is expected, is left out, and the
+paper is loaded.
 
 PeerRead (Kang et al. 2018) lays venues, splits and reviews around such documents:
 `<venue>/<split>/parsed_pdfs/25.pdf.json` is science-parse's; `<venue>/<split>/reviews/25.json` says the title
@@ -17,42 +18,36 @@ task `peerread_decision`, gold; silver for arXiv's sections, whose acceptance wa
 `-` where the review says nothing. They are scores of that reviewer, who is the `review_id`. A paper's scores
 are replaced as a whole, so those of the files and those of the table belong into corpora of their own.
 
-Leaves out: e-mail addresses, the PDF's producer, references' authors, venues and patterns; the text of
-reviews and comments, presentation formats, histories, dates, authors as printed.
+Leaves out, and counts: e-mail addresses, the PDF's producer, references' authors, venues and patterns; the
+text of reviews and comments, presentation formats, histories, dates, authors as printed; mentions without a
+number; scores that are no number.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_by_name
+from pinakes.loaders.left_out import leave_fields, leave_member_fields, leave_out
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.documents import find_documents, read_documents
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import parse_json_object, read_json_lines
-from pinakes.loaders.reading.rows import (
-    list_authorships,
-    list_fields,
-    list_identifiers,
-    list_scores,
-    list_sections,
-    make_label,
-)
-from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.rows import list_authorships, list_sections
 from pinakes.loaders.reading.values import (
-    take_flag,
     take_int,
     take_list,
-    take_number,
     take_object,
     take_objects,
+    take_or_leave,
     take_text,
     take_year,
 )
+from pinakes.loaders.science_parse.reviews import Place, parse_reviews, read_annotations
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_raw
 
 _PARSED: Final = frozenset({"year", "authorships", "sections", "citations"})
@@ -63,24 +58,16 @@ _COLUMNS: Final = {
     "annotations": frozenset({"review_scores"}),
 }
 """Role -> what its files say of their papers."""
-_ASPECT: Final = re.compile(
-    r"(?:RECOMMENDATION|CLARITY|ORIGINALITY|SUBSTANCE|IMPACT|APPROPRIATENESS|REPLICABILITY|REVIEWER_CONFIDENCE"
-    r"|MEANINGFUL_COMPARISON|SOUNDNESS_CORRECTNESS)(?:_[A-Z_]+)?"
+_METADATA: Final = frozenset(
+    {"title", "abstractText", "authors", "year", "sections", "references", "referenceMentions"}
 )
+_DOCUMENT: Final = frozenset({"name", "metadata"})
+_SECTION: Final = frozenset({"heading", "text"})
+_REFERENCE: Final = frozenset({"title", "year"})
+_MENTION: Final = frozenset({"referenceID", "context", "startOffset", "endOffset"})
+"""What is read of an object, by its fields; the rest is left out."""
 _SPLITS: Final = ("train", "dev", "test")
 _FOLDERS: Final = {"parsed_pdfs": "parsed", "reviews": "reviews"}
-_ANNOTATED_VENUE: Final = "iclr_2017"
-_NO_SCORE: Final = ("", "-")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What a document is (`papers` outside PeerRead's layout), and its paper's id and split."""
-
-    role: str
-    source_id: str
-    venue: str | None = None
-    split: str = "all"
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -134,6 +121,9 @@ def _parse_document(path: Path | None, raw: bytes, name: str) -> Rows:
 def parse_paper(record: Mapping[str, Any], place: Place) -> Rows:
     """What a document says; outside PeerRead's layout, its own name counts before that of its file."""
     metadata = take_object(record, "metadata") or record
+    leave_fields(record, _DOCUMENT if metadata is not record else _DOCUMENT | _METADATA)
+    if metadata is not record:
+        leave_fields(metadata, _METADATA, "metadata.")
     printed = (take_text(record, "name") or "").removesuffix(".pdf") if place.role == "papers" else ""
     source_id = printed or place.source_id
     if not source_id:
@@ -157,24 +147,37 @@ def _list_authors(metadata: Mapping[str, Any]) -> Iterator[tuple[None, str]]:
         name = take_text(author if isinstance(author, dict) else {"name": author}, "name")
         if name:
             yield None, name
+        else:
+            leave_out("authorships", "no_value")
 
 
 def _list_sections(metadata: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
-    for section in take_objects(metadata, "sections"):
+    sections = take_objects(metadata, "sections")
+    leave_member_fields(sections, _SECTION, "sections.")
+    for section in sections:
         yield take_text(section, "heading"), take_text(section, "text") or ""
 
 
 def _list_citations(source_id: str, metadata: Mapping[str, Any]) -> Rows:
+    references, mentions = (take_objects(metadata, name) for name in ("references", "referenceMentions"))
+    leave_member_fields(references, _REFERENCE, "references.")
+    leave_member_fields(mentions, _MENTION, "referenceMentions.")
     works = (
-        CitedWork(str(number), take_text(reference, "title"), take_year(reference.get("year")))
-        for number, reference in enumerate(take_objects(metadata, "references"))
+        CitedWork(
+            str(number),
+            take_text(reference, "title"),
+            take_or_leave("field references.year", take_year, reference.get("year")),
+        )
+        for number, reference in enumerate(references)
     )
     bibliography = Bibliography(source_id, works)
-    for mention in take_objects(metadata, "referenceMentions"):
-        number = take_int(mention.get("referenceID"), "referenceID")
-        if number is None:
-            raise RecordError("missing_field", "a mention without referenceID")
-        bibliography.add_mention(str(number), *_take_context(mention))
+    for mention in mentions:
+        given = mention.get("referenceID")
+        number = take_or_leave("citations", take_int, given, "referenceID")
+        if number is not None:
+            bibliography.add_mention(str(number), *_take_context(mention))
+        elif given in (None, ""):
+            leave_out("citations", "no_reference")
     return bibliography.build_rows()
 
 
@@ -185,8 +188,14 @@ def _take_context(mention: Mapping[str, Any]) -> tuple[str | None, int | None, i
         return None, None, None
     printed = str(mention["context"])
     shift = len(printed) - len(printed.lstrip())
-    start, end = (take_int(mention.get(name), name) for name in ("startOffset", "endOffset"))
-    if start is None or end is None or not shift <= start <= end <= shift + len(context):
+    start, end = (
+        take_or_leave(f"field referenceMentions.{name}", take_int, mention.get(name), name)
+        for name in ("startOffset", "endOffset")
+    )
+    if start is None or end is None:
+        return context, None, None
+    if not shift <= start <= end <= shift + len(context):
+        leave_out("field referenceMentions.startOffset", "invalid")
         return context, None, None
     return context, start - shift, end - shift
 
@@ -208,75 +217,6 @@ def locate_document(path: Path | None, name: str) -> Place:
         return Place("papers", number)
     venue, split = parts[-3:-1]
     return Place(role, f"{venue}/{number}", venue, split if split in _SPLITS else "all")
-
-
-def parse_reviews(record: Mapping[str, Any], place: Place) -> Rows:
-    """What a file of reviews says: the paper, its decision and the scores."""
-    source_id, venue = place.source_id, place.venue or ""
-    is_arxiv = venue.startswith("arxiv")
-    paper = {
-        "source_id": source_id,
-        "title": take_text(record, "title"),
-        "abstract": take_text(record, "abstract"),
-        "venue": venue,
-    }
-    number = source_id.rpartition("/")[2]
-    subjects = (take_text(record, "SUBJECTS") or "").split() if is_arxiv else []
-    return {
-        "papers": [paper],
-        "identifiers": list_identifiers(source_id, [("arxiv", number)] if is_arxiv else []),
-        "fields": list_fields(source_id, subjects, "arxiv"),
-        "review_scores": list_scores(source_id, _list_scores(take_objects(record, "reviews"))),
-        "labels": _label_decision(take_flag(record, "accepted"), place, "silver" if is_arxiv else "gold"),
-    }
-
-
-def _list_scores(reviews: list[dict[str, Any]]) -> Iterator[tuple[str, str, float]]:
-    for number, review in enumerate(reviews, start=1):
-        for name, value in review.items():
-            score = take_number(value, name) if _ASPECT.fullmatch(name) else None
-            if score is not None:
-                yield str(number), name.lower(), score
-
-
-def _label_decision(accepted: bool | None, place: Place, quality: str) -> list[dict[str, Any]]:
-    if accepted is None:
-        return []
-    label = "accept" if accepted else "reject"
-    return [make_label("peerread_decision", place.source_id, place.split, label, quality=quality)]
-
-
-def read_annotations(file: InputFile) -> Iterator[Accepted | Rejected]:
-    """The lines of the annotators' table; a paper's scores all come with the first of its lines."""
-    records = list(read_table(file, _parse_annotation, required=("id", "OTHER_KEYS")))
-    scores: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        if isinstance(record, Accepted):
-            source_id = record.rows["papers"][0]["source_id"]
-            scores.setdefault(source_id, []).extend(record.rows["review_scores"])
-    for record in records:
-        yield _collect_scores(record, scores) if isinstance(record, Accepted) else record
-
-
-def _collect_scores(record: Accepted, scores: dict[str, list[dict[str, Any]]]) -> Accepted:
-    """The record with all of its paper's scores, or with nothing where an earlier line has them."""
-    # A paper's child rows are replaced as a whole by its newer record: they have to come at once.
-    found = scores.pop(record.rows["papers"][0]["source_id"], None)
-    rows: Rows = {} if found is None else {"papers": record.rows["papers"], "review_scores": found}
-    return Accepted(record.row_number, rows, record.location, record.raw)
-
-
-def _parse_annotation(row: dict[str, str]) -> Rows:
-    number, reviewer = row["id"].strip(), row["OTHER_KEYS"].strip()
-    if not number or not reviewer:
-        raise RecordError("missing_field", "no id or no reviewer")
-    source_id = f"{_ANNOTATED_VENUE}/{number}"
-    scores = []
-    for name, value in row.items():
-        aspect = re.sub(r"[ /]+", "_", name.strip())
-        if _ASPECT.fullmatch(aspect) and value.strip() not in _NO_SCORE:
-            scores.append((reviewer, aspect.lower(), float(take_number(value, name) or 0)))
-    return {"papers": [{"source_id": source_id}], "review_scores": list_scores(source_id, scores)}
 
 
 LOADER: Final = Loader(
