@@ -1,5 +1,6 @@
-"""The commands that make pools and write them out: `sample`, `construct`, `export-pools`."""
+"""The commands that make benchmarks and pools: `new-benchmark`, `sample`, `construct`, `export-pools`."""
 
+import shlex
 from dataclasses import asdict, field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +30,28 @@ def _declare_flags() -> list[tuple[str, Any, Any]]:
 
 
 SampleFlags = make_dataclass("SampleFlags", _declare_flags(), frozen=True, slots=True)
+
+
+@app.command("new-benchmark")
+def new_benchmark(
+    corpus: Annotated[str, typer.Argument(help="A loaded corpus with queries and judgments.")],
+    name: Annotated[str | None, typer.Option(help="The benchmark's name. Default: the corpus's.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Whose judgments count. Default: test, or the only one.")
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="The folder of benchmarks.")] = Path("benchmarks"),
+    *,
+    common: CommonOptions,
+) -> None:
+    """Write the folder of a benchmark that ranks a corpus for its judged queries."""
+    from pinakes.sample.new_benchmark import make_benchmark
+
+    with common.connect() as database:
+        made = make_benchmark(database, corpus, folder, name, split)
+    common.print_records([asdict(made)])
+    then = [f"pinakes {what} {made.benchmark} --system bm25" for what in ("index", "run")]
+    then.append(f"pinakes evaluate {made.benchmark}")
+    common.say(f"export PINAKES_BENCHMARKS={shlex.quote(str(folder.absolute()))}; then: {'; '.join(then)}")
 
 
 @app.command()

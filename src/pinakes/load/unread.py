@@ -6,7 +6,7 @@ anything are not read because of their names; the loaders tell the rest.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -80,12 +80,24 @@ def find_handed_in(source: Path | None, files: Sequence[InputFile]) -> FoundFile
     for file in files:
         read.setdefault(file.name, set()).update(_list_read(folder, file))
     all_read = set().union(*read.values())
-    told = {one.name: one for file in files for one in file.unread if one.name not in all_read}
+    handed_in = dict(_list_handed_in(folder, files))
+    told = {one.name: one for one in _list_told(folder, files, handed_in) if one.name not in all_read}
     plain = {strip_compression(name): name for name in sorted(all_read)}
-    for name, size in _list_handed_in(folder, files):
-        if name not in all_read and name not in told:
-            told[name] = UnreadFile(name, *_explain(name, size, plain))
+    for name in handed_in.keys() - all_read:
+        found = UnreadFile(name, *_explain(name, handed_in[name], plain))
+        if name not in told or found.reason in ("hidden", "empty"):
+            told[name] = found
     return FoundFiles(read, [told[name] for name in sorted(told)])
+
+
+def _list_told(
+    folder: Path | None, files: Iterable[InputFile], handed_in: Collection[str]
+) -> Iterator[UnreadFile]:
+    """What `find_files` says of files that are not read; an entry may be named as its archive names it."""
+    for file in files:
+        for one in file.unread:
+            entry = "" if file.path is None else f"{_name(folder, file.path)}/{_clean(one.name)}"
+            yield replace(one, name=entry) if entry in handed_in and one.name not in handed_in else one
 
 
 def _list_read(folder: Path | None, file: InputFile) -> Iterator[str]:

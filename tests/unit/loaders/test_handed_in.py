@@ -97,8 +97,7 @@ def test_an_archive_with_unrelated_files_loads_what_is_there_and_names_them(
         unread={one.removeprefix(prefix): reason for one, reason in found.unread.items()},
     )
     was_unread = {one.removeprefix(prefix): reason for one, reason in before.unread.items()}
-    by_name = "" if name.startswith("trec") else name  # of an archive it takes the entries with documents
-    _check(by_name, replace(before, unread=was_unread), plain, list_all_files(folder))
+    _check(name, replace(before, unread=was_unread), plain, list_all_files(folder))
 
 
 @pytest.mark.parametrize("name", sorted({*FOLDERS} - {*ARCHIVES}))
@@ -168,3 +167,12 @@ def _check_law(request: LoadRequest, folder: Path, suffix: str | None) -> None:
     named = {one.removeprefix(prefix) for one in found.read | found.unread.keys()}
     assert {one for one in named if one in handed_in} == handed_in - opened
     assert not found.read & found.unread.keys()
+
+
+def test_a_list_of_a_packed_collection_that_is_a_copy_is_named_once(tmp_path: Path) -> None:
+    folder = copy_folder(SOURCES["smart"], tmp_path)
+    (lists,) = [path for path in folder.iterdir() if "qrel" in path.name.lower() or path.suffix == ".REL"]
+    (folder / f"{lists.name}.OLD").write_bytes(lists.read_bytes())
+    path = pack_folder(folder, ".zip")
+    unread = hand_in(replace(SOURCES["smart"], source=path)).unread
+    assert [name for name in unread if lists.name in name] == [f"{path.name}/{lists.name}.OLD"]
