@@ -38,7 +38,7 @@ READING = (
     ("reproduce", "csfcube"),
     ("agreement", "csfcube"),
     ("use-corpus", "synthetic", "toy"),
-    ("export-run", "scifact", "out", "--run", "1"),
+    ("export", "run", "1", "out"),
     ("export-pools", "mdcr", "out"),
     ("export", "summaries", "out.jsonl", "--corpus", "toy"),
     ("derive", "neighbours", "--corpus", "toy"),

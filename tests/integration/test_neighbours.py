@@ -262,7 +262,7 @@ def test_codes_are_taken_once_in_the_order_of_the_table() -> None:
     assert len(CODES) == 32
 
 
-BAD = {
+BAD: dict[str, dict[str, Any]] = {
     "one_sentence": {"title": "A model", "abstract": "We train one model"},
     "no_title": {"abstract": "We train a model. It is robust. It works."},
     "no_noun": {"title": "Then", "abstract": "It is. They are. We were."},
@@ -275,7 +275,7 @@ BAD = {
         "abstract": "引用グラフを学習する。モデルは頑健である。我々は三つの課題で評価する。",
     },
     "numbers": {"title": "42", "abstract": "1 2 3. 4 5 6. 7 8 9."},
-    "blank": {"title": "  ", "abstract": "\n"},
+    "blank": {"title": "  ", "abstract": "\n", "sections": [{"section_number": 1, "text": "A text."}]},
     "signs": {"title": "?!", "abstract": "... --- '' \" `` ) ("},
     "joined": {"title": "👩‍🔬 ɡʀᴀᴘʜ ﬁne", "abstract": "İstanbul ß ŉ. e\u0301tude ǰ. \U0001d50a𝔯."},
 }
@@ -344,7 +344,7 @@ def test_the_command_says_what_there_is(
     assert said.out.count("T_ARot") == 1
     assert "need no vector of their own" in said.out
     for arguments, message in {
-        ("--codes", ""): "--codes names no code",
+        ("--codes", ""): "--codes is empty; give it a value",
         ("--codes", "X"): "unknown code 'X'; known: TDelADJ_A, ",
         ("--codes", "m:f"): "no function",
         ("--jobs", "0"): "--jobs is 0; expected a whole number from 1.",

@@ -140,7 +140,7 @@ def format_group(subset: str) -> str:
 def shorten(text: str, characters: int = 80) -> str:
     """The text on one line, cut behind so many characters.
 
-    >>> shorten("a\nlong  text", 6)
+    >>> shorten("a long  text", 6)
     'a lon…'
     """
     line = " ".join(text.split())

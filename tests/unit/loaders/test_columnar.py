@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pinakes.errors import InputError, LoadError
@@ -209,6 +209,7 @@ def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.Monke
     @settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
     @given(data=_lines(name), block_bytes=st.sampled_from([1, 50, 400, 1 << 20]), first_row=st.integers(1, 4))
     def check(data: bytes, block_bytes: int, first_row: int) -> None:
+        assume(not data.lstrip().startswith(b"["))  # an array is read member by member
         fast, exact = _read_both(name, data, block_bytes, first_row)
         assert fast == exact
 
