@@ -94,7 +94,9 @@ def load(
     common.warn_of_missing_folders()
     if source is None and loader in LOADERS and loader not in ("synthetic", "ir-datasets"):
         raise InputError(f"the loader {loader} needs a source: `pinakes load {loader} FILE_OR_FOLDER`.")
-    choose_loader(request)  # before a database is made for nothing
+    chosen = choose_loader(request)  # before a database is made for nothing
+    if source is not None and not source.exists():
+        chosen.find_files(source, request.options)  # which says what it expects, or knows a pattern of names
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())

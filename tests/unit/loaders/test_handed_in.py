@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pinakes.errors import InputError, PinakesError
 from pinakes.load.load import LoadRequest
 from pinakes.loaders.registry import LOADERS
+from tests.long import long
 from tests.sources import SOURCES, HandedIn, copy_folder, hand_in, list_all_files, pack_folder
 from tests.writing import write_files
 
@@ -79,7 +80,7 @@ def test_a_folder_with_unrelated_files_loads_what_is_there_and_names_the_rest(
     _check(name, before, hand_in(request), list_all_files(folder))
 
 
-@pytest.mark.parametrize("suffix", [".zip", ".tar.gz"])
+@pytest.mark.parametrize("suffix", [long(".zip"), ".tar.gz"])
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_an_archive_with_unrelated_files_loads_what_is_there_and_names_them(
     tmp_path: Path, name: str, suffix: str
@@ -125,7 +126,7 @@ def test_every_loader_is_handed_a_folder() -> None:
 
 
 @pytest.mark.parametrize("name", sorted({SOURCES[name].loader: name for name in FOLDERS}.values()))
-@settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_file_is_passed_over_in_silence(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
