@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import settings
 
 from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
@@ -17,6 +18,11 @@ from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server
 
 _NUMBERS = count(1)
+
+# The same examples on every machine; `pytest --hypothesis-profile=random` draws new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("random", deadline=None)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")

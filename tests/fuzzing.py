@@ -82,7 +82,7 @@ def check_damage(
     assert accepted > 0, "a loader that refuses everything loses nothing either"
     read_of_damaged = 0
 
-    @settings(max_examples=50, deadline=None, derandomize=True)
+    @settings(max_examples=50)
     @given(data=mutations(whole))
     def check(data: bytes) -> None:
         nonlocal read_of_damaged

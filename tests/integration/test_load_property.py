@@ -48,7 +48,7 @@ def scratch() -> Iterator[Database]:
         yield database
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(lines=st.lists(GOOD | BAD, max_size=10), chunk_rows=st.integers(2, 5))
 def test_every_record_is_loaded_or_in_rejected_rows(
     scratch: Database, lines: list[bytes], chunk_rows: int

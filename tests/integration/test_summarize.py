@@ -151,7 +151,7 @@ def test_other_encodings_are_named(file: Path) -> None:
         decode_text(b"00", "a.txt", "hex")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), st.text(min_size=1))
 def test_any_text_is_read_or_refused(text: str, query: str) -> None:
     document = Document("a", None, (Sentence(1, 0, 1, None, text),))

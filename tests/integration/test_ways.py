@@ -101,7 +101,10 @@ def try_to(write: Callable[[], object]) -> str | None:
     return None
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(world=draw_worlds())
 def test_runs_qrels_and_corpora_come_back_as_they_went_out(
     both_databases: tuple[Database, Database], world: dict[str, Any]

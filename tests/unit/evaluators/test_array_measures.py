@@ -111,7 +111,7 @@ def test_relevant_papers_are_counted_for_every_judged_query(world: tuple[Any, An
 
 
 @given(WORLDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_scores_are_the_bits_of_trec_evals_code(world: tuple[Any, Any]) -> None:
     judged, scored = world
     rankings = make_rankings(scored)
@@ -132,7 +132,7 @@ def test_long_rankings_give_the_bits_of_trec_evals_code() -> None:
 
 
 @given(WORLDS, st.integers(1, 40), st.integers(1, 3), st.randoms())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_neither_blocks_nor_the_order_of_rows_change_a_digit(
     world: tuple[Any, Any], rows: int, queries: int, shuffler: Any
 ) -> None:

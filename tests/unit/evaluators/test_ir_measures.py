@@ -72,7 +72,7 @@ def has_pairs(judged: Mapping[str, Mapping[str, int]], scores: Any) -> bool:
 
 
 @given(WORLDS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_values_are_those_of_ir_measures_own_code(world: World) -> None:
     judged, scores = world
     names = [name for name in IN_PYTHON if has_pairs(judged, scores) or not name.startswith("Accuracy")]

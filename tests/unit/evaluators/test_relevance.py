@@ -24,7 +24,7 @@ def columns(groups: list[Group]) -> tuple[np.ndarray, np.ndarray, np.ndarray, in
 
 
 @given(GROUPS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_each_group_is_scored_as_scikit_learn_scores_it(groups: list[Group]) -> None:
     thresholds = find_thresholds(*columns(groups))
     precisions, areas = average_precisions(thresholds), roc_areas(thresholds)

@@ -104,7 +104,7 @@ def test_no_pool_gives_no_ranking() -> None:
 
 
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 60), min_size=1, max_size=6), st.integers(1, 70))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_chain_of_any_pools_equals_the_pools_alone(seed: int, sizes: list[int], k: int) -> None:
     random = np.random.default_rng(seed)
     documents = random.integers(-1, 2, (60, 3)).astype(np.float32)

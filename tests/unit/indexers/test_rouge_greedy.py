@@ -51,7 +51,7 @@ def test_picks_and_scores_are_those_of_the_loop_over_small_texts(pieces: list[st
         st.sampled_from(["", " "]),
     )
 
-    @settings(max_examples=25, deadline=None)
+    @settings(max_examples=25)
     @given(texts, texts, st.lists(texts, max_size=6), st.none() | texts)
     def check(query: str, more: str, sentences: list[str], cited: str | None) -> None:
         for variant in VARIANTS:

@@ -63,7 +63,7 @@ def test_tokens_are_stemmed_above_three_characters_or_not_at_all() -> None:
     assert find_semantics("rouge").tokens(text) == ["The", "models'", "rankings,", "2-fold"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=25),
     st.lists(st.sampled_from(PIECES), max_size=25),

@@ -261,7 +261,7 @@ def test_a_term_that_one_document_has_too_often_is_refused() -> None:
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=80, unique=True), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_best_keys_are_moved_to_the_front(values: list[int], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(values)))
     keys = np.array(values, dtype=np.int64)
@@ -271,7 +271,7 @@ def test_the_best_keys_are_moved_to_the_front(values: list[int], data: st.DataOb
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @pytest.mark.parametrize("name", ["english", "lucene"])
 def test_a_text_run_by_run_gives_the_terms_of_the_whole_text(name: str, text: str) -> None:
     text = text.encode("utf-8", "replace").decode()

@@ -55,7 +55,7 @@ def test_blocks_have_the_terms_of_the_analyser_text_by_text(name: str, block_row
 
 
 @given(st.lists(st.text(max_size=40) | st.none(), max_size=12), st.integers(1, 5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_texts_are_read_as_the_analyser_reads_them(texts: list[str | None], block_rows: int) -> None:
     assert read_in_blocks(texts, "english", block_rows) == read_one_by_one(texts, "english")
 

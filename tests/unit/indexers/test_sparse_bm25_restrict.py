@@ -132,7 +132,7 @@ def test_the_largest_frequency_and_a_full_block_are_kept(tmp_path: Path) -> None
     st.lists(st.lists(st.sampled_from(TERMS), max_size=6), min_size=1, max_size=20),
     st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_small_collection_cut_to_any_pool_equals_the_pool_alone(
     tmp_path_factory: pytest.TempPathFactory, documents: list[list[str]], data: st.DataObject
 ) -> None:

@@ -305,7 +305,7 @@ def test_a_tar_with_a_damaged_header_is_no_shorter_archive(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("suffix", [".tar.gz", ".tar.xz", ".zip"])
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damage_raises_or_leaves_the_content_whole(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, data: st.DataObject
@@ -320,7 +320,7 @@ def test_damage_raises_or_leaves_the_content_whole(
     assert list(found.values()) == list(contents.values())
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_damaged_plain_tar_raises_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -228,7 +228,7 @@ def test_of_a_damaged_archive_nothing_is_lost(tmp_path: Path) -> None:
     check_damage("beir", path, _zip_folder(path), (11, 11, 0))
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(data=mutations((DATA / "beir" / "corpus.jsonl").read_bytes()))
 def test_of_a_damaged_corpus_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = write_beir(tmp_path_factory.mktemp("damaged"), [])

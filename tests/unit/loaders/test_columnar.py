@@ -206,7 +206,7 @@ def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(columnar, "_read_plain", count)
 
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True)
+    @settings(max_examples=EXAMPLES)
     @given(data=_lines(name), block_bytes=st.sampled_from([1, 50, 400, 1 << 20]), first_row=st.integers(1, 4))
     def check(data: bytes, block_bytes: int, first_row: int) -> None:
         assume(not data.lstrip().startswith(b"["))  # an array is read member by member

@@ -108,7 +108,7 @@ def test_a_small_stream_may_grow_as_it_likes(suffix: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damage_raises_or_leaves_the_content_whole(suffix: str, data: st.DataObject) -> None:
     damaged = data.draw(mutations(COMPRESS[suffix](LINES)))

@@ -126,7 +126,7 @@ def test_every_loader_is_handed_a_folder() -> None:
 
 
 @pytest.mark.parametrize("name", sorted({SOURCES[name].loader: name for name in FOLDERS}.values()))
-@settings(max_examples=2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_file_is_passed_over_in_silence(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

@@ -111,7 +111,7 @@ def test_a_member_that_is_too_large_is_rejected_with_its_beginning(
         assert members == [("[0]", "0", 1), ("[1]", "too_large", shown), ("[2]", "2", 3)]
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers(-9, 9) | st.text('ab,[]{}"\\é', max_size=8),
@@ -130,7 +130,7 @@ def test_any_json_is_cut_as_a_whole_parse_would(
     assert [(key, member) for _, key, member in members] == [(str(key), member) for key, member in pairs]
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(data=mutations(orjson.dumps([{"id": n, "t": f'T "{n}"', "l": [[n], {"x": "]"}]} for n in range(12)])))
 def test_a_damaged_array_gives_a_rejected_record_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

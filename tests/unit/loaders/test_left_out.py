@@ -21,8 +21,6 @@ from tests.writing import write_file, write_lines
 
 EXAMPLES = settings(
     max_examples=40,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -763,8 +763,6 @@ def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
 
 _SETTINGS = settings(
     max_examples=50,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 _CSV = b'key,title,authors,year\n1,"A, ""b""","x; y",2019\n2,"two\nlines",,\n3,c,z,1999\n'

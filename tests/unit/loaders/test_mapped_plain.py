@@ -55,8 +55,6 @@ _RECORDS = st.lists(
 )
 _SETTINGS = settings(
     max_examples=15,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

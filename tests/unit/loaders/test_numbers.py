@@ -42,7 +42,7 @@ READERS: list[Callable[[object], object]] = [
 
 
 @pytest.mark.parametrize("take", READERS)
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(value=NUMBERS)
 def test_a_number_is_taken_or_its_record_rejected(take: Callable[[object], object], value: object) -> None:
     taken = take_or_leave("fields", take, value)  # which raises what is no RecordError

@@ -235,8 +235,6 @@ def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
 
 _SETTINGS = settings(
     max_examples=50,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

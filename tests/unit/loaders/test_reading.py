@@ -209,7 +209,7 @@ def test_a_line_that_is_no_json_object_is_rejected_and_the_next_one_read(
     assert second == Accepted(2, {"papers": [{"a": 1}]}, "line 2", b'{"a": 1}', len(line) + 1)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50)
 @given(data=mutations(b"".join(b'{"_id": "%d", "title": "T %d"}\n' % (n, n) for n in range(20))))
 def test_every_line_of_a_damaged_file_is_accepted_or_rejected(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

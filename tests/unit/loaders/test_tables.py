@@ -164,7 +164,7 @@ def test_the_rows_before_a_break_come_first(tmp_path: Path, quoted: bool) -> Non
 TABLE = b'id,t\n1,"a, b"\n2,c\n3,"d\ne"\n4,"f ""g"""\n'
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(data=mutations(TABLE), quoted=st.booleans())
 def test_no_line_of_a_damaged_table_is_lost(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, quoted: bool

@@ -138,7 +138,7 @@ def test_a_file_that_is_cut_short_or_missing_raises(tmp_path: Path) -> None:
         list(read_elements(InputFile(tmp_path / "none.xml", "none.xml", "papers"), "p", _keep))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(data=mutations(b"<?xml version='1.0'?>\n<set>" + b"<p id='1'>text <i>x</i></p>" * 8 + b"</set>"))
 def test_a_damaged_document_gives_records_without_a_gap(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -90,7 +90,7 @@ def test_no_positive_at_all_is_an_error() -> None:
         draw_positives(np.zeros((5, 2), dtype=np.bool_), 1, 1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 99), st.integers(30, 200), st.integers(1, 5), st.integers(3, 15), st.integers(1, 30))
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_folds_are_the_published_draws(seed: int, rows: int, kinds: int, size: int, iterations: int) -> None:

@@ -46,13 +46,13 @@ def test_tokens_are_those_of_nltk(text: str) -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("ab A.,'\"`-()[]$%!?sStT1\n\t\xa0“”’é中…"), max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_tokens_are_those_of_nltk_in_any_text(text: str) -> None:
     assert tokenise(text) == NLTKWordTokenizer().tokenize(text)
 
 
 @given(st.text(max_size=40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_tokens_and_sentences_hold_all_that_is_no_white_space(text: str) -> None:
     found = analyse_text(text)
     assert "".join(found.words) == "".join(text.split())

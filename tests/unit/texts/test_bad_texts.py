@@ -53,7 +53,7 @@ def test_every_code_gives_a_variant_or_a_reason(text: str, published: bool, word
 
 
 @given(text=st.text(max_size=60))
-@given_settings(max_examples=150, deadline=None)
+@given_settings(max_examples=150)
 def test_deletions_leave_what_they_do_not_name(wordnet: Path, text: str) -> None:
     paper = find_analyser().analyse(None, text)
     settings = Settings(1, "any", antonyms=find_antonyms(wordnet), top_phrases=frozenset())
@@ -65,7 +65,7 @@ def test_deletions_leave_what_they_do_not_name(wordnet: Path, text: str) -> None
 
 
 @given(text=st.text(max_size=60))
-@given_settings(max_examples=150, deadline=None)
+@given_settings(max_examples=150)
 def test_orders_of_sentences_and_white_space_lose_nothing(wordnet: Path, text: str) -> None:
     paper = find_analyser().analyse(None, text)
     codes = ["T_ARot", "T_AShuff", "T_ASortAsc", "T_ASortDesc", "T_A_WS"]
