@@ -1,5 +1,7 @@
 """Sessions: bulk rows in and out are the same on both databases; what is staged goes with its transaction."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -8,7 +10,8 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from pinakes.database import Database, connect
+from pinakes.database import Database, Session, connect
+from pinakes.database.core import RawResult
 from pinakes.errors import InputError
 from pinakes.schema import vectors_table
 
@@ -80,6 +83,36 @@ def test_a_stream_comes_in_parts_and_leaves_the_session_usable(database: Databas
         assert [n for part in parts for n in part["large"].to_pylist()] == list(range(10, 5_000))
         assert session.execute("DELETE FROM all_types WHERE large < 4000") == 4_000
         assert session.scalar("SELECT COUNT(*) FROM all_types") == 1_000
+
+
+@pytest.mark.parametrize("way", ["stream", "query", "query_arrow"])
+def test_an_error_amid_a_result_keeps_the_connection(database: Database, way: str) -> None:
+    thrown_away: list[object] = []
+    sa.event.listen(database.engine, "invalidate", lambda *_: thrown_away.append(_))
+    text = "SELECT * FROM (VALUES (1), (2), (3)) AS t (n)"
+    kept: list[object] = []  # as a traceback does
+    for transaction in (database.read, database.begin, database.rehearse):
+        with suppress(InputError), transaction() as opened, opened_session(opened) as session:
+            if way == "stream":
+                parts = session.stream(text, rows=1)
+            else:
+                result = session.query(text) if way == "query" else session.query_arrow(text, rows=1)
+                parts = result.rows if isinstance(result, RawResult) else result.parts
+            next(parts)
+            kept.append(parts)
+            raise InputError("amid")
+        assert thrown_away == []  # else DuckDB's next connection would wait for the result for ever
+        with database.read() as session:
+            assert session.scalar(text) == 1
+
+
+@contextmanager
+def opened_session(opened: Session | Database) -> Iterator[Session]:
+    if isinstance(opened, Session):
+        yield opened
+    else:
+        with opened.begin() as session:
+            yield session
 
 
 def test_sums_and_means_are_floats_on_both(database: Database) -> None:

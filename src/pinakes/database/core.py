@@ -1,6 +1,6 @@
 """`Database` and `Session`: transactions, staging and Arrow results, the same for both databases."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ class RawResult:
     """The columns of a user's own query and its rows, as they come."""
 
     columns: list[str]
-    rows: Iterator[tuple[Any, ...]]
+    rows: Generator[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +27,7 @@ class ArrowResult:
     """The columns of a query and its rows in Arrow tables, as they come."""
 
     schema: pa.Schema
-    parts: Iterator[pa.Table]
+    parts: Generator[pa.Table]
 
 
 class Backend(Protocol):
@@ -55,7 +55,7 @@ class Backend(Protocol):
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The whole result of a query as an Arrow table."""
 
-    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
+    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
@@ -71,6 +71,17 @@ class Session:
     def __init__(self, connection: sa.Connection, backend: Backend) -> None:
         self.connection = connection
         self.backend = backend
+        self._results: list[Generator[Any]] = []
+
+    def close_results(self) -> None:
+        """Let go of every result that was not read to its end, as after an error in its middle.
+
+        DuckDB cannot end a transaction that has an open result: its connection would be thrown away, and
+        the next one to the same file would wait for the result for ever.
+        """
+        for result in self._results:
+            result.close()
+        self._results.clear()
 
     def execute(self, statement: Statement, parameters: Parameters | None = None) -> int:
         """Run a statement that gives no rows; the number of rows that it changed, -1 if unknown."""
@@ -110,7 +121,10 @@ class Session:
         Until the iterator is exhausted the session must not be used for anything else.
         """
         with translated():
-            yield from self.backend.stream(self.connection, _bound(statement, parameters), rows)
+            parts = self.backend.stream(self.connection, _bound(statement, parameters), rows)
+            self._results.append(parts)
+            yield from parts
+            self._results.remove(parts)
 
     def stream_rows(
         self, statement: Statement, parameters: Parameters | None = None, *, rows: int = 50_000
@@ -122,12 +136,16 @@ class Session:
     def query(self, text: str) -> RawResult:
         """The result of a user's own query, word for word."""
         with translated():
-            return self.backend.query(self.connection, text)
+            result = self.backend.query(self.connection, text)
+        self._results.append(result.rows)
+        return result
 
     def query_arrow(self, text: str, *, rows: int = 50_000) -> ArrowResult:
         """The result of a user's own query, word for word, in Arrow tables, in constant memory."""
         with translated():
-            return self.backend.query_arrow(self.connection, text, rows)
+            result = self.backend.query_arrow(self.connection, text, rows)
+        self._results.append(result.parts)
+        return result
 
     @contextmanager
     def staged(self, tables: Mapping[str, pa.Table]) -> Iterator[None]:
@@ -180,22 +198,33 @@ class Database:
         """A transaction that writes: committed at the end, rolled back on any error. One at a time."""
         with translated(), self.engine.begin() as connection:
             self.backend.prepare_write(connection)
-            yield Session(connection, self.backend)
+            with self._open(connection) as session:
+                yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that is rolled back at the end: a snapshot to read from."""
         with translated(), self.engine.connect() as connection:
             self.backend.prepare_read(connection)
-            yield Session(connection, self.backend)
+            with self._open(connection) as session:
+                yield session
 
     @contextmanager
     def rehearse(self) -> Iterator["Database"]:
         """This database with all its transactions made one, which is rolled back at the end."""
         with translated(), self.engine.connect() as connection:
             self.backend.prepare_write(connection)
-            yield _Rehearsal(self, Session(connection, self.backend))
+            with self._open(connection) as session:
+                yield _Rehearsal(self, session)
             connection.rollback()
+
+    @contextmanager
+    def _open(self, connection: sa.Connection) -> Iterator[Session]:
+        session = Session(connection, self.backend)
+        try:
+            yield session
+        finally:
+            session.close_results()
 
     def close(self) -> None:
         """Give the connections back; on DuckDB, release the file."""

@@ -1,6 +1,6 @@
 """What only DuckDB says: Arrow tables are registered and results are fetched as Arrow."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -45,10 +45,10 @@ class DuckdbBackend:
         """The result through DuckDB's own Arrow export."""
         return _unify_types(_relation(connection, statement).to_arrow_table())
 
-    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
+    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result through DuckDB's record batch reader."""
-        for batch in _relation(connection, statement).to_arrow_reader(rows):
-            yield _unify_types(pa.Table.from_batches([batch]))
+        with _relation(connection, statement).to_arrow_reader(rows) as reader:
+            yield from _tables(reader)
 
     def query(self, connection: sa.Connection, text: str) -> RawResult:
         """The result of the text through DuckDB's cursor."""
@@ -64,10 +64,10 @@ class DuckdbBackend:
         with _refusing(cursor, text):
             relation = cursor.sql(text)
             if relation is None:  # a statement that gives no rows
-                return ArrowResult(pa.schema([]), iter(()))
+                return ArrowResult(pa.schema([]), _tables(()))
             reader = relation.to_arrow_reader(rows)
         schema = _unify_types(reader.schema.empty_table()).schema
-        return ArrowResult(schema, (_unify_types(pa.Table.from_batches([batch])) for batch in reader))
+        return ArrowResult(schema, _tables(reader))
 
 
 @contextmanager
@@ -82,9 +82,14 @@ def _refusing(cursor: Any, text: str) -> Iterator[None]:
         raise InputError(f"DuckDB refuses the query: {error}") from error
 
 
-def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+def _rows(cursor: Any) -> Generator[tuple[Any, ...]]:
     while part := cursor.fetchmany(1_000):
         yield from part
+
+
+def _tables(batches: Iterable[pa.RecordBatch]) -> Generator[pa.Table]:
+    for batch in batches:
+        yield _unify_types(pa.Table.from_batches([batch]))
 
 
 def _raw(connection: sa.Connection) -> Any:

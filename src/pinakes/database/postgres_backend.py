@@ -1,7 +1,7 @@
 """What only Postgres says: temporary tables filled by binary COPY, server-side cursors, one writer's lock."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -71,7 +71,7 @@ class PostgresBackend:
         rows: Sequence[Any] = result.all()
         return _arrow_table(names, types, rows)
 
-    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Iterator[pa.Table]:
+    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result through a server-side cursor."""
         # The options are the statement's: on the connection they would stay for all that follows.
         options = {"stream_results": True, "max_row_buffer": rows}
@@ -119,7 +119,7 @@ def _execute(connection: sa.Connection, text: str) -> Any:
     return cursor
 
 
-def _stream(cursor: Any, names: list[str], types: list[pa.DataType | None], rows: int) -> Iterator[pa.Table]:
+def _stream(cursor: Any, names: list[str], types: list[pa.DataType | None], rows: int) -> Generator[pa.Table]:
     with cursor:
         while part := cursor.fetchmany(rows):
             yield _arrow_table(names, types, part)
@@ -138,7 +138,7 @@ def _bare_type(name: str) -> str:
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
 
 
-def _rows(cursor: Any) -> Iterator[tuple[Any, ...]]:
+def _rows(cursor: Any) -> Generator[tuple[Any, ...]]:
     with cursor:
         yield from cursor
 

@@ -1,6 +1,6 @@
 """A user's own questions to the database, which can change nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -55,7 +55,7 @@ def number_repeated(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def _explain_refusal(rows: Iterator[_Part]) -> Iterator[_Part]:
+def _explain_refusal(rows: Iterator[_Part]) -> Generator[_Part]:
     try:
         yield from rows
     except driver_errors() as error:
