@@ -18,7 +18,7 @@ def use_python_types(rows: _Rows) -> _Rows:
     A slice that has lists is judged by the lists of the whole, so take rows out (`take`) to judge them alone.
 
     Raises:
-        pa.ArrowInvalid: (a ValueError) a time has a fraction of a microsecond, or stands in a list view.
+        pa.ArrowInvalid: (a ValueError) a time has a fraction of a microsecond, or is in a list view.
 
     >>> rows = pa.table({"time": pa.array([1_000], pa.timestamp("ns"))})
     >>> use_python_types(rows).to_pylist()

@@ -1,4 +1,4 @@
-"""Runs, corpora and benchmarks taken out with all that hangs on them, and what nothing refers to."""
+"""Runs, corpora and benchmarks removed with all that refers to them, and what nothing refers to."""
 
 import io
 import sys

@@ -44,7 +44,7 @@ class Corrections:
     Attributes:
         lacking: rows by file and table, before anything was removed.
         command: what would remove them; empty where they were removed, or there are none.
-        removed: table -> rows that were removed, with those that hung on them.
+        removed: table -> rows that were removed, with those that referred to them.
         cleared: table -> rows that named a removed row and name none now.
         kept: file -> why its older version's rows stay although they were to be removed.
         runs: runs that rank papers which were removed.

@@ -1,1 +1,1 @@
-"""What is taken out: runs, corpora, benchmarks with all that hangs on them, and what nothing refers to."""
+"""What is removed: runs, corpora, benchmarks with all that refers to them, and what nothing refers to."""

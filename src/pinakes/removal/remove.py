@@ -1,6 +1,6 @@
-"""Runs, corpora and benchmarks taken out with all that hangs on them: each in one transaction.
+"""Runs, corpora and benchmarks removed with all that refers to them: each in one transaction.
 
-What hangs on what is read from the references of the tables (`schema/removal.py`); here stands what those do
+What refers to what is read from the references of the tables (`schema/removal.py`); here is what those do
 not say: which runs ranked a corpus's papers, and what names a corpus or a benchmark by its name alone.
 """
 

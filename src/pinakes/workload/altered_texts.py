@@ -1,6 +1,6 @@
 """What the task of self-retrieval asks: papers, their titles alone, and altered texts of them, by code.
 
-Every form is read with the same text template: an altered text stands in the place of title and abstract.
+Every form is read with the same text template: an altered text replaces title and abstract.
 """
 
 from collections.abc import Mapping

@@ -40,7 +40,7 @@ def corrections_table(corrections: Corrections) -> Table | None:
         notes.append(f"They stay in force; `{corrections.command}` removes them.")
     if corrections.removed:
         gone = ", ".join(f"{count:,} {name}" for name, count in corrections.removed.items())
-        notes.append(f"Removed, with what hung on them: {gone}.")
+        notes.append(f"Removed, with the rows that referred to them: {gone}.")
     if corrections.cleared:
         cleared = ", ".join(f"{count:,} {name}" for name, count in corrections.cleared.items())
         notes.append(f"Named a removed paper and name none now: {cleared}.")
