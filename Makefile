@@ -10,7 +10,7 @@ DEMO ?= pinakes-demo
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-long check lint types imports wheel bench docs clean
+.PHONY: demo test test-long fuzz check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -27,6 +27,10 @@ test: $(STAMP)
 
 test-long: $(STAMP)
 	$(PYTEST) -m "long or not long"
+
+# Mutated input for every loader; what one goes wrong on is kept in tests/data/finds, which `make test` reads.
+fuzz: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 check: lint types imports wheel
 

@@ -14,8 +14,11 @@ from pinakes.loaders.reading.rows import normalise_title
 MISSING: Final = "the record holds nothing for it"
 """What `required` raises where a value is missing."""
 
-DATA_ERRORS: Final = (duckdb.DataError, duckdb.InvalidInputException)
-"""What DuckDB raises where a record holds a value that an expression cannot take."""
+DATA_ERRORS: Final = (duckdb.DataError, duckdb.InvalidInputException, UnicodeDecodeError)
+"""What DuckDB raises where a record holds a value that an expression cannot take.
+
+The last where its message quotes a part of the value, cut in the middle of a character.
+"""
 
 _SETTINGS: Final[dict[str, str | bool | int | float | list[str]]] = {
     "python_enable_replacements": False,
@@ -116,5 +119,8 @@ def explain_error(error: Exception) -> str:
     >>> explain_error(duckdb.BinderException("Binder Error: no such column\\n\\nLINE 1: SELECT x\\n  ^"))
     'no such column'
     """
-    message = re.sub(r"^[A-Z][\w -]*Error: ", "", str(error).split("\n\nLINE ")[0])
+    told = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        told = error.object.decode("utf-8", "replace")
+    message = re.sub(r"^[A-Z][\w -]*Error: ", "", told.split("\n\nLINE ")[0])
     return " ".join(message.split()).rstrip(".")[:400]

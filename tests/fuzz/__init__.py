@@ -1,0 +1,1 @@
+"""Loaders read damaged sources without end: `make fuzz MINUTES=10`."""
