@@ -9,15 +9,22 @@ import sqlalchemy as sa
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """A server, and what makes and drops databases on it."""
+    """A server, and what makes and drops databases on it.
+
+    Attributes:
+        copies_files: whether a copy of a database is one of its files, which without fsync takes a fifth of
+            the time of the other way.
+    """
 
     url: sa.URL
     engine: sa.Engine
+    copies_files: bool
 
     @contextmanager
     def create(self, name: str, template: str | None = None) -> Iterator[str]:
         """The URL of a new database, empty or a copy of another; dropped at the end."""
-        copied = f' TEMPLATE "{template}"' if template else ""
+        strategy = " STRATEGY file_copy" if self.copies_files else ""
+        copied = f' TEMPLATE "{template}"{strategy}' if template else ""
         with self.engine.connect() as connection:
             connection.execute(sa.text(f'CREATE DATABASE "{name}"{copied}'))
         try:
@@ -38,6 +45,6 @@ def open_server(url: str, settings: Mapping[str, str]) -> Iterator[PostgresServe
                 connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = {value}"))
             connection.execute(sa.text("SELECT pg_reload_conf()"))
     try:
-        yield PostgresServer(server, engine)
+        yield PostgresServer(server, engine, copies_files=bool(settings))
     finally:
         engine.dispose()
