@@ -92,7 +92,8 @@ def _parse_note(papers: set[str], replies: Mapping[str, Reviews], note: dict[str
     reviews = Reviews(list(found.scores), found.decision, found.recommendation)
     seen = {review_id for review_id, _, _ in reviews.scores}
     for reply in _list_replies(note):
-        if reply.get("id") not in seen:
+        reply_id = reply.get("id")
+        if not isinstance(reply_id, str) or reply_id not in seen:
             _add_reply(reviews, reply)
     invitations = _list_invitations(note)
     leave_fields(content, _CONTENT, "content.")
