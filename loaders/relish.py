@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -24,6 +25,7 @@ _GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}
 
 def _parse_paper(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "PMID")
+    leave_fields(row, {"PMID", "title", "abstract", "year", "venue"})
     identifiers = list_identifiers(source_id, [("pubmed", source_id)])
     return {"papers": [describe_paper(source_id, row)], "identifiers": identifiers}
 
@@ -34,6 +36,7 @@ def _read_answers(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
     query_id, assessor = take_id(record, "pmid"), take_id(record, "uid")
+    leave_fields(record, {"pmid", "uid", "response"})
     response = record.get("response")
     if not isinstance(response, dict) or not response.keys() <= _GRADES.keys():
         raise RecordError("invalid_value", f"response: expected lists of {', '.join(_GRADES)}")

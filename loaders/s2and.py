@@ -7,14 +7,16 @@ it. Authors of `papers.json` without a signature are known by their name. Papers
 all where it is not published, have authors only. Where datasets lie in folders, an author is
 `<folder>/<cluster>`, since each numbers its clusters from the start; a paper of two datasets has the
 signatures of both, and the authors of the later. A second signature at the same place of a paper makes no
-authorship.
+authorship, and is counted.
 
 Which blocks are for training is read from `block_sigs_<dataset>.json`, as SciRepEval gives it with the data:
 beside the signatures, or in the folder `blocks` beside theirs. Positions begin with 0 in the files and with 1
-here. Leaves out: `given_name`, estimated ethnicity and gender, `cluster_seeds.json`, `journal_name` beside a
-venue.
+here. Left out and counted are other fields of papers and signatures, such as estimated ethnicity and gender,
+a whole name beside its parts, and `journal_name` beside a venue. Leaves out: `cluster_seeds.json`, and what
+the clusters say besides their signatures.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,11 +28,11 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.left_out import leave_fields
+from pinakes.loaders.left_out import build_left_out, leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_members
-from pinakes.loaders.reading.rows import Row, describe_paper, list_fields, list_links
+from pinakes.loaders.reading.rows import Row, describe_paper, leave_other_venues, list_fields, list_links
 from pinakes.loaders.reading.streams import digest_files, find_file
 from pinakes.loaders.reading.values import (
     expect_object,
@@ -51,7 +53,6 @@ _NAME_PARTS: Final = {
     "suffix": "name_suffix",
 }
 """part of a name in the files -> column of `author_signatures`"""
-
 
 _find_parts: Final = find_by_name(
     "signatures.json, clusters.json and papers.json",
@@ -106,13 +107,14 @@ def _name_dataset(file: InputFile) -> str:
 def _parse_paper(key: str, value: Any) -> Rows:
     record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
-    fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
     _list_authors(record)
     leave_fields(record, _PAPER)
+    leave_inner_fields(record, "authors", {"position", "author_name"})
+    leave_other_venues(record, "journal_name")
     return {
         "papers": [describe_paper(source_id, record, "journal_name")],
-        "fields": list_fields(source_id, fields, "mag"),
-        "citations": list_links(source_id, cited),
+        "fields": list_fields(source_id, take_ids(record, "fields_of_study", "fields"), "mag"),
+        "citations": list_links(source_id, take_ids(record, "references")),
     }
 
 
@@ -121,6 +123,9 @@ _PAPER: Final = frozenset({
     "references",
 })  # fmt: skip
 """What is read of a paper; the rest is left out."""
+_SIGNATURE: Final = frozenset({"signature_id", "paper_id", "author_info"})
+_ABOUT: Final = frozenset({*_NAME_PARTS, "position", "block", "given_block", "email", "affiliations"})
+"""What is read of `author_info`; `given_name` where a name has no parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,7 @@ class _Dataset:
         splits: block -> split.
         places: paper -> position -> authorship.
         signed: paper -> rows of `author_signatures`.
+        left_out: paper -> (kind, reason) -> items of its signatures that make no row.
     """
 
     name: str
@@ -141,6 +147,7 @@ class _Dataset:
     splits: Mapping[str, str]
     places: dict[str, dict[int, Row]] = field(default_factory=dict)
     signed: dict[str, list[Row]] = field(default_factory=dict)
+    left_out: defaultdict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
 
@@ -153,13 +160,18 @@ def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
     for record in read_json_members(file, partial(_parse_signature, dataset)):
         if isinstance(record, Rejected):
             yield replace(record, row_number=next(numbers))
+            continue
+        noted = dataset.left_out[record.rows["papers"][0]["source_id"]]
+        for row in record.rows.get("left_out", ()):
+            noted[row["kind"], row["reason"]] += row["items"]
     for source_id, position, name in _read_authors(_find_sibling(file, "papers")):
         row = _make_row(source_id, position, f"name:{name}", name)
         dataset.places.setdefault(source_id, {}).setdefault(position, row)
     for source_id, rows in dataset.places.items():
         own = [rows[position] for position in sorted(rows)]
         signed = dataset.signed.get(source_id, [])
-        staged: Rows = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
+        staged = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
+        staged["left_out"] = build_left_out(tuple(dataset.left_out[source_id].items()))
         yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps([own, signed]))
 
 
@@ -199,6 +211,7 @@ def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     about = take_object(record, "author_info") or {}
     position = take_int(about.get("position"), "position")
     name = " ".join(part for part in (take_text(about, name) for name in _NAME_PARTS) if part)
+    is_whole = not name
     name = name or take_text(about, "given_name") or take_text(record, "given_name") or ""
     if position is None or not name:
         raise RecordError("missing_field", "a signature without a position or without a name")
@@ -225,8 +238,12 @@ def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     )
     author = dataset.prefix + (f"signature:{signature}" if cluster is None else cluster)
     row = _make_row(source_id, position, author, name) | {"block": block}
-    dataset.places.setdefault(source_id, {}).setdefault(position, row)
-    return {}
+    is_first = dataset.places.setdefault(source_id, {}).setdefault(position, row) is row
+    leave_out("authorships", "repeated", not is_first)
+    read = {"given_name"} if is_whole else set()
+    leave_fields(record, _SIGNATURE | read)
+    leave_fields(about, _ABOUT | read, "author_info.")
+    return {"papers": [{"source_id": source_id}]}
 
 
 def _make_row(source_id: str, position: int, author: str, name: str) -> Row:

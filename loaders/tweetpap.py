@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_identifiers, make_label
@@ -20,6 +21,7 @@ from pinakes.loaders.reading.values import take_id, take_int, take_year
 from pinakes.loaders.staging import RecordError, Rows
 
 _COUNTS: Final = ("retweets", "favorites")
+_READ: Final = ("Arxiv_id", "cite", "publish_year", *_COUNTS)
 _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 
 
@@ -30,6 +32,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _parse_paper(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "Arxiv_id")
+    leave_fields(row, _READ)
     paper = {
         "source_id": source_id,
         "year": take_year(row["publish_year"]),
@@ -64,7 +67,7 @@ LOADER: Final = Loader(
             parse=_parse_paper,
             delimiter=",",
             quoted=True,
-            required=("Arxiv_id", "cite", "publish_year", *_COUNTS),
+            required=_READ,
         )
     ),
     describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),

@@ -190,6 +190,7 @@ def _leave(record: Mapping[str, Any]) -> None:
 
 def parse_paper_id(record: dict[str, Any]) -> Rows:
     """One of the shas that a paper has, or has had."""
+    leave_fields(record, {"corpusid", "sha"})
     source_id, sha = take_id(record, "corpusid"), take_id(record, "sha")
     return {
         "mentioned_papers": [{"source_id": source_id}],

@@ -72,7 +72,7 @@ _FIELDS: Final = (
 )
 
 _LINKS: Final = frozenset({"outbound_citations", "inbound_citations"})
-_NAME_PARTS: Final = frozenset(part.name for part in _NAME)
+NAME_PARTS: Final = frozenset(part.name for part in _NAME)
 _READ: Final = _LINKS.union(field.name for field in _FIELDS)
 
 REQUIRED: Final = (
@@ -104,7 +104,7 @@ def build_layout(directions: tuple[str, ...]) -> Layout:
 def _leave(directions: tuple[str, ...], record: Mapping[str, Any]) -> None:
     """Note the fields that are not read of a record, and the links that are not asked for."""
     leave_fields(record, _READ)
-    leave_inner_fields(record, "authors", _NAME_PARTS)
+    leave_inner_fields(record, "authors", NAME_PARTS)
     leave_other_venues(record, "journal")
     _leave_links(directions, record)
 

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from pinakes.errors import InputError
-from pinakes.loaders.arxiv import _LAYOUT, LOADER, parse_metadata
+from pinakes.loaders.arxiv import _LAYOUT, LOADER
 from pinakes.loaders.reading import columnar
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_line_files
