@@ -137,7 +137,7 @@ def _parse_paper(repeated: dict[str, list[Row]], seen: set[str], row: dict[str, 
         return {"mentioned_papers": [paper]}
     rows = {
         "papers": [paper],
-        "identifiers": [*_list_identifiers(source_id, row), *repeated.get(source_id, [])],
+        "identifiers": _add_new(_list_identifiers(source_id, row), repeated.get(source_id, [])),
         "authorships": list_authorships(source_id, ((None, name) for name in names)),
     }
     seen.add(source_id)
@@ -154,6 +154,13 @@ def _take_year(published: str) -> int | None:
     if found is None:
         raise RecordError("invalid_value", f"publish_time: expected a date, found {published!r:.80}")
     return take_year(found[1])
+
+
+def _add_new(own: list[Row], others: list[Row]) -> list[Row]:
+    """All of the paper's identifiers, each once; the others are noted as left out."""
+    both = {(row["scheme"], row["identifier"]): row for row in [*own, *others]}
+    leave_out("identifiers", "repeated", len(own) + len(others) - len(both))
+    return list(both.values())
 
 
 def _list_identifiers(source_id: str, row: dict[str, str]) -> list[Row]:
