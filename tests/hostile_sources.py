@@ -241,11 +241,11 @@ HOSTILE: Final[dict[str, Hostile]] = {
              "paper_id": 1, "signature_id": number, "sourced": 1,
              "author_info": {"first": "A", "last": "L", "position": 0, "given_name": "A", "block": "a l",
                              "estimated_gender": "x"}} for number in range(2)},
-         "clusters.json": {"c": {"cluster_id": "c", "signature_ids": ["0"]}}},
+         "clusters.json": {"c": {"cluster_id": "c", "signature_ids": ["0"], "model_version": -1}}},
         # Two authors; the second signature stands where the first does.
         {"authorships": 3, "signatures": 2, "fields": 2, "citations": 2, "field journal_name": 1,
          "field sources": 1, "field authors.ids": 1, "field sourced": 2, "field author_info.given_name": 2,
-         "field author_info.estimated_gender": 2},
+         "field author_info.estimated_gender": 2, "field clusters.model_version": 1},
     ),
     "s2orc": Hostile(
         {"metadata_0.jsonl": _lines({

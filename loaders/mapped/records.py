@@ -1,7 +1,7 @@
 """Records of CSV and JSON Lines files in batches, as `input` has them.
 
-They come line by line from our own readers, which know where a bad line ends: Arrow's CSV reader takes a quote
-that is never closed for a value that reaches to the file's end, and every record behind it would be lost.
+They come line by line from our own readers, which know where a bad line ends: Arrow's CSV reader takes a
+quote that is never closed for a value that reaches to the file's end; every record behind it would be lost.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
