@@ -8,7 +8,8 @@ data `primary_category:<curator>` and so on, and `relevance:<curator>` where it 
 An empty category is no label. No split is published: it is `all`. `TRIMMED_ABSTRACT`,
 title and abstract cut for a model, is the variant `drsm_trimmed`. Raw data and version 2 have no texts.
 
-Leaves out: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a model.
+Leaves out, and counts: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a
+model.
 """
 
 from collections.abc import Callable

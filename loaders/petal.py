@@ -4,7 +4,7 @@ One JSON array. A paper is called by its `petalID`; its MAG id (`paper`) and DOI
 abstracts are published as words without stop words and endings of sentences: they are those words, joined
 by spaces, and read as no sentence does. The labels' tasks are `petal_level1`, `petal_level2` and
 `petal_level3`. References are MAG ids, authors too: the id is the author's name. The venue is MAG's, or else
-the first that the record lists. Leaves out: addresses, open access.
+the first that the record lists. Leaves out, and counts: other venues, addresses, open access.
 """
 
 from functools import partial

@@ -3,7 +3,7 @@
 Read are the judgments, a JSON array of {uid, pmid, response: {relevant, partial, irrelevant}}, graded 2, 1
 and 0, and tab-separated texts (PMID, title, abstract). A query is a paper, called by its PMID; several
 assessors, called by their uid, may have judged for it. No split is published: it is `all`. Most papers have
-no text here. Leaves out: each assessor's experience and anonymity.
+no text here. Leaves out, and counts: each assessor's experience and anonymity.
 """
 
 from collections.abc import Iterator

@@ -9,7 +9,7 @@ is `pdf_sha1`, and none is an id of Semantic Scholar, whose CorpusID is `s2_id`.
 The iteration of a judgment is the round of judging (0.5, 1, … 5); it becomes the pool source `round 4.5`.
 Judged papers that the metadata lacks become papers without a text, or rejected rows with `unknown=reject`.
 Judgments of topics that are not loaded are rejected: load the topics with them, or before.
-Leaves out: full texts, licences, addresses, `source_x`.
+Leaves out, and counts: full texts, licences, addresses, `source_x`.
 """
 
 import re

@@ -3,7 +3,8 @@
 Read is `papers.csv`, plain, compressed or in its zip archive. The numbers of a paper's tweet are the labels
 `tweetpap_retweets` and `tweetpap_favorites`; `cite` is the citation count. Papers are called by their arXiv
 id; a few of the published ids are none ("2041-8205"): they stay as source ids, without an arXiv identifier.
-Leaves out: the tweet's id, which the file holds as a rounded number, its sender and year, and `abs_pdf`.
+Leaves out, and counts: the tweet's id, which the file holds as a rounded number, its sender and year, and
+`abs_pdf`.
 """
 
 import re

@@ -96,7 +96,8 @@ def parse_2019_text(record: dict[str, Any]) -> Rows:
     """The rows of one paper of 2019, without what the table of metadata says of it too."""
     rows = dict(parse_2019(record))
     paper = rows["papers"][0]
-    del rows["identifiers"], rows["authorships"]
+    for kind in ("identifiers", "authorships"):
+        leave_out(kind, "not_asked", len(rows.pop(kind)))
     rows["papers"] = [{"source_id": paper["source_id"], "abstract": paper["abstract"]}]
     return rows
 
