@@ -21,8 +21,9 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, UnreadFile, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links
+from pinakes.loaders.reading.rows import keep_named, list_authorships, list_identifiers, list_links
 from pinakes.loaders.reading.streams import CutLine, decode_utf8, find_packed, read_lines
 from pinakes.loaders.reading.values import clean_text, take_year
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
@@ -38,6 +39,7 @@ _NETWORKS: Final = (
 )
 """The published names of the citation network, the fullest first."""
 
+_READ: Final = frozenset({"id", "author", "title", "venue", "year"})
 _FIELD: Final = re.compile(r"\s*(\w+)\s*=\s*\{(.*)\}\s*")
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SPLIT_NAME: Final = re.compile(r"(&(?:#\w+|\w+););")
@@ -111,6 +113,7 @@ def _parse_paper(lines: list[bytes]) -> Rows:
     source_id = clean_text(values.get("id"))
     if source_id is None:
         raise RecordError("missing_field", "no id")
+    leave_fields(values, _READ)
     paper = {
         "source_id": source_id,
         "title": _clean_value(values.get("title")),
@@ -149,11 +152,11 @@ def _clean_value(value: str | None) -> str | None:
     return clean_text(text.replace("{", "").replace("}", ""))
 
 
-def _list_authors(authors: str) -> list[tuple[None, str]]:
+def _list_authors(authors: str) -> list[tuple[str | None, str]]:
     # An entity's own semicolon parts no names: it is resolved name by name, after the split.
     joined = _SPLIT_NAME.sub(r"\1", authors)
     parted = _ENTITY.sub(lambda found: html.unescape(found[0]).replace(";", " "), joined).split(";")
-    return [(None, name) for name in map(_clean_value, parted) if name is not None]
+    return keep_named((None, name) for name in map(_clean_value, parted)) if authors.strip() else []
 
 
 def _read_citations(file: InputFile) -> Iterator[Accepted | Rejected]:

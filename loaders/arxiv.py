@@ -2,8 +2,8 @@
 
 The id is the `source_id`. Titles, abstracts and journal references are printed with hard line breaks; white
 space in them is collapsed. The year is that of the first version, since `update_date` moves with every edit.
-Leaves out: submitter, comments, report number, licence, the printed author line (`authors_parsed` says the
-same, split), affiliations, and the versions after the first.
+Left out and counted are all other fields, such as submitter, comments, licence and the printed author line
+(`authors_parsed` says the same, split), affiliations, and the versions after the first, one by one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.left_out import leave_out
+from pinakes.loaders.left_out import leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -239,13 +239,25 @@ def _project_authorships(column: pa.Array, ids: pa.Array, numbers: pa.Array) -> 
     return build_authorships(Members(names, authors.parents, authors.positions), ids, numbers)
 
 
-_LAYOUT: Final = Layout((_SCHEMA,), _project, parse_metadata)
+def _leave(record: Mapping[str, Any]) -> None:
+    """Note what is not read of a record: fields, versions after the first, affiliations of authors."""
+    leave_fields(record, _READ)
+    leave_out("field authors", "repeated", bool(record.get("authors")))
+    versions, authors = record.get("versions") or (), record.get("authors_parsed") or ()
+    leave_out("field versions", "no_column", max(0, len(versions) - 1))
+    leave_inner_fields(record, "versions", {"created"})
+    others = sum(any(author[3:]) for author in authors if isinstance(author, list))
+    leave_out("field authors_parsed.affiliation", "no_column", others)
+
+
+_READ: Final = frozenset({*_SCHEMA.names, "authors"})
+_LAYOUT: Final = Layout((_SCHEMA,), _project, parse_metadata, _leave)
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
     """The records of the snapshot."""
     if file.documents:
-        return gather_chunks(read_json_line_files(file, parse_metadata), first_row=first_row)
+        return gather_chunks(read_json_line_files(file, _LAYOUT.parse_whole), first_row=first_row)
     return read_columnar(file, first_row, _LAYOUT)
 
 

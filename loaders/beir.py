@@ -1,7 +1,8 @@
 """BEIR folders: corpus.jsonl, queries.jsonl, qrels/*.tsv (Thakur et al. 2021), also compressed or as archive.
 
 The corpus is named after the folder or archive. A qrels file's name is its split. Of a record, `_id`,
-`title`, `text` and a `year` in `metadata` are read. A year that is none is left out, and counted.
+`title`, `text` and a `year` in `metadata` are read. A year that is none is left out, and counted, as are all
+other fields, also of queries.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import CorpusDescription, InputFile, Loader, Options
+from pinakes.loaders.left_out import leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.columnar import Layout, read_columnar
 from pinakes.loaders.reading.columns import (
@@ -93,6 +95,17 @@ def _parse_year(metadata: object) -> int | None:
     return take_or_leave("field metadata.year", take_year, year)
 
 
+_READ: Final = frozenset({"_id", "title", "text", "metadata"})
+
+
+def _leave(record: Mapping[str, Any]) -> None:
+    """Note the fields that are not read of a paper."""
+    leave_fields(record, _READ)
+    leave_inner_fields(record, "metadata", {"year"})
+    metadata = record.get("metadata")
+    leave_out("field metadata", "invalid", bool(metadata) and not isinstance(metadata, dict))
+
+
 def _project_papers(columns: Mapping[str, pa.Array], numbers: pa.Array) -> dict[str, pa.Table]:
     years = pc.struct_field(columns["metadata"], "year")
     plain = _project_years(years)
@@ -126,6 +139,7 @@ def _project_years(years: pa.Array) -> pa.Array:
 
 
 def _parse_query(record: dict[str, Any]) -> Rows:
+    leave_fields(record, {"_id", "text"})
     query_id = clean_text(record.get("_id"))
     text = clean_text(record.get("text"))
     if query_id is None or text is None:
@@ -151,6 +165,7 @@ _PAPERS: Final = Layout(
     ),
     _project_papers,
     _parse_paper,
+    _leave,
 )
 
 _gather: Final = gather_by_role(

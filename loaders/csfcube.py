@@ -20,6 +20,7 @@ import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import keep_distinct, leave_fields, leave_inner_fields
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
@@ -37,6 +38,10 @@ FACETS: Final = {
 }
 """The release's labels -> facets; the paper merges objective into background (section 3)."""
 
+_PAPER: Final = frozenset({"paper_id", "title", "abstract", "pred_labels", "metadata"})
+_QUERY: Final = frozenset({"pid", "facet", "paper type"})
+_POOL: Final = frozenset({"cands", "cand_source"})
+"""What is read of a paper, a query and a pool; the rest is left out."""
 _QUERY_FACETS: Final = ("background", "method", "result")
 _FOLDS: Final = {"fold1_dev": "A", "fold1_test": "B"}
 
@@ -77,6 +82,8 @@ def _parse_paper(record: dict[str, Any]) -> Rows:
         }
         for position, (text, label) in enumerate(zip(texts, labels, strict=True), start=1)
     ]
+    leave_fields(record, _PAPER)
+    leave_inner_fields(record, "metadata", {"year"})
     metadata = record.get("metadata")
     paper = {
         "source_id": source_id,
@@ -105,6 +112,7 @@ def _parse_query(row: dict[str, str], folds: dict[str, str]) -> Rows:
     query_id = f"{row['pid']}_{row['facet']}"
     if row["facet"] not in _QUERY_FACETS or query_id not in folds:
         raise RecordError("invalid_value", f"{query_id} is in no fold of evaluation_splits.json")
+    leave_fields(row, _QUERY)
     query = {
         "query_id": query_id,
         "paper_source_id": row["pid"],
@@ -117,9 +125,8 @@ def _parse_query(row: dict[str, str], folds: dict[str, str]) -> Rows:
 
 def _read_query_rows(file: InputFile) -> list[dict[str, str]]:
     rows = list(csv.DictReader(io.StringIO(read_text(file)), restkey="_", restval=""))
-    expected = {"pid", "facet", "paper type"}
-    if not rows or not expected <= rows[0].keys():
-        raise InputError(f"{file.name} has not the columns {', '.join(sorted(expected))}.")
+    if not rows or not rows[0].keys() >= _QUERY:
+        raise InputError(f"{file.name} has not the columns {', '.join(sorted(_QUERY))}.")
     return rows
 
 
@@ -201,10 +208,12 @@ def _parse_candidate(query_ids: list[str], entry: dict[str, list[Any]], index: i
         raise RecordError("unknown_query", "the paper is no query")
     if not isinstance(sources[index], list) or not sources[index]:
         raise RecordError("missing_field", "the candidate has no source")
+    leave_fields({name: values[index] for name, values in entry.items() if index < len(values)}, _POOL)
+    given = keep_distinct("pool_sources", sources[index])
     rows = [
         {"query_id": query_id, "source_id": entry["cands"][index], "source": source}
         for query_id in query_ids
-        for source in sources[index]
+        for source in given
     ]
     return {"pool_sources": rows}
 

@@ -8,7 +8,8 @@ data `primary_category:<curator>` and so on, and `relevance:<curator>` where it 
 An empty category is no label. No split is published: it is `all`. `TRIMMED_ABSTRACT`,
 title and abstract cut for a model, is the variant `drsm_trimmed`. Raw data and version 2 have no texts.
 
-Leaves out: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a model.
+Leaves out, and counts: comments, times, `word_count`; of version 2 agreement, vectors and predictions of a
+model.
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from typing import Final
 
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name, take_of_format
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import Row, describe_paper, list_identifiers, list_labels, make_label
@@ -53,6 +55,7 @@ def _find_role(file: InputFile) -> str:
 
 def _parse_gold(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "ID_PAPER")
+    leave_fields(row, {*_LAYOUTS["gold"][0], "TRIMMED_ABSTRACT"})
     trimmed = take_text(row, "TRIMMED_ABSTRACT")
     return {
         "papers": [describe_paper(source_id, {"title": row["TITLE"], "abstract": row["ABSTRACT"]})],
@@ -77,6 +80,7 @@ def _list_labels(source_id: str, row: dict[str, str], suffix: str) -> list[Row]:
 def _parse_raw(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "ID_PAPER")
     suffix = f":{take_id(row, 'CURATOR')}"
+    leave_fields(row, _LAYOUTS["raw"][0])
     irrelevant = row["IRRELEVANT"].strip()
     if irrelevant not in ("", "True", "False"):
         raise RecordError("invalid_value", f"IRRELEVANT: expected True or nothing, found {irrelevant!r:.80}")
@@ -88,6 +92,7 @@ def _parse_raw(row: dict[str, str]) -> Rows:
 
 def _parse_quality_of_life(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "PMID")
+    leave_fields(row, _LAYOUTS["quality_of_life"][0])
     label = take_id(row, "Correct_Label").removeprefix("'").removesuffix("'")
     quality = "gold" if row["Labeling_State"].strip() == "Gold Standard" else "silver"
     return _mention(source_id) | {

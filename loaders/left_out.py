@@ -62,7 +62,7 @@ def leave_fields(record: Mapping[str, Any], read: Iterable[str], prefix: str = "
     """Note the fields of an object that are not read, `prefix` before their names; empty ones say nothing."""
     unread = record.keys() - read
     if unread:
-        _note_fields([record], unread, prefix)
+        _note_fields(prefix, frozenset([name for name in unread if (said := record[name]) or said == 0]))
 
 
 def leave_member_fields(members: Iterable[object], read: Iterable[str], prefix: str) -> None:
@@ -70,7 +70,17 @@ def leave_member_fields(members: Iterable[object], read: Iterable[str], prefix: 
     objects = [member for member in members if isinstance(member, dict)]
     unread = set[str]().union(*objects).difference(read)
     if unread:
-        _note_fields(objects, unread, prefix)
+        filled = (name for name in unread if any((said := one.get(name)) or said == 0 for one in objects))
+        _note_fields(prefix, frozenset(filled))
+
+
+def leave_inner_fields(record: Mapping[str, Any], name: str, read: Iterable[str]) -> None:
+    """Note the fields that are not read of the object, or of the list of objects, of that name."""
+    held = record.get(name)
+    if isinstance(held, dict):
+        leave_fields(held, read, f"{name}.")
+    elif isinstance(held, list):
+        leave_member_fields(held, read, f"{name}.")
 
 
 def leave_elements(root: Any, *names: str) -> None:
@@ -80,18 +90,11 @@ def leave_elements(root: Any, *names: str) -> None:
         leave_out(f"field {name}", "no_column")
 
 
-def _note_fields(records: Iterable[Mapping[str, Any]], names: Iterable[str], prefix: str) -> None:
+def _note_fields(prefix: str, filled: frozenset[str]) -> None:
     counts: _Counts | None = getattr(_notes, "counts", None)
-    if counts is None:
-        return
-    held = list(records)
-    filled = frozenset(name for name in names if any(_says_something(record.get(name)) for record in held))
-    for key in _list_keys(prefix, filled):
-        counts[key] = counts.get(key, 0) + 1
-
-
-def _says_something(value: object) -> bool:
-    return bool(value) or value is False or isinstance(value, int | float)
+    if counts is not None:
+        for key in _list_keys(prefix, filled):
+            counts[key] = counts.get(key, 0) + 1
 
 
 @lru_cache(maxsize=4096)

@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 
 from pinakes.loaders.base import InputFile, Loader, describe_as
+from pinakes.loaders.left_out import keep_distinct, leave_fields
 from pinakes.loaders.reading.finding import find_by_name, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_lines
@@ -23,9 +24,12 @@ from pinakes.loaders.reading.values import take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 _CITED: Final = "true"
+_PAPER: Final = frozenset({"paper_id", "title", "abstract", "year", "venue"})
+"""What is read of a paper; the rest is left out."""
 
 
 def _parse_paper(record: dict[str, Any]) -> Rows:
+    leave_fields(record, _PAPER)
     return {"papers": [describe_paper(take_id(record, "paper_id"), record)]}
 
 
@@ -65,7 +69,7 @@ def _parse_pool(query: Row, types: object) -> Rows:
 def _take_candidates(type_: str, candidates: object) -> list[str]:
     if not isinstance(candidates, list):
         raise RecordError("invalid_value", f"{type_}: expected a list of papers, found {candidates!r:.80}")
-    return list(dict.fromkeys(take_id({type_: candidate}, type_) for candidate in candidates))
+    return keep_distinct("pool_sources", (take_id({type_: candidate}, type_) for candidate in candidates))
 
 
 LOADER: Final = Loader(

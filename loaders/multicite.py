@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import Loader, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -31,6 +32,7 @@ def _parse_context(record: dict[str, Any]) -> Rows:
     intents = record.get("y")
     if not isinstance(intents, str) or not intents.split():
         raise RecordError("missing_field", "no intents in y")
+    leave_fields(record, {"id", "x", "y"})
     text, spans = find_mentions(_take_context(record.get("x")))
     citation = {
         "citing_source_id": source_id,

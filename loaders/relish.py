@@ -3,7 +3,7 @@
 Read are the judgments, a JSON array of {uid, pmid, response: {relevant, partial, irrelevant}}, graded 2, 1
 and 0, and tab-separated texts (PMID, title, abstract). A query is a paper, called by its PMID; several
 assessors, called by their uid, may have judged for it. No split is published: it is `all`. Most papers have
-no text here. Leaves out: each assessor's experience and anonymity.
+no text here. Leaves out, and counts: each assessor's experience and anonymity.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_array
@@ -24,6 +25,7 @@ _GRADES: Final = {"relevant": 2, "partial": 1, "irrelevant": 0}
 
 def _parse_paper(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "PMID")
+    leave_fields(row, {"PMID", "title", "abstract", "year", "venue"})
     identifiers = list_identifiers(source_id, [("pubmed", source_id)])
     return {"papers": [describe_paper(source_id, row)], "identifiers": identifiers}
 
@@ -34,6 +36,7 @@ def _read_answers(file: InputFile) -> Iterator[Accepted | Rejected]:
 
 def _parse_answer(requested: set[str], record: dict[str, Any]) -> Rows:
     query_id, assessor = take_id(record, "pmid"), take_id(record, "uid")
+    leave_fields(record, {"pmid", "uid", "response"})
     response = record.get("response")
     if not isinstance(response, dict) or not response.keys() <= _GRADES.keys():
         raise RecordError("invalid_value", f"response: expected lists of {', '.join(_GRADES)}")

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_roles, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_members
@@ -38,6 +39,10 @@ from pinakes.loaders.reading.values import expect_object, take_id, take_ids
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _LABELLED: Final = ("mag", "mesh")
+PAPER: Final = frozenset({
+    "paper_id", "title", "abstract", "year", "venue", "authors", "references", "cited_by",
+})  # fmt: skip
+"""what is read of a paper; the rest is left out"""
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
@@ -74,17 +79,21 @@ def _name_task(file: InputFile) -> str:
     return folder
 
 
-def parse_paper(key: str, record: Any) -> Rows:
+def _parse_paper(key: str, record: Any) -> Rows:
+    leave_fields(expect_object(record), PAPER)
+    return parse_paper(key, record)
+
+
+def parse_paper(key: str, record: dict[str, Any]) -> Rows:
     """The rows of one paper of the metadata, whose key is its id."""
-    record = expect_object(record)
     source_id = take_id({"paper_id": key} | record, "paper_id")
     paper = describe_paper(source_id, record)
     if record.get("cited_by") is not None:
-        paper["citation_count"] = len(take_ids(record, "cited_by"))
+        paper["citation_count"] = len(take_ids(record, "cited_by", "field cited_by"))
     return {
         "papers": [paper],
         "authorships": list_authorships(
-            source_id, ((author, author) for author in take_ids(record, "authors"))
+            source_id, ((author, author) for author in take_ids(record, "authors", "authorships"))
         ),
         "citations": list_links(source_id, take_ids(record, "references")),
     }
@@ -118,7 +127,7 @@ def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
         read_qrels(file, columns=columns, split=split, can_be_told=False), start=1
     ):
         if isinstance(record, Accepted):
-            rows = judge_of_task(task, split, record.rows["judgments"][0], known)
+            rows = {**record.rows, **judge_of_task(task, split, record.rows["judgments"][0], known)}
             record = replace(record, rows=rows)
         yield replace(record, row_number=number)
 
@@ -165,7 +174,7 @@ LOADER: Final = Loader(
     describe_corpus=describe_as(name="scidocs", title="SciDocs", source="https://github.com/allenai/scidocs"),
     find_files=find_files,
     read_chunks=gather_by_role(
-        papers=partial(read_json_members, parse=parse_paper),
+        papers=partial(read_json_members, parse=_parse_paper),
         labels=_read_labels,
         judgments=_read_judgments,
         clicks=_read_clicks,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import list_folder
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json_lines
@@ -62,6 +63,7 @@ def _check(wrong: list[Any]) -> None:
 
 
 def _select(record: dict[str, Any], positions: list[int]) -> Rows:
+    leave_fields(record, _COLUMNS)
     query_id, selection = clean_text(record.get("query_id")), clean_text(record.get("selection"))
     if query_id is None or selection is None or not positions:
         said = zip(_COLUMNS, (query_id, selection, positions), strict=True)

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.left_out import leave_fields
+from pinakes.loaders.left_out import leave_fields, leave_member_fields
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_members
@@ -81,6 +81,7 @@ def _read_queries(options: Options, file: InputFile) -> Iterator[Accepted | Reje
 def _parse_query(folds: Mapping[str, str], cites: bool, key: str, graph: Any) -> Rows:
     if not isinstance(graph, dict) or not all(isinstance(edge, dict) for edge in graph.values()):
         raise RecordError("not_an_object", "expected an object of objects with a count")
+    leave_member_fields(graph.values(), {"count"}, "data.")
     query_id = take_id({"query": key}, "query")
     counts = {
         take_id({"paper": paper}, "paper"): take_grade(edge.get("count")) for paper, edge in graph.items()

@@ -46,6 +46,7 @@ LEFT_OUT: Final[dict[str, str]] = {
     "no_value": "it is empty, or lacks what makes a row",
     "invalid": "its value cannot be read",
     "repeated": "the record says it twice",
+    "not_asked": "another file of the source is read for it, or no option asks for it",
 }
 """Why no row is made of an item of an accepted record."""
 

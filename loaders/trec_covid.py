@@ -9,7 +9,7 @@ is `pdf_sha1`, and none is an id of Semantic Scholar, whose CorpusID is `s2_id`.
 The iteration of a judgment is the round of judging (0.5, 1, … 5); it becomes the pool source `round 4.5`.
 Judged papers that the metadata lacks become papers without a text, or rejected rows with `unknown=reject`.
 Judgments of topics that are not loaded are rejected: load the topics with them, or before.
-Leaves out: full texts, licences, addresses, `source_x`.
+Leaves out, and counts: full texts, licences, addresses, `source_x`.
 """
 
 import re
@@ -22,10 +22,11 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import keep_filled, leave_fields, leave_out
 from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.finding import find_by_name
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
+from pinakes.loaders.reading.qrels import COLUMNS_HELP, ITERATION, TREC, read_qrels
 from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.rows import (
     Row,
@@ -52,6 +53,11 @@ _SCHEMES: Final = {
 }
 """column -> scheme of the identifier that it holds"""
 
+
+_READ: Final = frozenset(
+    {"cord_uid", "title", "abstract", "publish_time", "journal", "authors", "sha", *_SCHEMES}
+)
+"""What is read of a row of the metadata; the rest is left out."""
 
 _find_parts: Final = find_by_name(
     "metadata.csv, topics (.xml) and qrels (.txt)",
@@ -87,7 +93,8 @@ def _read_judgments(file: InputFile, options: Options) -> Iterator[Accepted | Re
             judged_in = dict(zip(columns, show_raw(record.raw).split(), strict=True)).get("iteration")
             rounds = [] if judged_in is None else [(judgment["source_id"], f"round {judged_in}")]
             pooled = list_pool_sources(judgment["query_id"], rounds)
-            rows = {"judgments": [judgment], "pool_sources": pooled}
+            noted = [row for row in record.rows.get("left_out", ()) if row["kind"] != ITERATION]
+            rows = {"judgments": [judgment], "pool_sources": pooled, "left_out": noted}
             yield replace(record, row_number=number, rows=rows)
 
 
@@ -122,13 +129,16 @@ def _parse_paper(repeated: dict[str, list[Row]], seen: set[str], row: dict[str, 
     source_id = take_id(row, "cord_uid")
     published = {"year": _take_year(row.get("publish_time", "")), "venue": row.get("journal")}
     paper = describe_paper(source_id, {**row, **published})
+    leave_fields(row, _READ)
+    written = row.get("authors", "").strip()
+    names = keep_filled("authorships", map(str.strip, written.split(";"))) if written else []
     if source_id in seen:
+        leave_out("authorships", "repeated", len(names))
         return {"mentioned_papers": [paper]}
-    names = [(None, name.strip()) for name in row.get("authors", "").split(";") if name.strip()]
     rows = {
         "papers": [paper],
-        "identifiers": [*_list_identifiers(source_id, row), *repeated.get(source_id, [])],
-        "authorships": list_authorships(source_id, names),
+        "identifiers": _add_new(_list_identifiers(source_id, row), repeated.get(source_id, [])),
+        "authorships": list_authorships(source_id, ((None, name) for name in names)),
     }
     seen.add(source_id)
     return rows
@@ -144,6 +154,13 @@ def _take_year(published: str) -> int | None:
     if found is None:
         raise RecordError("invalid_value", f"publish_time: expected a date, found {published!r:.80}")
     return take_year(found[1])
+
+
+def _add_new(own: list[Row], others: list[Row]) -> list[Row]:
+    """All of the paper's identifiers, each once; the others are noted as left out."""
+    both = {(row["scheme"], row["identifier"]): row for row in [*own, *others]}
+    leave_out("identifiers", "repeated", len(own) + len(others) - len(both))
+    return list(both.values())
 
 
 def _list_identifiers(source_id: str, row: dict[str, str]) -> list[Row]:

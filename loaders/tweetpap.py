@@ -3,7 +3,8 @@
 Read is `papers.csv`, plain, compressed or in its zip archive. The numbers of a paper's tweet are the labels
 `tweetpap_retweets` and `tweetpap_favorites`; `cite` is the citation count. Papers are called by their arXiv
 id; a few of the published ids are none ("2041-8205"): they stay as source ids, without an arXiv identifier.
-Leaves out: the tweet's id, which the file holds as a rounded number, its sender and year, and `abs_pdf`.
+Leaves out, and counts: the tweet's id, which the file holds as a rounded number, its sender and year, and
+`abs_pdf`.
 """
 
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
+from pinakes.loaders.left_out import leave_fields
 from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.rows import list_identifiers, make_label
@@ -20,6 +22,7 @@ from pinakes.loaders.reading.values import take_id, take_int, take_year
 from pinakes.loaders.staging import RecordError, Rows
 
 _COUNTS: Final = ("retweets", "favorites")
+_READ: Final = ("Arxiv_id", "cite", "publish_year", *_COUNTS)
 _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 
 
@@ -30,6 +33,7 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _parse_paper(row: dict[str, str]) -> Rows:
     source_id = take_id(row, "Arxiv_id")
+    leave_fields(row, _READ)
     paper = {
         "source_id": source_id,
         "year": take_year(row["publish_year"]),
@@ -64,7 +68,7 @@ LOADER: Final = Loader(
             parse=_parse_paper,
             delimiter=",",
             quoted=True,
-            required=("Arxiv_id", "cite", "publish_year", *_COUNTS),
+            required=_READ,
         )
     ),
     describes=lambda _role: frozenset({"year", "citation_count", "identifiers"}),

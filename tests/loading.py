@@ -19,7 +19,7 @@ TIMES = frozenset({"started_at", "elapsed_s"})
 
 
 def stage_all(
-    loader: str, source: Path, options: Options | None = None, *, with_left_out: bool = False
+    loader: str, source: Path | None, options: Options | None = None, *, with_left_out: bool = False
 ) -> tuple[dict[str, dict[str, list[dict[str, Any]]]], list[Rejected]]:
     """All that a loader stages: file -> staged table -> rows without nulls; and all that it rejects.
 
@@ -48,7 +48,9 @@ def stage_all(
     return staged, rejected
 
 
-def count_left_out(loader: str, source: Path, options: Options | None = None) -> dict[tuple[str, str], int]:
+def count_left_out(
+    loader: str, source: Path | None, options: Options | None = None
+) -> dict[tuple[str, str], int]:
     """What a loader leaves out of all files of a source: (kind, reason) -> items."""
     found, given = find_loader(loader), options or {}
     counts: Counter[tuple[str, str]] = Counter()

@@ -8,6 +8,7 @@ hold a text; where there is none, the abstract is what the package takes for the
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
+from pinakes.loaders.reading.qrels import NO_ITERATION
 from pinakes.loaders.reading.rows import list_identifiers, list_sections, make_judgment
 from pinakes.loaders.reading.values import clean_text, take_int, take_year
 from pinakes.loaders.staging import RecordError, Rows
@@ -17,7 +18,6 @@ ABSTRACTS: Final = ("abstract", "text", "body")
 QUERY_TEXTS: Final = ("text", "title", "query", "raw_utterance")
 DESCRIPTIONS: Final = ("description", "desc")
 ASSESSOR: Final = "published"
-NO_ITERATION: Final = ("", "0", "Q0")
 POOL: Final = "scoreddocs"
 """what the pools say put a document into them"""
 

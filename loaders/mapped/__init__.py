@@ -33,14 +33,13 @@ from pinakes.loaders.base import (
     Options,
 )
 from pinakes.loaders.mapped.mapping import Mapping, map_columns, map_keys, read_mapping
+from pinakes.loaders.mapped.parquet import open_parquet, read_parquet
 from pinakes.loaders.mapped.plan import Plan
 from pinakes.loaders.mapped.records import (
     list_constants,
-    open_parquet,
     read_csv,
     read_csv_columns,
     read_lines,
-    read_parquet,
     read_partitions,
 )
 from pinakes.loaders.mapped.staged import Seen, stage_batch

@@ -1,37 +1,33 @@
-"""Records of CSV, JSON Lines and Parquet files in batches, as `input` has them.
+"""Records of CSV and JSON Lines files in batches, as `input` has them.
 
-Parquet comes from Arrow. CSV and JSON Lines come line by line from our own readers, which know where a bad
-line ends: Arrow's CSV reader takes a quote that is never closed for a value that reaches to the file's end,
-and every record behind it would be lost.
+They come line by line from our own readers, which know where a bad line ends: Arrow's CSV reader takes a
+quote that is never closed for a value that reaches to the file's end; every record behind it would be lost.
 """
 
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote
 
-import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pinakes.errors import InputError, LoadError, OtherContentError
+from pinakes.errors import LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.mapped.plan import RECORD, run_apart
+from pinakes.loaders.left_out import FieldNames, collect_left_out, leave_fields
+from pinakes.loaders.mapped.plan import RECORD
 from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
 from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
 from pinakes.loaders.reading.gathering import is_unicode, reject_record
 from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
-from pinakes.loaders.reading.streams import is_parquet, open_stream
+from pinakes.loaders.reading.omissions import build_left_out
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
-BATCH_ROWS: Final = 20_000
-MAX_MEMORY_BYTES: Final = 1 << 30
 _PLAIN: Final = (str, type(None))
 _NO_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
 
@@ -44,6 +40,7 @@ class Batch:
         input: the records that could be read, with their numbers.
         origins: at least these records with their raw texts, for CSV and JSON Lines.
         is_json: whether the texts of `input` may be JSON of lists and objects.
+        left_out: the columns of these records that no SELECT names, as the staged table.
     """
 
     input: pa.Table
@@ -54,6 +51,7 @@ class Batch:
     is_json: bool = False
     first_byte: int | None = None
     end_byte: int | None = None
+    left_out: pa.Table | None = None
 
 
 def read_partitions(name: str) -> dict[str, str | None]:
@@ -114,6 +112,8 @@ class _Taker:
         others = texts.to_pylist()[0] if constants.num_columns else {}
         self._columns = [(name, others.get(name)) for name in columns]
         self._rows: list[tuple[str | None, ...]] = []
+        self._read = frozenset(columns)
+        self._named = FieldNames()
 
     def take_cells(self, record: dict[str, str]) -> Rows:
         """Take a row of a table."""
@@ -121,9 +121,10 @@ class _Taker:
         if not all(text is None or text.isascii() or is_unicode(text) for text in row):
             raise RecordError("invalid_value", "a cell holds half of a surrogate pair")
         self._rows.append(row)
+        leave_fields(record, self._read)
         return {}
 
-    def take_values(self, record: dict[str, Any]) -> None:
+    def take_values(self, record: dict[str, Any]) -> Rows:
         """Take an object: a text is itself, any other value its JSON."""
         values = [record.get(name, other) for name, other in self._columns]
         try:
@@ -132,6 +133,12 @@ class _Taker:
             )
         except orjson.JSONEncodeError as error:
             raise RecordError("invalid_value", f"nested too deeply: {error}") from error
+        leave_fields(record, self._read)
+        return {}
+
+    def name_left_out(self, records: Iterable[tuple[int, Rows]]) -> pa.Table | None:
+        """What the records, by their numbers, leave out; the first fields of the file are named."""
+        return build_left_out(((number, rows.get("left_out", ())) for number, rows in records), self._named)
 
     def drain(self, numbers: Iterable[int]) -> pa.Table:
         """What was taken since the last time, under the numbers of the records."""
@@ -154,7 +161,8 @@ def read_csv(
         for place, name in enumerate(columns, start=1):
             table = table.set_column(place, name, clean_texts(table[name].chunk(0)))
         ends = (records[0].first_byte, records[-1].end_byte)
-        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, False, *ends)
+        left_out = taker.name_left_out((number, one.rows) for number, one in accepted.items())
+        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, False, *ends, left_out)
 
 
 def _gather(records: Iterator[Accepted | Rejected], first_row: int) -> Iterator[list[Accepted | Rejected]]:
@@ -188,97 +196,25 @@ def read_lines(
         return
     for block in (part for whole in read_blocks(file) for part in cut_block(whole, first_row)):
         origins = LineOrigins(block)
-        numbers: list[int] = []
+        taken: dict[int, Rows] = {}
         rejected: list[Rejected] = []
         for number, _, line in block.list_lines():
             try:
-                taker.take_values(parse_json_object(line))
-                numbers.append(number)
+                taken[number] = collect_left_out(partial(taker.take_values, parse_json_object(line)))
             except RecordError as error:
                 rejected.append(reject_record(origins[number], error.reason, str(error)))
-        rows_in = len(numbers) + len(rejected)
+        rows_in = len(taken) + len(rejected)
         if rows_in:
             ends = (block.first_byte, block.end_byte)
-            yield Batch(taker.drain(numbers), block.last_line, rows_in, rejected, origins, True, *ends)
+            table, left_out = taker.drain(taken), taker.name_left_out(taken.items())
+            yield Batch(table, block.last_line, rows_in, rejected, origins, True, *ends, left_out)
 
 
 def _read_array(file: InputFile, taker: _Taker, first_row: int) -> Iterator[Batch]:
-    def take(record: dict[str, Any]) -> Rows:
-        taker.take_values(record)
-        return {}
-
-    for records in _gather(read_json_array(file, take), first_row):
+    for records in _gather(read_json_array(file, taker.take_values), first_row):
         accepted = {record.row_number: record for record in records if isinstance(record, Accepted)}
         rejected = [record for record in records if isinstance(record, Rejected)]
         ends = (records[0].first_byte, records[-1].end_byte)
         table = taker.drain(accepted)
-        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, True, *ends)
-
-
-def open_parquet(file: InputFile) -> pq.ParquetFile:
-    """The open file.
-
-    Raises:
-        InputError: it is no Parquet file.
-    """
-    try:
-        if file.member is None and file.path is not None:
-            return pq.ParquetFile(file.path, pre_buffer=False)
-        with open_stream(file) as stream:
-            held = stream.read(MAX_MEMORY_BYTES + 1)
-        if len(held) > MAX_MEMORY_BYTES:
-            raise InputError(f"{file.name} is too large to be read out of an archive; unpack it.")
-        return pq.ParquetFile(io.BytesIO(held), pre_buffer=False)
-    except (pa.ArrowException, OSError) as error:
-        kind = InputError if is_parquet(file) else OtherContentError
-        raise kind(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
-
-
-def read_parquet(
-    file: InputFile, columns: Sequence[str], constants: pa.Table, first_row: int
-) -> Iterator[Batch]:
-    """The rows of a Parquet file with the file's own types.
-
-    Raises:
-        InputError: it is no Parquet file, or is damaged.
-    """
-    opened = open_parquet(file)
-    read = [name for name in opened.schema_arrow.names if name in columns]
-    number = 1
-    try:
-        for batch in opened.iter_batches(batch_size=BATCH_ROWS, columns=read, use_threads=False):
-            # Cut where a load goes on, so that no chunk holds records from before.
-            cut = first_row - number if number < first_row < number + batch.num_rows else 0
-            for part in (batch.slice(0, cut), batch.slice(cut)):
-                if part.num_rows:
-                    yield _number_rows(part, number, columns, constants)
-                    number += part.num_rows
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{file.name} is damaged: {_shorten(error)}. Fetch it again.") from error
-
-
-def _number_rows(batch: pa.RecordBatch, first: int, columns: Sequence[str], constants: pa.Table) -> Batch:
-    table = pa.table({RECORD: np.arange(first, first + batch.num_rows)})
-    for name in columns:
-        own = name in batch.schema.names
-        table = table.append_column(name, batch[name] if own else pa.repeat(constants[name][0], len(batch)))
-    rejected: list[Rejected] = []
-
-    def reject(number: int, error: Exception) -> None:
-        fault = f"a value that cannot be read: {_shorten(error)}"
-        rejected.append(Rejected(number, f"row {number}", "invalid_value", fault, f"row {number}"))
-
-    readable = run_apart(table, _validate, (pa.ArrowInvalid,), reject)
-    whole = pa.concat_tables([table.slice(0, 0), *readable])
-    return Batch(whole, first + batch.num_rows - 1, batch.num_rows, rejected)
-
-
-def _validate(table: pa.Table) -> pa.Table:
-    """The rows, whose values are what their types say: texts in UTF-8, above all."""
-    for column in table.columns:
-        column.validate(full=True)
-    return table
-
-
-def _shorten(error: BaseException) -> str:
-    return str(error).strip().rstrip(".")[:200]
+        left_out = taker.name_left_out((number, one.rows) for number, one in accepted.items())
+        yield Batch(table, records[-1].row_number, len(records), rejected, accepted, True, *ends, left_out)

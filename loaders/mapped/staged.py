@@ -16,7 +16,12 @@ from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, PAPERS, R
 from pinakes.loaders.mapped.plan import RECORD, ROW, Faults, Plan, Select
 from pinakes.loaders.mapped.records import Batch
 from pinakes.loaders.mapped.sandbox import MISSING, normalise_by_scheme, walk
-from pinakes.loaders.reading.columns import clean_texts, holds_nul
+from pinakes.loaders.reading.columns import (
+    build_left_out_table,
+    clean_texts,
+    gather_left_out,
+    holds_nul,
+)
 from pinakes.loaders.reading.gathering import KEYS, reject_record
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Rejected
@@ -33,14 +38,17 @@ def stage_batch(plan: Plan, batch: Batch, seen: Seen) -> Chunk:
     faults: Faults = {}
     parts: dict[str, list[pa.Table]] = {}
     owners: pa.Table | None = None
+    left_out = [] if batch.left_out is None else [batch.left_out]
     for select in plan.selects:
         columns = _run(plan, select, batch, faults)
         if columns is not None:
             table = _complete(select, columns, owners, faults)
+            left_out.append(_count_dropped(select.table, columns["row_number"], table))
             parts.setdefault(select.table, []).append(table)
             if select.table in PAPERS and owners is None:
                 owners = table
-    tables = _drop_records({name: _join(name, listed) for name, listed in parts.items()}, faults)
+    joined = {name: _join(name, listed) for name, listed in parts.items()}
+    tables = _drop_records(joined | gather_left_out(left_out), faults)
     repeated = _find_repeated(tables, seen)
     faults.update(repeated)
     tables = _drop_records(tables, repeated)
@@ -48,7 +56,7 @@ def stage_batch(plan: Plan, batch: Batch, seen: Seen) -> Chunk:
 
     numbers = batch.input[RECORD].to_numpy()
     accepted = numbers[~np.isin(numbers, list(faults))] if faults else numbers
-    staged = [table["row_number"].to_numpy() for table in tables.values()]
+    staged = [table["row_number"].to_numpy() for name, table in tables.items() if name != "left_out"]
     bare = accepted[~np.isin(accepted, np.concatenate(staged))] if staged else accepted
     origins = batch.origins
     if not origins:  # of Parquet, the records alone that have no row to show them
@@ -126,6 +134,15 @@ def _complete(select: Select, columns: Columns, owners: pa.Table | None, faults:
     if not keep.all():  # rows of records that are rejected go with their records
         arrays = [array.filter(pa.array(keep)) for array in arrays]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _count_dropped(kind: str, rows: pa.Array, staged: pa.Table) -> pa.Table:
+    """The rows of a SELECT that lack what is required, by their records."""
+    numbers, given = np.unique(rows.to_numpy(), return_counts=True)
+    kept = np.searchsorted(np.sort(staged["row_number"].to_numpy()), [numbers, numbers + 1])
+    missing = given - (kept[1] - kept[0])
+    is_short = missing > 0
+    return build_left_out_table(pa.array(numbers[is_short]), kind, "no_value", pa.array(missing[is_short]))
 
 
 def _fill(table: str, columns: Columns, owners: pa.Table | None) -> None:

@@ -6,24 +6,32 @@ until the trouble is in few lines, and those are parsed one by one, exactly: the
 not read may be NaN, infinite or nested deeper than `orjson` allows, on both ways.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.left_out import FieldNames
+from pinakes.loaders.left_out import OTHER_FIELDS, FieldNames, collect_left_out
 from pinakes.loaders.reading.blocks import Block, LineOrigins, read_blocks
-from pinakes.loaders.reading.columns import NotPlainError
+from pinakes.loaders.reading.columns import NotPlainError, gather_left_out
 from pinakes.loaders.reading.gathering import gather_chunks
-from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
+from pinakes.loaders.reading.json_records import (
+    is_json_array,
+    parse_json_object,
+    read_json_array,
+)
+from pinakes.loaders.reading.omissions import build_left_out
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, CutLine
 from pinakes.loaders.staging import (
@@ -54,13 +62,21 @@ class Layout:
         project: name -> column of one of the schemas, and the records' numbers, to staged tables. It raises
             `NotPlainError` unless it gives exactly what `parse` gives.
         parse: one record to staged rows; a field that is null means the same as one that is missing.
+        leave: notes which fields of a record that is accepted are not read.
         has_papers: whether each record is one paper, whose id may stand in a file once.
     """
 
     schemas: tuple[pa.Schema, ...]
     project: Callable[[Mapping[str, pa.Array], pa.Array], dict[str, pa.Table]]
     parse: Callable[[dict[str, Any]], Rows]
+    leave: Callable[[dict[str, Any]], None]
     has_papers: bool = True
+
+    def parse_whole(self, record: dict[str, Any]) -> Rows:
+        """The staged rows of a record; the fields that are not read are noted."""
+        rows = self.parse(record)
+        self.leave(record)
+        return rows
 
 
 def read_columnar(
@@ -71,7 +87,7 @@ def read_columnar(
     A JSON array of objects is read record by record, in the time that this takes.
     """
     if is_json_array(file):
-        yield from gather_chunks(read_json_array(file, layout.parse), first_row=first_row)
+        yield from gather_chunks(read_json_array(file, layout.parse_whole), first_row=first_row)
         return
     seen, fields = SeenIds(), FieldNames()
     for block in read_blocks(file, block_bytes):
@@ -97,7 +113,7 @@ def cut_block(block: Block, first_row: int) -> Iterator[Block]:
 
 def _read_block(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> Iterator[Chunk]:
     try:
-        yield _read_plain(block, layout, seen)
+        yield _read_plain(block, layout, seen, fields)
     except (NotPlainError, pa.ArrowInvalid):
         if len(block) <= EXACT_LINES:
             yield from _read_exactly(block, layout, seen, fields)
@@ -106,7 +122,7 @@ def _read_block(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames)
             yield from _read_block(half, layout, seen, fields)
 
 
-def _read_plain(block: Block, layout: Layout, seen: SeenIds) -> Chunk:
+def _read_plain(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> Chunk:
     """The block as columns."""
     _check_lines(block)
     table = _parse(block.data, layout.schemas)
@@ -114,11 +130,35 @@ def _read_plain(block: Block, layout: Layout, seen: SeenIds) -> Chunk:
         raise NotPlainError("not every line is one record")
     columns = {name: table[name].combine_chunks() for name in layout.schemas[0].names}
     tables = layout.project(columns, pa.array(np.arange(block.first_line, block.first_line + len(block))))
+    noted = list(_list_unread(block, layout))
     if layout.has_papers:
         _take_ids(tables["papers"]["source_id"].combine_chunks(), seen)
+    unread = build_left_out(noted, fields)
+    if unread is not None:
+        tables |= gather_left_out([*([tables["left_out"]] if "left_out" in tables else []), unread])
     return Chunk(
         block.last_line, len(block), tables, [], LineOrigins(block), block.first_byte, block.end_byte
     )
+
+
+def _list_unread(block: Block, layout: Layout) -> Iterator[tuple[int, Sequence[Mapping[str, Any]]]]:
+    """The number of each line, and what is noted of its fields that are not read.
+
+    The lines are parsed once more: Arrow's reader would have to infer a type for each such field, and to
+    give up where it has several.
+    """
+    ends = block.ends.tolist()
+    for number, start, end in zip(count(block.first_line), [0, *ends[:-1]], ends, strict=False):
+        yield number, collect_left_out(partial(_leave, block.data[start:end], layout)).get("left_out", ())
+
+
+def _leave(line: memoryview, layout: Layout) -> Rows:
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        record = _parse_leniently(bytes(line))
+    layout.leave(record)
+    return {}
 
 
 def _check_lines(block: Block) -> None:
@@ -212,12 +252,14 @@ def _parse_line(line: bytes, layout: Layout) -> Rows:
     try:
         record = parse_json_object(line)
     except RecordError as error:
-        record = _parse_leniently(line, layout, error)
-    return layout.parse(record)
+        rows = layout.parse(_parse_read(line, layout, error))
+        layout.leave(_parse_leniently(line))
+        return rows
+    return layout.parse_whole(record)
 
 
-def _parse_leniently(line: bytes, layout: Layout, error: RecordError) -> dict[str, Any]:
-    """The record as Arrow's reader takes it, which is less strict about fields that are not read."""
+def _parse_read(line: bytes, layout: Layout, error: RecordError) -> dict[str, Any]:
+    """What is read of a record as Arrow's reader takes it, which is less strict about the other fields."""
     may_pass = b"NaN" in line or b"Inf" in line or any(word in str(error) for word in _MAY_BE_LENIENT)
     if error.reason == "not_json" and may_pass and not isinstance(line, CutLine) and line[:1] == b"{":
         try:
@@ -227,3 +269,11 @@ def _parse_leniently(line: bytes, layout: Layout, error: RecordError) -> dict[st
         if len(records) == 1 and line.endswith(b"}"):
             return dict(records[0])
     raise error
+
+
+def _parse_leniently(line: bytes) -> dict[str, Any]:
+    """The fields of such a record, for their names; of one nested too deeply, that there are others."""
+    try:
+        return dict(json.loads(line, strict=False, parse_int=float))
+    except (RecursionError, ValueError):
+        return {OTHER_FIELDS.removeprefix("field "): True}

@@ -118,7 +118,8 @@ def _settle(
         tables = _build_tables(kept)
     if tables is None:
         raise AssertionError("every value was looked at, and yet a column does not hold one")
-    left_out = build_left_out((record for record in kept if isinstance(record, Accepted)), fields)
+    noted = ((one.row_number, one.rows.get("left_out", ())) for one in kept if isinstance(one, Accepted))
+    left_out = build_left_out(noted, fields)
     if left_out is not None:
         tables["left_out"] = left_out
     yield _build_chunk(kept, tables)

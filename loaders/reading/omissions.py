@@ -1,32 +1,45 @@
 """What many records leave out, as one staged table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pinakes.loaders.left_out import FieldNames
-from pinakes.loaders.staging import STAGED, Accepted
+from pinakes.loaders.staging import STAGED
+
+_COLUMNS = ("kind", "reason", "items")
 
 
-def build_left_out(records: Iterable[Accepted], fields: FieldNames) -> pa.Table | None:
-    """The rows of `left_out` of all records, the first fields of the file named; None where there are none.
+def build_left_out(
+    records: Iterable[tuple[int, Sequence[Mapping[str, Any]]]], fields: FieldNames
+) -> pa.Table | None:
+    """The rows of `left_out` of records; None where there are none.
 
     Records that leave out the same share one list of rows: each list is taken apart once.
+
+    Args:
+        records: the number of each, and its rows.
+        fields: those that are named of the file; the first fields are.
     """
-    names = ("kind", "reason", "items")
-    columns: dict[str, list[Any]] = {"row_number": [], **{name: [] for name in names}}
-    parts: dict[int, tuple[list[Any], list[Any], list[Any]]] = {}
-    for record in records:
-        rows = record.rows.get("left_out")
-        if not rows:
-            continue
-        known = parts.get(id(rows))
-        if known is None:
-            kinds = [fields.name(row["kind"]) for row in rows]
-            known = (kinds, [row["reason"] for row in rows], [row["items"] for row in rows])
-            parts[id(rows)] = known
-        columns["row_number"].extend([record.row_number] * len(rows))
-        for name, values in zip(names, known, strict=True):
-            columns[name].extend(values)
-    return pa.table(columns, schema=STAGED["left_out"]) if parts else None
+    lists: dict[int, tuple[int, Sequence[Mapping[str, Any]]]] = {}
+    numbers, places = [], []
+    for number, rows in records:
+        if rows:
+            numbers.append(number)
+            places.append(lists.setdefault(id(rows), (len(lists), rows))[0])
+    if not numbers:
+        return None
+    flat = [row for _, rows in lists.values() for row in rows]
+    columns: dict[str, list[Any]] = {name: [row[name] for row in flat] for name in _COLUMNS}
+    columns["kind"] = [fields.name(kind) for kind in columns["kind"]]
+    sizes = np.array([len(rows) for _, rows in lists.values()])
+    starts = np.cumsum(sizes) - sizes
+    held = sizes[places]
+    first = np.repeat(starts[places] - (np.cumsum(held) - held), held)
+    chosen = pa.array(first + np.arange(len(first)))
+    schema = STAGED["left_out"]
+    distinct = pa.table({name: pa.array(columns[name], schema.field(name).type) for name in _COLUMNS})
+    table = distinct.take(chosen).combine_chunks()
+    return table.add_column(0, "row_number", pa.array(np.repeat(numbers, held))).cast(schema)

@@ -11,6 +11,7 @@ from typing import Final
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_out
 from pinakes.loaders.reading.rows import make_judgment
 from pinakes.loaders.reading.streams import decode_utf8, read_lines
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
@@ -31,6 +32,9 @@ _HEADERS: Final = {
     "iteration": frozenset({"iteration", "iter", "q0"}),
 }
 """what a column holds -> how headers call it"""
+ITERATION: Final = "field iteration"
+NO_ITERATION: Final = ("", "0", "Q0")
+"""what the column of iterations holds where it says nothing"""
 GRADE: Final = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
 ZERO: Final = re.compile(r"[+-]?0+(?:\.0*)?")
 _PADDED: Final = re.compile(r"^0+(?=[0-9]+$)")
@@ -117,6 +121,10 @@ def _parse_judgment(
     row = {"grade": "1"} | dict(zip(columns, values, strict=True))
     if "zero" in row and not all(ZERO.fullmatch(values[place]) for place in (2, 3)):
         raise RecordError("malformed_line", f"the list has zeros behind its documents, and here not{hint}")
+    for place, name in enumerate(columns, start=1):
+        if name == "_":
+            leave_out(f"field column {place}", "no_column")
+    leave_out(ITERATION, "no_column", row.get("iteration", "0") not in NO_ITERATION)
     grade = parse_grade(row["grade"])
     if grade is None:
         raise RecordError("invalid_value", f"the grade {row['grade']!r:.80} is no whole number")

@@ -210,6 +210,17 @@ def describe_paper(source_id: str, record: Mapping[str, Any], *other_venues: str
     }
 
 
+def leave_other_venues(record: Mapping[str, Any], *names: str) -> None:
+    """Note the fields of these names that hold something, where `describe_paper` takes another for the venue.
+
+    >>> leave_other_venues({"venue": "ACL", "journal": "CL"}, "journal")
+    """
+    given = {name: str(record.get(name) or "").strip() for name in ("venue", *names)}
+    taken, *others = [(name, text) for name, text in given.items() if text] or [("", "")]
+    for name, text in others:
+        leave_out(f"field {name}", "repeated" if text == taken[1] else "no_column")
+
+
 def make_judgment(
     query_id: str, source_id: str, grade: int, split: str, *, assessor: str = "published"
 ) -> Row:

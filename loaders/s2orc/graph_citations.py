@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.left_out import leave_out
+from pinakes.loaders.left_out import leave_fields, leave_out
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -136,9 +136,11 @@ def _join_intents(lists: pa.Array) -> pa.Array:
     return pa.array(words, pa.string()).take(encoded.indices)
 
 
+_READ: Final = frozenset({*_LINK, *(name for name, _ in _SAID)})
 CITATIONS: Final = Layout(
     tuple(pa.schema([*((name, type_) for name in _LINK), *_SAID]) for type_ in (pa.int64(), pa.string())),
     _project,
     _parse,
+    lambda record: leave_fields(record, _READ),
     has_papers=False,
 )

@@ -2,8 +2,8 @@
 
 A paper's `source_id` is its CorpusID; the sha that its address ends in is an identifier. Without a venue, the
 journal's name stands for it. Left out are open-access information, counts other than `citationcount`,
-publication types and dates. In diffs, a paper that has lost its abstract or its full text is a record that
-says so: it holds neither.
+publication types and dates, and what else is said of a journal. In diffs, a paper that has lost its abstract
+or its full text is a record that says so: it holds neither.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.left_out import leave_out
+from pinakes.loaders.left_out import leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     Members,
@@ -30,7 +30,7 @@ from pinakes.loaders.reading.columns import (
     extract_texts,
     gather_left_out,
 )
-from pinakes.loaders.reading.rows import list_authorships, list_identifiers
+from pinakes.loaders.reading.rows import leave_other_venues, list_authorships, list_identifiers
 from pinakes.loaders.reading.values import take_id, take_int, take_object, take_objects, take_text, take_year
 from pinakes.loaders.staging import Rows
 
@@ -173,8 +173,24 @@ def _project_abstracts(columns: Mapping[str, pa.Array], numbers: pa.Array) -> di
     return {"papers": build_table("papers", papers)}
 
 
+def _leave(record: Mapping[str, Any]) -> None:
+    """Note the fields that are not read of a paper."""
+    leave_fields(record, _PAPER.names)
+    leave_inner_fields(record, "externalids", _EXTERNAL)
+    leave_inner_fields(record, "authors", {"authorId", "name"})
+    leave_inner_fields(record, "journal", {"name"})
+    leave_inner_fields(record, "s2fieldsofstudy", {"category", "source"})
+    external, journal = record.get("externalids"), record.get("journal")
+    if isinstance(external, dict):
+        leave_out("field externalids.CorpusId", "repeated", bool(external.get("CorpusId")))
+    if isinstance(journal, dict):
+        venues = {"venue": record.get("venue"), "journal.name": journal.get("name")}
+        leave_other_venues(venues, "journal.name")
+
+
 def parse_paper_id(record: dict[str, Any]) -> Rows:
     """One of the shas that a paper has, or has had."""
+    leave_fields(record, {"corpusid", "sha"})
     source_id, sha = take_id(record, "corpusid"), take_id(record, "sha")
     return {
         "mentioned_papers": [{"source_id": source_id}],
@@ -197,5 +213,8 @@ def parse_cleared(record: dict[str, Any]) -> Rows:
     return {"papers": [{"source_id": take_id(record, "corpusid")}]}
 
 
-PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper)
-ABSTRACTS: Final = Layout((_ABSTRACT,), _project_abstracts, _parse_abstract)
+_EXTERNAL: Final = frozenset({*_SCHEMES, "CorpusId"})
+PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper, _leave)
+ABSTRACTS: Final = Layout(
+    (_ABSTRACT,), _project_abstracts, _parse_abstract, lambda record: leave_fields(record, _ABSTRACT.names)
+)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import orjson
 
-from pinakes.loaders.left_out import leave_out, name_field
+from pinakes.loaders.left_out import leave_fields, leave_inner_fields, leave_out, name_field
 from pinakes.loaders.reading.bibliography import (
     Bibliography,
     CitedWork,
@@ -51,12 +51,16 @@ _NAMES: Final = {
     "bib_entry": "entry", "bibtitle": "title", "bib_title": "title",
 }  # fmt: skip
 """annotation, as either dataset calls it -> what it is called here"""
+_READ: Final = frozenset({"corpusid", "body", "content", "bibliography"})
 _NOTHING: Final[tuple[object, ...]] = (None, "", [], "[]", "null")
 
 
 def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
     """The rows of one full text."""
     source_id = take_id(record, "corpusid")
+    leave_fields(record, _READ)
+    for name in _READ:
+        leave_inner_fields(record, name, {"text", "annotations"})
     body = _take_text(record, "body" if "body" in record else "content")
     # The older dataset keeps the bibliography in the same text.
     bibliography = _take_text(record, "bibliography") if "bibliography" in record else body
@@ -66,6 +70,8 @@ def parse_full_text(record: dict[str, Any], *, with_citations: bool) -> Rows:
         "sections": group_sections(source_id, paragraphs),
     }
     if not with_citations:
+        leave_out("citations", "not_asked", len(body.list("mention")))
+        leave_out("references", "not_asked", len(bibliography.list("entry")))
         return rows
     works = Bibliography(source_id, _list_works(bibliography))
     return {**rows, **cite_paragraphs(works, [*others, *paragraphs])}

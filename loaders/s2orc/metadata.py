@@ -3,7 +3,8 @@
 Both have MAG's fields and citations both ways: a paper's `outbound_citations` are rows of its own; of
 `inbound_citations` the other paper is the citing one. Without a venue, the journal stands for it. An author
 has no id, so the name is one. In the table, lists stand in cells as Python prints them, and the columns
-`has_doi`, `has_pmid` and so on hold the identifiers themselves. What is said of PDF and parses is left out.
+`has_doi`, `has_pmid` and so on hold the identifiers themselves. What is said of PDF and parses is left out,
+and a journal beside a venue.
 """
 
 import re
@@ -14,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes.loaders.left_out import keep_filled, leave_fields
+from pinakes.loaders.left_out import keep_filled, leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.columnar import Layout
 from pinakes.loaders.reading.columns import (
     LIST_OF_TEXTS,
@@ -33,7 +34,14 @@ from pinakes.loaders.reading.columns import (
     join_texts,
     sort_records,
 )
-from pinakes.loaders.reading.rows import Row, describe_paper, list_authorships, list_identifiers, list_names
+from pinakes.loaders.reading.rows import (
+    Row,
+    describe_paper,
+    leave_other_venues,
+    list_authorships,
+    list_identifiers,
+    list_names,
+)
 from pinakes.loaders.reading.values import take_id, take_text, take_texts, take_year
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
@@ -63,6 +71,10 @@ _FIELDS: Final = (
     pa.field("mag_field_of_study", LIST_OF_TEXTS),
 )
 
+_LINKS: Final = frozenset({"outbound_citations", "inbound_citations"})
+NAME_PARTS: Final = frozenset(part.name for part in _NAME)
+_READ: Final = _LINKS.union(field.name for field in _FIELDS)
+
 REQUIRED: Final = (
     "pid", "title", "authors", "year", "venue", "mag_fos", "outbound_citations", "inbound_citations",
 )  # fmt: skip
@@ -85,7 +97,21 @@ def build_layout(directions: tuple[str, ...]) -> Layout:
     """How metadata are read, with the citations of these directions (`outbound`, `inbound`)."""
     links = (pa.field(f"{direction}_citations", LIST_OF_TEXTS) for direction in directions)
     schema = pa.schema([*_FIELDS, *links])
-    return Layout((schema,), partial(_project, directions), partial(parse_metadata, directions))
+    parse, leave = partial(parse_metadata, directions), partial(_leave, directions)
+    return Layout((schema,), partial(_project, directions), parse, leave)
+
+
+def _leave(directions: tuple[str, ...], record: Mapping[str, Any]) -> None:
+    """Note the fields that are not read of a record, and the links that are not asked for."""
+    leave_fields(record, _READ)
+    leave_inner_fields(record, "authors", NAME_PARTS)
+    leave_other_venues(record, "journal")
+    _leave_links(directions, record)
+
+
+def _leave_links(directions: tuple[str, ...], record: Mapping[str, Any]) -> None:
+    for name in _LINKS.difference(f"{direction}_citations" for direction in directions):
+        leave_out(f"field {name}", "not_asked", bool(record.get(name)))
 
 
 def parse_metadata(directions: tuple[str, ...], record: dict[str, Any]) -> Rows:
@@ -193,6 +219,7 @@ def parse_row(directions: tuple[str, ...], row: dict[str, str]) -> Rows:
     """The rows of one paper of the table."""
     source_id = take_id(row, "pid")
     leave_fields(row, _READ_OF_TABLE)
+    _leave_links(directions, {name: row[name].strip(" []") for name in _LINKS})
     paper = {
         "source_id": source_id,
         "title": take_text(row, "title"),

@@ -8,7 +8,7 @@ formulas.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pinakes.loaders.left_out import leave_fields, leave_member_fields, leave_out
+from pinakes.loaders.left_out import leave_fields, leave_inner_fields, leave_member_fields, leave_out
 from pinakes.loaders.reading.bibliography import (
     PARAGRAPH,
     Bibliography,
@@ -21,6 +21,7 @@ from pinakes.loaders.reading.bibliography import (
 from pinakes.loaders.reading.json_records import parse_json_object
 from pinakes.loaders.reading.rows import (
     describe_paper,
+    leave_other_venues,
     list_authorships,
     list_identifiers,
     list_names,
@@ -35,9 +36,12 @@ from pinakes.loaders.reading.values import (
     take_text,
     take_year,
 )
-from pinakes.loaders.s2orc.metadata import SCHEMES
+from pinakes.loaders.s2orc.metadata import NAME_PARTS, SCHEMES
 from pinakes.loaders.staging import Rows
 
+_PAPER: Final = frozenset({"paper_id", "metadata", "latex_parse", "grobid_parse"})
+_METADATA: Final = frozenset({"title", "abstract", "year", "venue", "journal", "authors", *SCHEMES})
+"""What is read of a paper of 2019."""
 _PARSE: Final = frozenset({"paper_id", "abstract", "body_text", "bib_entries"})
 ENTRY: Final = frozenset({"ref_id", "title", "year", "link", "links", "other_ids"})
 """What is read of a parse and of an entry of its bibliography, by their fields; the rest is left out."""
@@ -63,7 +67,13 @@ def parse_2019(record: dict[str, Any]) -> Rows:
     source_id = take_id(record, "paper_id")
     metadata = take_object(record, "metadata") or {}
     identifiers = ((scheme, take_text(metadata, field)) for field, scheme in SCHEMES.items())
-    parse = take_object(record, "latex_parse") or take_object(record, "grobid_parse") or {}
+    latex, grobid = take_object(record, "latex_parse"), take_object(record, "grobid_parse")
+    parse = latex or grobid or {}
+    leave_out("field grobid_parse", "repeated", bool(latex and grobid))
+    leave_fields(record, _PAPER)
+    leave_fields(metadata, _METADATA, "metadata.")
+    leave_inner_fields(metadata, "authors", NAME_PARTS)
+    leave_other_venues(metadata, "journal")
     return {
         "papers": [describe_paper(source_id, metadata, "journal")],
         "identifiers": list_identifiers(source_id, identifiers),
@@ -86,7 +96,8 @@ def parse_2019_text(record: dict[str, Any]) -> Rows:
     """The rows of one paper of 2019, without what the table of metadata says of it too."""
     rows = dict(parse_2019(record))
     paper = rows["papers"][0]
-    del rows["identifiers"], rows["authorships"]
+    for kind in ("identifiers", "authorships"):
+        leave_out(kind, "not_asked", len(rows.pop(kind)))
     rows["papers"] = [{"source_id": paper["source_id"], "abstract": paper["abstract"]}]
     return rows
 

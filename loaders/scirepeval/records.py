@@ -16,9 +16,9 @@ What stands beside texts is for training models, what has only a paper's id for 
 
 A query that stands in several records with candidates is a query each time (`<task>:7`, `<task>:7.2`); one of
 several triplets is one query. A paper judged twice alike for a query counts once; otherwise the record is
-rejected. Candidates' descriptions fill gaps and overwrite nothing. Leaves out: `n_key_citations`, `user_id`,
-indexes of labels (`labels`, where `labels_text` names them), the dataset of a same-author query, and ratings,
-h-indexes and tweets in metadata, of which the tasks' numbers are made.
+rejected. Candidates' descriptions fill gaps and overwrite nothing. Left out and counted are all other fields,
+as `n_key_citations`, `user_id`, indexes of labels (`labels`, where `labels_text` names them), the dataset of
+a same-author query, and ratings, h-indexes and tweets in metadata, of which the tasks' numbers are made.
 """
 
 import re
@@ -28,13 +28,10 @@ from typing import Any, Final
 
 from pinakes.loaders import scidocs
 from pinakes.loaders.base import PAPER_COLUMNS
-from pinakes.loaders.left_out import keep_filled
+from pinakes.loaders.left_out import keep_distinct, leave_fields, leave_out
 from pinakes.loaders.reading.rows import (
     Row,
-    describe_paper,
-    list_authorships,
     list_fields,
-    list_identifiers,
     list_pool_sources,
     make_judgment,
     make_label,
@@ -43,18 +40,15 @@ from pinakes.loaders.reading.values import (
     take_grade,
     take_id,
     take_ids,
-    take_int,
     take_list,
     take_number,
     take_object,
     take_text,
 )
+from pinakes.loaders.scirepeval.descriptions import DESCRIPTION, IDS, describe, leave_parts, mention
 from pinakes.loaders.staging import RecordError, Rows
 
-IDS: Final = ("doc_id", "corpus_id", "paper_id", "sha")
-"""the fields that may hold a paper's id, the one that qrels use first"""
 DESCRIBED: Final = frozenset({*PAPER_COLUMNS, "identifiers", "authorships", "fields", "citations"})
-_CHILDREN: Final = ("identifiers", "authorships")
 _TEXT_TASKS: Final = frozenset({"search", "nfcorpus", "trec_covid", "feeds_title"})
 _NUMBER_TASKS: Final = frozenset({
     "cite_count", "citation_count", "pub_year", "publication_year", "tweet_mentions", "peer_review_score",
@@ -62,6 +56,8 @@ _NUMBER_TASKS: Final = frozenset({
 })  # fmt: skip
 _TARGETS: Final = ("log_citations", "scaled_year")
 """what `tasks_config.json` trains regression on"""
+_TEXTS: Final = DESCRIPTION.union(_TARGETS, ("descriptor", "qualifier", "labels_text"))
+"""What is read of a paper with labels beside its text; the rest is left out."""
 
 
 class TaskFile:
@@ -109,6 +105,8 @@ class TaskFile:
         for candidate in graded:
             _grade_once(grades, take_id(candidate, *IDS), take_grade(candidate["score"]))
         mentioned = mention(papers)
+        leave_parts(record, "query", "candidates")
+        leave_out("judgments", "repeated", len(graded) - len(grades))
         query = self._name_query(record, requested)
         judgments = [
             make_judgment(query["query_id"], paper, grade, self._graded_split, assessor=self._assessor)
@@ -146,6 +144,7 @@ class TaskFile:
                 raise RecordError(
                     "invalid_value", f"{judged} is cited in one triplet of {requested}, not in another"
                 )
+        leave_parts(record, "query", "pos", "neg")
         new = {judged: grade for judged, grade in grades.items() if (requested, judged) not in self._grades}
         rows = {
             "judgments": [make_judgment(query_id, judged, grade, split) for judged, grade in new.items()],
@@ -160,6 +159,7 @@ class TaskFile:
 
     def _parse_judged(self, record: Mapping[str, Any]) -> Rows:
         requested, candidate = take_id(record, "query_id"), take_id(record, "cand_id")
+        leave_fields(record, {"query_id", "cand_id", "score"})
         grade = take_grade(record.get("score"))
         judgment = make_judgment(requested, candidate, grade, self._graded_split, assessor=self._assessor)
         asks_papers = self._kind not in _TEXT_TASKS
@@ -169,18 +169,21 @@ class TaskFile:
 
     def _parse_reviewer(self, record: Mapping[str, Any]) -> Rows:
         reviewer = take_id(record, "r_id")
+        leave_fields(record, {"r_id", "papers"})
         task = f"{self._task}:reviewers"
-        labels = [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers")]
+        labels = [make_label(task, paper, "all", reviewer) for paper in take_ids(record, "papers", "labels")]
         return {"mentioned_papers": [{"source_id": reviewer}], "labels": labels}
 
     def _parse_labelled(self, record: Mapping[str, Any]) -> Rows:
         labels = self._list_labels(self._task, take_id(record, "paper_id"), record["label"])
         if not labels:
             raise RecordError("missing_field", "an empty label")
+        leave_fields(record, {"paper_id", "label"})
         return {"labels": labels}
 
     def _parse_scidocs(self, record: Mapping[str, Any]) -> Rows:
         source_id = take_id(record, *IDS)
+        leave_fields(record, DESCRIPTION | scidocs.PAPER)
         rows = scidocs.parse_paper(source_id, {**record, "paper_id": source_id})
         return {**describe(source_id, record), **rows}
 
@@ -194,6 +197,7 @@ class TaskFile:
         classes = [*take_list(record, "labels_text"), *([descriptor] if descriptor else [])]
         is_unlabelled = not classes and isinstance(record.get("labels_text"), list)
         given = classes if classes or is_unlabelled else record.get("label")
+        leave_fields(record, _TEXTS if given is not record.get("label") else _TEXTS | {"label"})
         task = f"{self._task}:texts"
         labels = self._list_labels(task, source_id, given)
         labels += [
@@ -224,7 +228,10 @@ class TaskFile:
         # Table 1 of the paper marks the training labels of fields of study as silver, the test's as gold.
         quality = "silver" if self._kind == "fos" and self._split in ("train", "dev") else "gold"
         split = self._split or "all"
-        return [make_label(task, source_id, split, name, quality=quality) for name in dict.fromkeys(classes)]
+        return [
+            make_label(task, source_id, split, name, quality=quality)
+            for name in keep_distinct("labels", classes)
+        ]
 
     def _make_number(self, task: str, source_id: str, value: object) -> Row:
         number = take_number(value, "label")
@@ -245,44 +252,6 @@ def _name_classes(label: object) -> object:
         return label
     width = len(str(len(label) - 1))  # 02 before 10: probes take classes in the order of their names
     return [f"{number:0{width}}" for number, flag in enumerate(label) if flag]
-
-
-def describe(source_id: str, record: Mapping[str, Any]) -> dict[str, list[Row]]:
-    """A paper with its identifiers and authors."""
-    paper = describe_paper(source_id, record)
-    paper["citation_count"] = take_int(record.get("n_citations"), "n_citations")
-    return {
-        "papers": [paper],
-        "identifiers": list_identifiers(
-            source_id,
-            [
-                ("corpus", _take_whole(record, "corpus_id")),
-                ("s2", record.get("sha")),
-                ("mag", _take_whole(record, "mag_id")),
-                ("doi", record.get("doi")),
-            ],
-        ),
-        "authorships": list_authorships(source_id, _list_authors(record)),
-    }
-
-
-def _take_whole(record: Mapping[str, Any], name: str) -> str | None:
-    # A column of ids with gaps is one of floats in Parquet.
-    return take_id(record, name) if record.get(name) not in (None, "") else None
-
-
-def _list_authors(record: Mapping[str, Any]) -> list[tuple[None, str]]:
-    """The authors' names; no authors are written as an empty text."""
-    names = [] if record.get("author_names") == "" else take_list(record, "author_names")
-    taken = [take_text({"author": name}, "author") for name in names]
-    return [(None, name) for name in keep_filled("authorships", taken)]
-
-
-def mention(papers: list[dict[str, Any]]) -> dict[str, list[Row]]:
-    """Papers described in passing, with their identifiers and authors."""
-    described = [describe(take_id(paper, *IDS), paper) for paper in papers]
-    rows = {name: [row for rows in described for row in rows[name]] for name in _CHILDREN}
-    return {"mentioned_papers": [row for rows in described for row in rows["papers"]], **rows}
 
 
 def _take_member(candidate: object) -> dict[str, Any]:

@@ -10,8 +10,8 @@ annotator. All are read but annotations of lines: of a topic with `citing_senten
 sentences, with facet NA and spans found automatically; of several of a topic the third version is read.
 Summaries stand in a topic's folder `summary`, and in the gold folder's `Task2`.
 
-Leaves out, since no table links a citation to sentences of the cited paper: the reference spans of the
-annotations; also the annotators, authors of citing papers, and `keep_for_gold`.
+Left out and counted, since no table links a citation to sentences of the cited paper: the reference spans of
+the annotations; also all other fields, such as annotators, authors of citing papers, and `keep_for_gold`.
 """
 
 from collections import defaultdict

@@ -33,6 +33,11 @@ _REQUIRED: Final = ("Citance Number", "Reference Article", "Citing Article", "Ci
 _FACET_COLUMNS: Final = ("Discourse Facet", "Reference Citation")
 """what the facet's column is called; in one file of the test set of 2018 it is the second"""
 
+_READ: Final = frozenset({*_REQUIRED, *_FACET_COLUMNS, _CLEAN, "Citation Marker"})
+_SENTENCE: Final = frozenset({
+    "citing_paper_id", "citance_No", "citance_number", "clean_text", "raw_text", "citing_paper_authority",
+})  # fmt: skip
+"""What is read of an annotation, and of an entry of `citing_sentences.json`; the rest is left out."""
 _TOPIC: Final = re.compile(r"[A-Z]\d\d-\d{4}")
 _FACET: Final = re.compile(r"(Aim|Method|Result|Implication|Hypothesis)s?[_ ]citation", re.IGNORECASE)
 _SPELLINGS: Final = {"result": "Results_Citation"}
@@ -40,7 +45,10 @@ _SPELLINGS: Final = {"result": "Results_Citation"}
 
 @dataclass(frozen=True, slots=True)
 class Citance:
-    """What one document says of one citance; `rank` says whose text is taken, the lowest first."""
+    """What one document says of one citance; `rank` says whose text is taken, the lowest first.
+
+    `unread` are the fields that say something and are not read.
+    """
 
     rank: int
     cited: str
@@ -50,6 +58,7 @@ class Citance:
     marker: str = ""
     facets: frozenset[str] = frozenset()
     authority: int | None = None
+    unread: frozenset[str] = frozenset()
 
 
 Entry = tuple[str, bytes, Callable[[], Citance]]
@@ -96,7 +105,8 @@ def _parse_sentence(cited: str, value: object) -> Citance:
         )
     context = take_text(entry, "clean_text") or take_text(entry, "raw_text") or ""
     authority = take_int(entry.get("citing_paper_authority"), "citing_paper_authority")
-    return Citance(0, cited, citing, number, context, authority=authority)
+    unread = frozenset(name for name, value in entry.items() if value and name not in _SENTENCE)
+    return Citance(0, cited, citing, number, context, authority=authority, unread=unread)
 
 
 def _split_lines(name: str, raw: bytes) -> Iterator[Entry]:
@@ -177,6 +187,7 @@ def _parse_fields(written: Mapping[str, str]) -> Citance:
         strip_sentence_tags(text),
         " ".join(values.get("Citation Marker", "").split()),
         _read_facets(facets),
+        unread=frozenset(name for name, value in values.items() if value and name not in _READ),
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from pinakes.errors import LoadError
 from pinakes.loaders.base import InputFile
+from pinakes.loaders.left_out import leave_out, name_field
 from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.documents import check_whole, load_documents, reject_document
 from pinakes.loaders.scisumm.annotations import Citance, split_document
@@ -86,6 +87,8 @@ def _build_rows(told: Sequence[Citance]) -> Rows:
     """The rows of one citance; both papers are mentioned, since a topic may lack the text of either."""
     told = sorted(told, key=lambda citance: citance.rank)
     first = told[0]
+    for name in sorted(frozenset[str]().union(*(citance.unread for citance in told))):
+        leave_out(name_field(name), "no_column")
     context = next((citance.context for citance in told if citance.context), None)
     citation: dict[str, Any] = {
         "citing_source_id": first.citing,

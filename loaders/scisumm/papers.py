@@ -10,12 +10,14 @@ without a sentence.
 
 All summaries of a paper are one record, each a variant of the paper: `abstract_summary`, `community_summary`
 (from citances), `combined_summary`, `human_summary` (by an annotator, whose name follows where several wrote
-one: `human_summary_sweta`), `gold_summary` (ScisummNet's). A first line that is the paper's title stays.
+one: `human_summary_sweta`), `gold_summary` (ScisummNet's). A first line that is the paper's title stays. Of
+several summaries of a kind the first by path is read, the others are counted as left out.
 """
 
 import html
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import PurePosixPath
@@ -148,6 +150,7 @@ def read_summaries(file: InputFile) -> Iterator[Accepted | Rejected]:
     """The papers' summaries, which are few and small: all are read before the first record is given."""
     numbers = count(1)
     papers: dict[str, dict[str, dict[str, Any]]] = {}
+    repeated: Counter[str] = Counter()
     places: dict[str, str] = {}
     broken: list[LoadError] = []
     for name, raw in until_broken(load_documents(file), broken):
@@ -157,13 +160,19 @@ def read_summaries(file: InputFile) -> Iterator[Accepted | Rejected]:
             yield reject_document(next(numbers), name, raw, error)
             continue
         variant = {"source_id": source_id, "code": code, "abstract": text}
-        papers.setdefault(source_id, {}).setdefault(code, variant)
+        is_first = papers.setdefault(source_id, {}).setdefault(code, variant) is variant
+        repeated[source_id] += not is_first
         places.setdefault(source_id, name)
     for source_id, variants in papers.items():
-        rows = {"papers": [{"source_id": source_id}], "variants": list(variants.values())}
-        yield take_record(next(numbers), places[source_id], "", partial(dict, rows))
+        gather = partial(_gather_summaries, source_id, variants, repeated[source_id])
+        yield take_record(next(numbers), places[source_id], "", gather)
     if broken:
         raise broken[0]
+
+
+def _gather_summaries(source_id: str, variants: Mapping[str, dict[str, Any]], repeated: int) -> Rows:
+    leave_out("variants", "repeated", repeated)
+    return {"papers": [{"source_id": source_id}], "variants": list(variants.values())}
 
 
 def _parse_summary(raw: bytes, name: str) -> tuple[str, str, str]:

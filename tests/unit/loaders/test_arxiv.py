@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from pinakes.errors import InputError
-from pinakes.loaders.arxiv import LOADER, parse_metadata
+from pinakes.loaders.arxiv import _LAYOUT, LOADER
 from pinakes.loaders.reading import columnar
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.json_records import read_json_line_files
@@ -181,7 +181,7 @@ def _collect(chunks: Iterator[Chunk]) -> tuple[dict[str, list[str]], list[tuple[
 def test_as_columns_records_say_what_they_say_one_by_one(tmp_path: Path, odd: int | None) -> None:
     records = [PLAIN | record for record in VARIED] + ([] if odd is None else [PLAIN | ODD[odd]])
     (file,) = LOADER.find_files(write_lines(tmp_path / NAME, *records), {})
-    one_by_one = gather_chunks(read_json_line_files(file, lambda record: parse_metadata(record)))
+    one_by_one = gather_chunks(read_json_line_files(file, _LAYOUT.parse_whole))
     assert _collect(LOADER.read_chunks(file, {}, 1)) == _collect(one_by_one)
 
 

@@ -106,7 +106,7 @@ def test_records_together_give_what_each_gives_alone(
     assert expected[2] == len(records) - first_row + 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(staging, "BULK_CHUNK_ROWS", rows)
-        patch.setattr("pinakes.loaders.mapped.records.BATCH_ROWS", rows)
+        patch.setattr("pinakes.loaders.mapped.parquet.BATCH_ROWS", rows)
         assert _read("jsonl", lines, plain, first_row) == expected
         assert _read("parquet", table, plain, first_row) == expected
         assert _read("parquet", table, lateral, first_row) == expected

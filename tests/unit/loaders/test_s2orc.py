@@ -10,7 +10,7 @@ from pinakes.errors import InputError
 from pinakes.loaders.s2orc import LOADER, find_files, read_chunks
 from pinakes.loaders.staging import Rejected
 from tests.fuzzing import check_damage
-from tests.loading import stage_all
+from tests.loading import count_left_out, stage_all
 from tests.real_data import REAL_DATA, needs_real_data
 from tests.writing import write_lines
 
@@ -278,6 +278,10 @@ def test_beside_the_table_a_paper_of_2019_gives_its_text_alone(tmp_path: Path) -
         {"source_id": "11", "title": None, "abstract": "They get on."}
     ]
     assert LOADER.describes(files[1].role) == {"abstract", "sections", "citations"}
+    counted = count_left_out("s2orc", tmp_path / "papers")
+    in_text = count_left_out("s2orc", tmp_path)
+    assert ("authorships", "not_asked") not in counted
+    assert in_text["authorships", "not_asked"] == 2
 
 
 def test_a_document_that_is_no_json_is_rejected(tmp_path: Path) -> None:

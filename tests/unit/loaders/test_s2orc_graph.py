@@ -10,7 +10,7 @@ from pinakes.loaders.s2orc import LOADER, find_files
 from pinakes.loaders.s2orc.graph_texts import parse_full_text
 from pinakes.loaders.staging import RecordError, Rows
 from tests.fuzzing import check_damage
-from tests.loading import stage_all
+from tests.loading import count_left_out, stage_all
 from tests.writing import write_lines
 
 SHA = "7cf79fbdfa2160c3e8e16b4c3a13cdd56e148031"
@@ -263,6 +263,9 @@ def test_beside_the_citations_a_full_text_gives_its_sections_alone(tmp_path: Pat
     write_lines(tmp_path / "citations" / "0.jsonl", CITATION)
     staged, _ = stage_all("s2orc", tmp_path)
     assert staged["s2orc/0.jsonl"].keys() == {"papers", "sections"}
+    counted = count_left_out("s2orc", tmp_path)
+    mentions = orjson.loads(FULL_TEXT["content"]["annotations"]["bibref"])
+    assert counted["citations", "not_asked"] == len(mentions)
     alone = find_files(tmp_path / "s2orc", {"citations": "none"})
     assert [file.role for file in alone] == ["s2orc:sections"]
     assert LOADER.describes("s2orc:sections") == {"sections"}

@@ -69,7 +69,6 @@ def test_rows_of_one_cord_uid_are_merged_into_its_first(tmp_path: Path) -> None:
             _identifier(1, "u1", "pdf_sha1", "aa"),
             _identifier(1, "u1", "pdf_sha1", "bb"),
             _identifier(1, "u1", "doi", "10.2/y"),
-            _identifier(1, "u1", "corpus", "99"),
             _identifier(2, "u2", "arxiv", "2003.00001"),
             _identifier(2, "u2", "who_covidence", "#12"),
         ],

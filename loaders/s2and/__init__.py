@@ -7,31 +7,30 @@ it. Authors of `papers.json` without a signature are known by their name. Papers
 all where it is not published, have authors only. Where datasets lie in folders, an author is
 `<folder>/<cluster>`, since each numbers its clusters from the start; a paper of two datasets has the
 signatures of both, and the authors of the later. A second signature at the same place of a paper makes no
-authorship.
+authorship, and is counted.
 
 Which blocks are for training is read from `block_sigs_<dataset>.json`, as SciRepEval gives it with the data:
 beside the signatures, or in the folder `blocks` beside theirs. Positions begin with 0 in the files and with 1
-here. Leaves out: `given_name`, estimated ethnicity and gender, `cluster_seeds.json`, `journal_name` beside a
-venue.
+here. Left out and counted are all other fields, such as estimated ethnicity and gender, a whole name beside
+its parts, and `journal_name` beside a venue. Leaves out: `cluster_seeds.json`.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import orjson
 
 from pinakes.errors import InputError
-from pinakes.loaders.base import InputFile, Loader, Options, describe_as
-from pinakes.loaders.left_out import leave_fields
-from pinakes.loaders.reading.finding import find_by_name
+from pinakes.loaders.base import InputFile, Loader, describe_as
+from pinakes.loaders.left_out import build_left_out, leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.gathering import gather_by_role
 from pinakes.loaders.reading.json_records import read_json, read_json_members
-from pinakes.loaders.reading.rows import Row, describe_paper, list_fields, list_links
-from pinakes.loaders.reading.streams import digest_files, find_file
+from pinakes.loaders.reading.rows import Row, describe_paper, leave_other_venues, list_fields, list_links
 from pinakes.loaders.reading.values import (
     expect_object,
     take_id,
@@ -42,6 +41,7 @@ from pinakes.loaders.reading.values import (
     take_text,
     take_texts,
 )
+from pinakes.loaders.s2and.finding import find_files, find_sibling, find_splits, name_dataset
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _NAME_PARTS: Final = {
@@ -53,66 +53,17 @@ _NAME_PARTS: Final = {
 """part of a name in the files -> column of `author_signatures`"""
 
 
-_find_parts: Final = find_by_name(
-    "signatures.json, clusters.json and papers.json",
-    papers=r"papers\.json$",
-    authorships=r"signatures\.json$",
-)
-
-
-def find_files(source: Path | None, options: Options) -> list[InputFile]:
-    """The papers, then the signatures, below the source."""
-    return [_digest_with_siblings(file) for file in _find_parts(source, options)]
-
-
-def _digest_with_siblings(file: InputFile) -> InputFile:
-    if file.role == "papers":
-        return file
-    parts = (file, _find_sibling(file, "clusters"), _find_sibling(file, "papers"), _find_splits(file))
-    paths = [part.path for part in parts if part is not None and part.path is not None]
-    return replace(file, digest=digest_files(*paths), beside=tuple(paths[1:]))
-
-
-def _find_sibling(file: InputFile, kind: str) -> InputFile | None:
-    """The dataset's file of another kind; None where it is not published."""
-    return _find_beside(file, f"{_find_prefix(file)}{kind}.json")
-
-
-def _find_splits(file: InputFile) -> InputFile | None:
-    """The file that says which blocks of the dataset are for what; None where it is not published."""
-    name = f"block_sigs_{_name_dataset(file) or file.expect_path().parent.name}.json"
-    return _find_beside(file, name) or _find_beside(file, name, "..", "blocks")
-
-
-def _find_beside(file: InputFile, name: str, *folders: str) -> InputFile | None:
-    try:
-        path = find_file(file.expect_path().parent.joinpath(*folders), name)
-    except InputError:
-        return None
-    return InputFile(path, path.name, name)
-
-
-def _find_prefix(file: InputFile) -> str:
-    """What the name of a dataset's files begins with, as `aminer_`; empty where it is nothing."""
-    own = file.expect_path().name
-    return own[: own.lower().rindex("signatures")]
-
-
-def _name_dataset(file: InputFile) -> str:
-    """The dataset: its folder within the source, or what its files' names begin with, or nothing."""
-    return PurePosixPath(file.name).parent.name or _find_prefix(file).rstrip("_.-")
-
-
 def _parse_paper(key: str, value: Any) -> Rows:
     record = expect_object(value)
     source_id = take_id({"paper_id": key} | record, "paper_id")
-    fields, cited = take_ids(record, "fields_of_study"), take_ids(record, "references")
     _list_authors(record)
     leave_fields(record, _PAPER)
+    leave_inner_fields(record, "authors", {"position", "author_name"})
+    leave_other_venues(record, "journal_name")
     return {
         "papers": [describe_paper(source_id, record, "journal_name")],
-        "fields": list_fields(source_id, fields, "mag"),
-        "citations": list_links(source_id, cited),
+        "fields": list_fields(source_id, take_ids(record, "fields_of_study", "fields"), "mag"),
+        "citations": list_links(source_id, take_ids(record, "references")),
     }
 
 
@@ -121,6 +72,9 @@ _PAPER: Final = frozenset({
     "references",
 })  # fmt: skip
 """What is read of a paper; the rest is left out."""
+_SIGNATURE: Final = frozenset({"signature_id", "paper_id", "author_info"})
+_ABOUT: Final = frozenset({*_NAME_PARTS, "position", "block", "given_block", "email", "affiliations"})
+"""What is read of `author_info`; `given_name` where a name has no parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +87,7 @@ class _Dataset:
         splits: block -> split.
         places: paper -> position -> authorship.
         signed: paper -> rows of `author_signatures`.
+        left_out: paper -> (kind, reason) -> items of its signatures that make no row.
     """
 
     name: str
@@ -141,25 +96,33 @@ class _Dataset:
     splits: Mapping[str, str]
     places: dict[str, dict[int, Row]] = field(default_factory=dict)
     signed: dict[str, list[Row]] = field(default_factory=dict)
+    left_out: defaultdict[str, Counter[tuple[str, str]]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
 
 def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
     """Rejected signatures first, then each paper with its authors, in the order of first mention."""
     prefix = f"{PurePosixPath(file.name).parent.name}/".removeprefix("/")
-    clusters = _read_clusters(_find_sibling(file, "clusters"))
-    dataset = _Dataset(_name_dataset(file), prefix, clusters, _read_splits(_find_splits(file)))
+    noted = Counter[tuple[str, str]]()
+    clusters = _read_clusters(find_sibling(file, "clusters"), noted)
+    dataset = _Dataset(name_dataset(file), prefix, clusters, _read_splits(find_splits(file)))
     numbers = count(1)
     for record in read_json_members(file, partial(_parse_signature, dataset)):
         if isinstance(record, Rejected):
             yield replace(record, row_number=next(numbers))
-    for source_id, position, name in _read_authors(_find_sibling(file, "papers")):
+            continue
+        _note(dataset.left_out[record.rows["papers"][0]["source_id"]], record)
+    for source_id, position, name in _read_authors(find_sibling(file, "papers")):
         row = _make_row(source_id, position, f"name:{name}", name)
         dataset.places.setdefault(source_id, {}).setdefault(position, row)
+    dataset.left_out[next(iter(dataset.places), "")] += (
+        noted  # a cluster is of no paper: the first stands for it
+    )
     for source_id, rows in dataset.places.items():
         own = [rows[position] for position in sorted(rows)]
         signed = dataset.signed.get(source_id, [])
-        staged: Rows = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
+        staged = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
+        staged["left_out"] = build_left_out(tuple(dataset.left_out[source_id].items()))
         yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps([own, signed]))
 
 
@@ -176,19 +139,26 @@ def _read_splits(file: InputFile | None) -> dict[str, str]:
     return splits
 
 
-def _read_clusters(file: InputFile | None) -> dict[str, str]:
-    """Signature -> cluster."""
+def _note(counts: Counter[tuple[str, str]], record: Accepted) -> None:
+    for row in record.rows.get("left_out", ()):
+        counts[row["kind"], row["reason"]] += row["items"]
+
+
+def _read_clusters(file: InputFile | None, noted: Counter[tuple[str, str]]) -> dict[str, str]:
+    """Signature -> cluster; what the clusters leave out is noted."""
     clusters: dict[str, str] = {}
 
     def collect(key: str, value: Any) -> Rows:
         record = expect_object(value)
         cluster = take_id({"cluster_id": key} | record, "cluster_id")
+        leave_fields(record, {"cluster_id", "signature_ids"}, "clusters.")
         clusters.update(dict.fromkeys(take_ids(record, "signature_ids"), cluster))
         return {}
 
     for read in () if file is None else read_json_members(file, collect):
         if isinstance(read, Rejected):
             raise InputError(f"{read.location} of the clusters is none: {read.message}.")
+        _note(noted, read)
     return clusters
 
 
@@ -199,6 +169,7 @@ def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     about = take_object(record, "author_info") or {}
     position = take_int(about.get("position"), "position")
     name = " ".join(part for part in (take_text(about, name) for name in _NAME_PARTS) if part)
+    is_whole = not name
     name = name or take_text(about, "given_name") or take_text(record, "given_name") or ""
     if position is None or not name:
         raise RecordError("missing_field", "a signature without a position or without a name")
@@ -225,8 +196,12 @@ def _parse_signature(dataset: _Dataset, key: str, value: Any) -> Rows:
     )
     author = dataset.prefix + (f"signature:{signature}" if cluster is None else cluster)
     row = _make_row(source_id, position, author, name) | {"block": block}
-    dataset.places.setdefault(source_id, {}).setdefault(position, row)
-    return {}
+    is_first = dataset.places.setdefault(source_id, {}).setdefault(position, row) is row
+    leave_out("authorships", "repeated", not is_first)
+    read = {"given_name"} if is_whole else set()
+    leave_fields(record, _SIGNATURE | read)
+    leave_fields(about, _ABOUT | read, "author_info.")
+    return {"papers": [{"source_id": source_id}]}
 
 
 def _make_row(source_id: str, position: int, author: str, name: str) -> Row:
