@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import IO, Any, Final
@@ -11,7 +12,7 @@ import orjson
 
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged
+from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged, look_ahead
 from pinakes.loaders.reading.documents import open_documents
 from pinakes.loaders.reading.streams import (
     RAW_BYTES,
@@ -71,9 +72,13 @@ def is_json_array(file: InputFile) -> bool:
     """Whether a file begins as a JSON array of objects does; False where it cannot be read so far."""
     try:
         with open_stream(file) as stream:
-            head = Salvaged(stream).read(_HEAD_BYTES).removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
+            return _begins_array(Salvaged(stream).read(_HEAD_BYTES))
     except BrokenStreamError:
         return False  # whoever reads it says how far it is whole
+
+
+def _begins_array(head: bytes) -> bool:
+    head = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
     return head[:1] == b"[" and head[1:].lstrip(_BLANK)[:1] in (b"{", b"]")
 
 
@@ -84,24 +89,42 @@ def _parse_json_line(line: bytes, parse: Callable[[dict[str, Any]], Rows]) -> Ro
 def read_json_line_files(
     file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
-    """The records of a file with JSON lines, or of those entries of an archive that are its documents."""
+    """The records of a file with JSON lines, or of those entries of an archive that are its documents.
+
+    A file or an entry that is one JSON array of objects is read member by member.
+    """
     if not file.documents:
         yield from read_json_lines(file, parse)
         return
     numbers = count(1)
-    for name, stream in open_documents(file):
-        with stream:
-            yield from _read_member(name, stream, numbers, parse)
+    for name, opened in open_documents(file):
+        with opened:
+            head, stream = look_ahead(opened, _HEAD_BYTES)
+            read = _read_array_entry if _begins_array(head) else _read_line_entry
+            yield from read(name, stream, numbers, parse)
 
 
-def _read_member(
+def _read_line_entry(
     name: str, stream: IO[bytes], numbers: Iterator[int], parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
     for line_number, _, whole in split_stream(stream):
         line = whole if isinstance(whole, CutLine) else whole.rstrip(b"\r\n")
+        if line_number == 1 and not isinstance(whole, CutLine):
+            line = line.removeprefix(codecs.BOM_UTF8)
         if line.strip():
             location = f"{name}: line {line_number}"
             yield take_record(next(numbers), location, line, partial(_parse_json_line, line, parse))
+
+
+def _read_array_entry(
+    name: str, stream: IO[bytes], numbers: Iterator[int], parse: Callable[[dict[str, Any]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    for record in _split_members(name, stream, lambda _key, value: parse(expect_object(value))):
+        # Where an entry stands in its archive, no byte says.
+        place = {"row_number": next(numbers), "location": f"{name}: {record.location}", "first_byte": None}
+        if isinstance(record, Rejected):
+            place["end_byte"] = None
+        yield replace(record, **place)
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:
@@ -133,19 +156,25 @@ def read_json_array(
 def read_json_members(file: InputFile, parse: Callable[[str, Any], Rows]) -> Iterator[Accepted | Rejected]:
     """The records of a JSON array (`parse` gets "0", "1", … and the value) or object (its key and value)."""
     with open_stream(file) as stream:
-        splitter = _Splitter(stream)
-        opening = splitter.find_opening()
-        if opening not in _CLOSING:
-            raise OtherContentError(f"{file.name} is not JSON, or neither an array nor an object.")
-        is_object = opening == b"{"
-        number = 0
-        for number, (first_byte, raw) in enumerate(splitter.split(_CLOSING[opening]), start=1):
-            location = _locate(raw, is_object, number)
-            parse_raw = partial(_parse_member, raw, is_object, number, parse)
-            yield take_record(number, location, raw, parse_raw, first_byte)
-        if splitter.fault:
-            shown = show_raw(splitter.rest)
-            yield Rejected(number + 1, f"after {number} records", "not_json", splitter.fault, shown)
+        yield from _split_members(file.name, stream, parse)
+
+
+def _split_members(
+    name: str, stream: IO[bytes], parse: Callable[[str, Any], Rows]
+) -> Iterator[Accepted | Rejected]:
+    splitter = _Splitter(stream)
+    opening = splitter.find_opening()
+    if opening not in _CLOSING:
+        raise OtherContentError(f"{name} is not JSON, or neither an array nor an object.")
+    is_object = opening == b"{"
+    number = 0
+    for number, (first_byte, raw) in enumerate(splitter.split(_CLOSING[opening]), start=1):
+        location = _locate(raw, is_object, number)
+        parse_raw = partial(_parse_member, raw, is_object, number, parse)
+        yield take_record(number, location, raw, parse_raw, first_byte)
+    if splitter.fault:
+        shown = show_raw(splitter.rest)
+        yield Rejected(number + 1, f"after {number} records", "not_json", splitter.fault, shown)
 
 
 def _locate(raw: bytes, is_object: bool, number: int) -> str:

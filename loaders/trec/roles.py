@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Final
 
+from pinakes.errors import OtherContentError
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.qrels import parse_grade, read_header
 from pinakes.loaders.staging import UnreadReason
 from pinakes.loaders.trec.markup import HEAD_BYTES
 
-_COMPRESS: Final = b"\x1f\x9d"
 _DOCUMENTS: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _TOPICS: Final = re.compile(rb"<(?:top|topics?|queries|query)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _TOPIC_NAME: Final = re.compile(r"topic|quer")
@@ -31,11 +31,12 @@ class Role:
 
 def find_role(name: str, stream: IO[bytes]) -> Role:
     """The role of a file by its first bytes; `empty` where there are none."""
-    head = stream.read(HEAD_BYTES)
+    try:
+        head = stream.read(HEAD_BYTES)
+    except OtherContentError as error:
+        return Role(message=str(error).removesuffix("."))
     if not head.strip():
         return Role(reason="empty")
-    if head.startswith(_COMPRESS):
-        return Role(message="compressed by compress (.Z); decompress it with gzip -d")
     plain = strip_compression(PurePosixPath(name).name.lower())
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _find_markup(head)

@@ -27,7 +27,7 @@ SOURCES = {
 }
 """source of our own -> its folder; what a mapping reads is tested with the mappings"""
 
-NOT_COMPRESSED = (".parquet", ".zip", ".tar", ".gz", ".bz2", ".xz", ".zst", ".tgz")
+NOT_COMPRESSED = (".parquet", ".zip", ".tar", ".tgz", *COMPRESSIONS)
 
 
 def test_every_compression_that_is_read_is_tried() -> None:
