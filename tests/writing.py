@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -67,6 +68,14 @@ def write_files(folder: Path, files: Mapping[str, object]) -> Path:
     for name, content in files.items():
         write_file(folder / name, content)
     return folder
+
+
+def write_zip(path: Path, entries: Mapping[str, bytes], method: int = zipfile.ZIP_STORED) -> Path:
+    """An archive with an entry of each name."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return path
 
 
 def write_lines(path: Path, *records: object) -> Path:
