@@ -129,9 +129,9 @@ def find_by_name(expected: str, **roles: str) -> FindFiles:
     return find_files
 
 
-def find_line_entries(source: Path | None, *, role: str, suffix: str) -> list[InputFile]:
-    """The files with the suffix, plain or compressed, and such entries of archives, each by itself."""
-    found = find_line_files(source, role=role, suffixes=(suffix,))
+def find_line_entries(source: Path | None, *suffixes: str, role: str) -> list[InputFile]:
+    """The files with a suffix, plain or compressed, and such entries of archives, each by itself."""
+    found = find_line_files(source, role=role, suffixes=suffixes)
     return [entry for file in found for entry in _split_archive(file)]
 
 

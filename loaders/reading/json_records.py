@@ -114,11 +114,12 @@ def _read_array_entry(
     name: str, stream: IO[bytes], numbers: Iterator[int], parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:
     for record in _split_members(name, stream, lambda _key, value: parse(expect_object(value))):
-        # Where an entry stands in its archive, no byte says.
-        place = {"row_number": next(numbers), "location": f"{name}: {record.location}", "first_byte": None}
+        number, location = next(numbers), f"{name}: {record.location}"
+        # No byte says where an entry stands in its archive.
         if isinstance(record, Rejected):
-            place["end_byte"] = None
-        yield replace(record, **place)
+            yield replace(record, row_number=number, location=location, first_byte=None, end_byte=None)
+        else:
+            yield replace(record, row_number=number, location=location, first_byte=None)
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:

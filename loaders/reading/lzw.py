@@ -187,8 +187,8 @@ class LzwDecompressor:
 def _unpack(data: bytes, width: int) -> list[int]:
     """The codes of whole groups."""
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-    bits = bits[: len(bits) // width * width].reshape(-1, width)
-    whole = np.zeros((len(bits), _MOST_BITS), np.uint8)
-    whole[:, :width] = bits
+    count = len(bits) // width
+    whole = np.zeros((count, _MOST_BITS), np.uint8)
+    whole[:, :width] = bits[: count * width].reshape(-1, width)
     found: list[int] = np.packbits(whole, axis=1, bitorder="little").view("<u2").ravel().tolist()
     return found

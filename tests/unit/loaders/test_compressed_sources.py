@@ -20,7 +20,10 @@ SOURCES = {
 } | {
     "openreview": "openreview",
     "openreview as tables": "openreview_tables",
+    "pubmed as text": "pubmed_text",
     "trec with documents": "trec_documents",
+    "trec of Genomics": "trec_genomics",
+    "trec of OHSUMED": "trec_ohsumed",
     "s2orc of 2019": "s2orc_2019",
     "s2orc of 2020": "s2orc_2020",
     "s2orc with diffs": "s2orc_diffs",
