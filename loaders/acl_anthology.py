@@ -78,7 +78,7 @@ def _find_collections(source: Path | None) -> list[InputFile]:
 
 def _find_bibliographies(source: Path | None) -> list[InputFile]:
     try:
-        files = find_line_entries(source, role="bib", suffix=".bib")
+        files = find_line_entries(source, ".bib", role="bib")
     except InputError as error:
         raise InputError(f"{source} holds neither the Anthology's XML nor a BibTeX file.") from error
     chosen = [file for file in files if "+abstracts" in file.name] or files

@@ -1,4 +1,4 @@
-"""PubMed's XML: the baseline and update files, and what its search exports; streamed, of any size.
+"""PubMed's XML and tagged text: the baseline and update files, and what its search exports; of any size.
 
 Read are `PubmedArticle`, `PubmedBookArticle`, and `MedlineCitation` of the older `MedlineCitationSet`; the
 ids in `DeleteCitation` and `DeleteDocument` become deletions. A paper's id is its PMID, whatever its version.
@@ -12,21 +12,25 @@ without a PMID in the reference lists, and those that older records list as comm
 
 Leaves out, and counts: abstracts in other languages, investigators, affiliations, chemicals, grants,
 publication types, and the text of a reference without an id, which is no title. "[Not Available]." is no
-title either.
+title either. Tagged text (`medline_text`) becomes the same rows, as far as it says the same.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from pinakes.errors import OtherContentError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.left_out import leave_elements, leave_out
+from pinakes.loaders.medline_text import NO_TITLE, begins_medline, parse_medline, split_medline
 from pinakes.loaders.reading.bibliography import Bibliography, CitedWork
 from pinakes.loaders.reading.breaks import Salvaged
+from pinakes.loaders.reading.documents import take_large_record
 from pinakes.loaders.reading.finding import find_line_entries
 from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.mesh import Part, list_mesh
 from pinakes.loaders.reading.rows import (
     list_authorships,
     list_fields,
@@ -37,7 +41,7 @@ from pinakes.loaders.reading.running_text import Element
 from pinakes.loaders.reading.streams import open_stream
 from pinakes.loaders.reading.values import find_year, take_year
 from pinakes.loaders.reading.xml_reading import element_text, read_elements
-from pinakes.loaders.staging import Chunk, RecordError, Rows
+from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows
 
 _RECORDS: Final = {
     b"PubmedArticleSet": ("PubmedArticle", "PubmedBookArticle", "DeleteCitation", "DeleteDocument"),
@@ -49,6 +53,7 @@ _RECORDS: Final = {
 }
 """Name of a file's root -> the elements that are its records."""
 
+_SUFFIXES: Final = (".xml", ".nbib", ".medline", ".txt")
 _ROOT: Final = re.compile(rb"<(" + b"|".join(_RECORDS) + rb")[\s>/]")
 _HEAD_BYTES: Final = 1 << 16
 _SCHEMES: Final = {"pubmed": "pubmed", "doi": "doi", "pmc": "pmc", "pmcid": "pmc"}
@@ -58,27 +63,36 @@ _LEFT_OUT: Final = (
     "CoiStatement", "Pagination", "SupplMeshList",
 )  # fmt: skip
 """Elements that are not read; where a record has one, its name is counted."""
-_NO_TITLE: Final = frozenset({"[Not Available].", "[Not Available]", "Not Available"})
 
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
-    """The XML files of a folder or an archive in the order of their names, which is that of the updates."""
-    return find_line_entries(source, role="papers", suffix=".xml")
+    """The files of a folder or an archive in the order of their names, which is that of the updates."""
+    return find_line_entries(source, *_SUFFIXES, role="papers")
 
 
 def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
     """One record a citation, of which the last with a PMID counts; one for each list of deletions."""
-    tags = _RECORDS[_find_root(file)]
-    return gather_chunks(read_elements(file, tags, parse_element), first_row=first_row, last_counts=True)
-
-
-def _find_root(file: InputFile) -> bytes:
     with open_stream(file) as stream:
-        found = _ROOT.search(Salvaged(stream).read(_HEAD_BYTES))
+        head = Salvaged(stream).read(_HEAD_BYTES)
+    records = _read_text(file) if begins_medline(head) else _read_xml(file, head)
+    return gather_chunks(records, first_row=first_row, last_counts=True)
+
+
+def _read_text(file: InputFile) -> Iterator[Accepted | Rejected]:
+    with open_stream(file) as stream:
+        for number, raw in enumerate(split_medline(stream), start=1):
+            yield take_large_record(number, f"record {number}", raw, partial(parse_medline, raw))
+
+
+def _read_xml(file: InputFile, head: bytes) -> Iterator[Accepted | Rejected]:
+    found = _ROOT.search(head)
     if found is None:
         known = ", ".join(name.decode() for name in _RECORDS)
-        raise OtherContentError(f"{file.name} is not PubMed's XML; expected a document of {known}.")
-    return found[1]
+        raise OtherContentError(
+            f"{file.name} is not PubMed's; expected XML, a document of {known}, or text whose records begin "
+            "with `PMID- `."
+        )
+    return read_elements(file, _RECORDS[found[1]], parse_element)
 
 
 def parse_element(element: Element) -> Rows:
@@ -115,7 +129,7 @@ def _parse_paper(source_id: str, described: Element, holder: Element) -> dict[st
     venues.append(element_text(holder.find("MedlineJournalInfo/MedlineTA")))
     return {
         "source_id": source_id,
-        "title": next((title for title in titles if title and title not in _NO_TITLE), None),
+        "title": next((title for title in titles if title and title not in NO_TITLE), None),
         "abstract": _read_abstract(described.find("Abstract")),
         "year": _find_year(described),
         "venue": next(filter(None, venues), None),
@@ -166,24 +180,22 @@ def _name_scheme(element: Element) -> list[str]:
 
 
 def _list_fields(source_id: str, holder: Element) -> list[dict[str, object]]:
-    topics: list[str] = []
-    majors: list[str] = []
-    for heading in holder.findall("MeshHeadingList/MeshHeading"):
-        descriptor = element_text(heading.find("DescriptorName"))
-        if descriptor is None:
-            leave_out("fields", "no_value", len(heading))
-            continue
-        marked = {descriptor: any(part.get("MajorTopicYN") == "Y" for part in heading)}
-        for qualifier in heading.findall("QualifierName"):
-            marked[f"{descriptor}/{element_text(qualifier)}"] = qualifier.get("MajorTopicYN") == "Y"
-        topics += marked
-        majors += [name for name, is_major in marked.items() if is_major]
-    rows = list_fields(source_id, topics, "mesh") + list_fields(source_id, majors, "mesh_major")
+    rows = list_mesh(source_id, map(_list_parts, holder.findall("MeshHeadingList/MeshHeading")))
     for keywords in holder.findall("KeywordList"):
         owner = (keywords.get("Owner") or "NOTNLM").lower()
         names = [element_text(keyword) for keyword in keywords.findall("Keyword")]
         rows += list_fields(source_id, names, "author" if owner == "notnlm" else owner)
     return rows
+
+
+def _list_parts(heading: Element) -> list[Part]:
+    descriptor = heading.find("DescriptorName")
+    parts = [] if descriptor is None else [descriptor]
+    named = [
+        (element_text(part), part.get("MajorTopicYN") == "Y")
+        for part in [*parts, *heading.findall("QualifierName")]
+    ]
+    return named if parts else [(None, False), *named]
 
 
 def _list_authors(described: Element) -> list[tuple[str | None, str]]:
@@ -240,7 +252,7 @@ def _list_works(holder: Element, data: Element | None) -> Iterator[CitedWork]:
 
 LOADER: Final = Loader(
     name="pubmed",
-    summary="PubMed's XML: baseline and update files, search exports",
+    summary="PubMed's XML and tagged text: baseline and update files, search exports",
     describe_corpus=describe_as(
         name="pubmed",
         title="PubMed",

@@ -20,7 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.left_out import keep_filled, leave_fields, leave_out
 from pinakes.loaders.reading.breaks import until_broken
@@ -36,6 +35,7 @@ from pinakes.loaders.reading.rows import (
     list_pool_sources,
 )
 from pinakes.loaders.reading.tables import read_table
+from pinakes.loaders.reading.unknown import creates_unknown
 from pinakes.loaders.reading.values import take_id, take_year
 from pinakes.loaders.staging import Accepted, Chunk, RecordError, Rejected, Rows, show_raw
 from pinakes.loaders.trec.topics import read_topics
@@ -58,7 +58,7 @@ _READ: Final = frozenset(
     {"cord_uid", "title", "abstract", "publish_time", "journal", "authors", "sha", *_SCHEMES}
 )
 """What is read of a row of the metadata; the rest is left out."""
-
+_creates_unknown: Final = partial(creates_unknown, default="create")
 _find_parts: Final = find_by_name(
     "metadata.csv, topics (.xml) and qrels (.txt)",
     papers=r"\.csv$",
@@ -69,8 +69,7 @@ _find_parts: Final = find_by_name(
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The metadata, then the topics, then the qrels; topics are told by the suffix `.xml`."""
-    if options.get("unknown", "create") not in ("reject", "create"):
-        raise InputError(f"unknown={options['unknown']!r}: expected reject or create.")
+    _creates_unknown(options)  # which refuses a wrong one
     return _find_parts(source, options)
 
 
@@ -182,7 +181,7 @@ LOADER: Final = Loader(
         "split": "split that the judgments belong to (test)",
         "unknown": "what becomes of papers that only qrels name: create (default) or reject",
     },
-    creates_unknown=lambda options: options.get("unknown", "create") == "create",
+    creates_unknown=_creates_unknown,
     settle={"judgments": partial(settle_qrels, usual=TREC)},
     describes=lambda _role: frozenset({"title", "abstract", "year", "venue", "identifiers", "authorships"}),
     may_lack_text=True,

@@ -28,7 +28,7 @@ _ARXIV_ID: Final = re.compile(r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}|[a-z-]+(?:
 
 def find_files(source: Path | None, _options: Options) -> list[InputFile]:
     """papers.csv, or the entry of that name in each archive."""
-    return find_line_entries(source, role="papers", suffix=".csv")
+    return find_line_entries(source, ".csv", role="papers")
 
 
 def _parse_paper(row: dict[str, str]) -> Rows:

@@ -25,6 +25,7 @@ from pinakes.loaders.ir_datasets.package import (
 from pinakes.loaders.ir_datasets.records import parse_document, parse_judgment, parse_query, parse_scored
 from pinakes.loaders.ir_datasets.taking import take_items
 from pinakes.loaders.reading.gathering import gather_chunks
+from pinakes.loaders.reading.unknown import UNKNOWN_HELP, creates_unknown
 from pinakes.loaders.staging import Accepted, Chunk, Rejected
 
 ROLES: Final = {"docs": "papers", "queries": "queries", "qrels": "judgments", "scoreddocs": "pool_sources"}
@@ -58,8 +59,7 @@ def find_split(name: str, options: Options) -> str:
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """A generated stream for each kind of thing that the dataset holds and that has a table."""
     name = _read_name(source, options)
-    if options.get("unknown", "reject") not in ("reject", "create"):
-        raise InputError(f"unknown={options['unknown']!r}: expected reject or create.")
+    creates_unknown(options)  # which refuses a wrong one
     entities = list_entities(name)
     files = [
         InputFile(None, _name_stream(name, entity), role, digest=find_digest(name, entity))
@@ -123,10 +123,6 @@ def _read_records(file: InputFile, options: Options) -> Iterator[Accepted | Reje
     return take_items(iterate(name, "scoreddocs"), "scored document", parse_scored)
 
 
-def _creates_unknown(options: Options) -> bool:
-    return options.get("unknown") == "create"
-
-
 LOADER: Final = Loader(
     name="ir-datasets",
     summary="any collection of the package ir_datasets, by its name",
@@ -137,7 +133,7 @@ LOADER: Final = Loader(
     options={
         "dataset": "the dataset's name; `ir-datasets:NAME` says the same",
         "split": "split of the judgments (what the name has behind that of the documents, or test)",
-        "unknown": "what becomes of papers and queries that only qrels name: reject (default) or create",
+        "unknown": UNKNOWN_HELP,
     },
-    creates_unknown=_creates_unknown,
+    creates_unknown=creates_unknown,
 )

@@ -43,6 +43,7 @@ from pinakes.loaders.mapped.records import (
     read_partitions,
 )
 from pinakes.loaders.mapped.staged import Seen, stage_batch
+from pinakes.loaders.reading.archives import digest_member, is_archive, list_members
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.finding import take_of_format
 from pinakes.loaders.reading.seen_ids import SeenIds
@@ -96,29 +97,46 @@ def _find_files(format_: str, source: Path | None, options: Options) -> list[Inp
                 roles[columns] = _name_role(plan)
         return replace(file, role=roles[columns], digest=_digest(file, options), beside=beside)
 
-    found = [InputFile(path, name, "") for path, name in _list_paths(format_, source)]
-    return take_of_format(found, identify)
+    return take_of_format(_list_files(format_, source), identify)
 
 
-def _list_paths(format_: str, source: Path | None) -> list[tuple[Path, str]]:
-    suffixes = _SUFFIXES[format_]
+def _list_files(format_: str, source: Path | None) -> list[InputFile]:
     if source is None:
-        raise InputError(f"the loader {format_} needs a source: a file, a folder or a glob.")
-    if source.is_file():
-        return [(source, source.name)]
-    root, paths = _expand(source)
+        raise InputError(f"the loader {format_} needs a source: a file, a folder, an archive or a glob.")
+    single = source.is_file()
+    root, paths = (source.parent, [source]) if single else _expand(source)
     named = sorted((path.relative_to(root).as_posix(), path) for path in paths if path.is_file())
-    # Spark and Hive write `_SUCCESS` and `._part.crc` beside them.
-    wanted = [(name, path) for name, path in named if not re.search(r"(?:^|/)[._]", name)]
-    if source.is_dir():
-        packed = ("",) if format_ == "parquet" else ("", *COMPRESSIONS)
-        ends = tuple(f"{end}{pack}" for end in suffixes for pack in packed)
-        wanted = [(name, path) for name, path in wanted if name.endswith(ends)]
-    if not wanted:
+    found: list[InputFile] = []
+    for name, path in named:
+        if is_archive(path) and (single or _is_shown(name)):
+            found += _list_entries(format_, path, name)
+        elif single or (_is_shown(name) and (not source.is_dir() or _has_suffix(format_, name))):
+            found.append(InputFile(path, name, ""))
+    if not found:
         raise InputError(
-            f"{source} gives no file; expected a file, a folder or a glob of {', '.join(suffixes)}."
+            f"{source} gives no file; expected a file, a folder, an archive or a glob of "
+            f"{', '.join(_SUFFIXES[format_])}."
         )
-    return [(path, name) for name, path in wanted]
+    return found
+
+
+def _list_entries(format_: str, path: Path, name: str) -> Iterator[InputFile]:
+    """The files of the format in an archive, by name."""
+    entries = sorted(entry for entry in list_members(path) if _is_shown(entry))
+    wanted = [entry for entry in entries if _has_suffix(format_, entry)]
+    digest = digest_file(path) if wanted else ""
+    for entry in wanted:
+        yield InputFile(path, f"{name}/{entry}", "", entry, digest=digest_member(digest, entry))
+
+
+def _has_suffix(format_: str, name: str) -> bool:
+    packed = ("",) if format_ == "parquet" else ("", *COMPRESSIONS)
+    return name.endswith(tuple(f"{end}{pack}" for end in _SUFFIXES[format_] for pack in packed))
+
+
+def _is_shown(name: str) -> bool:
+    # Spark and Hive write `_SUCCESS` and `._part.crc` beside their files.
+    return not re.search(r"(?:^|/)[._]", name)
 
 
 def _expand(source: Path) -> tuple[Path, list[Path]]:
@@ -144,14 +162,15 @@ def _name_role(plan: Plan) -> str:
 
 
 def _digest(file: InputFile, options: Options) -> str | None:
-    """The digest of content and mapping; None where there is none, and the content's own will do."""
+    """The digest of content and mapping; the file's own, which may not be known yet, where there is none."""
     settings = [f"table={options['table']}"] if "table" in options else []
     if "mapping" in options:
         settings.append(f"mapping={digest_file(Path(options['mapping']))}")
     settings.extend(f"{key}={value}" for key, value in read_partitions(file.name).items())
     if not settings or file.path is None:
-        return None
-    return hashlib.sha256("\n".join([digest_file(file.path), *settings]).encode()).hexdigest()
+        return file.digest
+    own = file.digest or digest_file(file.path)
+    return hashlib.sha256("\n".join([own, *settings]).encode()).hexdigest()
 
 
 def _choose_mapping(format_: str, file: InputFile, options: Options) -> tuple[Mapping, pa.Schema | None]:

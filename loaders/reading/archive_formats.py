@@ -28,7 +28,8 @@ TAR: Final = {
     ".tbz2": ".bz2",
     ".txz": ".xz",
     ".tzst": ".zst",
-    **{f".tar{suffix}": suffix for suffix in (".gz", ".bz2", ".xz", ".zst")},
+    ".taz": ".Z",
+    **{f".tar{suffix.lower()}": suffix for suffix in (".gz", ".bz2", ".xz", ".zst", ".Z")},
 }
 """How a tar archive's name ends -> the suffix that says how it is compressed."""
 

@@ -2,12 +2,13 @@
 
 import io
 from collections.abc import Iterable, Iterator
-from typing import IO, TypeVar, cast
+from typing import IO, Any, Final, TypeVar, cast
 
 from pinakes.errors import LoadError
 from pinakes.loaders.staging import show_raw
 
 _Found = TypeVar("_Found")
+_BUFFER_BYTES: Final = 1 << 18
 
 
 class BrokenStreamError(LoadError):
@@ -35,12 +36,12 @@ class Salvaged:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._read = cast(io.BufferedIOBase, stream).read1
-        self._broken: BrokenStreamError | None = None
+        self.broken: BrokenStreamError | None = None
 
     def read(self, size: int) -> bytes:
         """The next bytes: so many, or as many as there are before the end or the damage."""
-        if self._broken is not None:
-            raise self._broken
+        if self.broken is not None:
+            raise self.broken
         parts: list[bytes] = []
         try:
             while size > 0 and (data := self._read(size)):
@@ -49,7 +50,7 @@ class Salvaged:
         except BrokenStreamError as error:
             if not parts:
                 raise
-            self._broken = error
+            self.broken = error
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
@@ -69,3 +70,34 @@ def place_break(error: LoadError, place: str) -> LoadError:
     if not isinstance(error, BrokenStreamError):
         return error
     return explain_break(error, f"after {show_raw(place)}" if place else "before its first record")
+
+
+def look_ahead(stream: IO[bytes], size: int) -> tuple[bytes, IO[bytes]]:
+    """The first bytes of a stream, so many or all that there are, and the whole stream again.
+
+    It works for streams that cannot be read twice. Damage is raised where it stands, when the stream is read.
+    """
+    rest = Salvaged(stream)
+    try:
+        head = rest.read(size)
+    except BrokenStreamError as error:
+        head, rest.broken = b"", error
+    return head, cast(IO[bytes], io.BufferedReader(_Rejoined(head, rest), max(size, _BUFFER_BYTES)))
+
+
+class _Rejoined(io.RawIOBase):
+    """The first bytes of a stream, which were read already, and what follows them."""
+
+    def __init__(self, head: bytes, rest: Salvaged) -> None:
+        super().__init__()
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        data = self._head[: len(target)] or self._rest.read(len(target))
+        self._head = self._head[len(data) :]
+        target[: len(data)] = data
+        return len(data)

@@ -1,15 +1,18 @@
-"""Decompressed bytes of `.gz`, `.bz2`, `.xz` and `.zst` streams, strict about how they end.
+"""Decompressed bytes of `.gz`, `.bz2`, `.xz`, `.zst` and `.Z` streams, strict about how they end.
 
 A stream that is cut short, damaged, or followed by anything but zeros raises, after what came before was
-handed out; one that grows beyond all measure is refused.
+handed out; one that grows beyond all measure is refused. TREC's disks call what `compress` wrote `.Z`, `.z`,
+and parts of a file `.0z`, `.1z`, …
 """
 
 import bz2
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, Protocol, cast
 
@@ -18,6 +21,7 @@ from zlib_ng import zlib_ng
 
 from pinakes.errors import InputError
 from pinakes.loaders.reading.breaks import BrokenStreamError
+from pinakes.loaders.reading.lzw import LzwDecompressor
 
 BOMB_BYTES: Final = 1 << 30
 BOMB_RATIO: Final = 1_000
@@ -70,7 +74,19 @@ _DECOMPRESSORS: Final[dict[str, Callable[[], _Decompressor]]] = {
     ".bz2": bz2.BZ2Decompressor,
     ".xz": _start_xz,
 }
-COMPRESSIONS: Final = (*_DECOMPRESSORS, ".zst")
+_LZW: Final = (".Z", ".z")
+COMPRESSIONS: Final = (*_DECOMPRESSORS, ".zst", *_LZW)
+_SUFFIX: Final = re.compile(r"\.(?:gz|bz2|xz|zst|[0-9]?[zZ])$")
+
+
+def find_compression(name: str) -> str:
+    """Which of `COMPRESSIONS` the end of a file's name says; empty where it says none.
+
+    >>> find_compression("corpus.jsonl.zst"), find_compression("fr940104.0z"), find_compression("a.json")
+    ('.zst', '.z', '')
+    """
+    found = _SUFFIX.search(name)
+    return "" if found is None else re.sub("[0-9](?=[zZ])", "", found[0])
 
 
 def strip_compression(name: str) -> str:
@@ -79,10 +95,7 @@ def strip_compression(name: str) -> str:
     >>> strip_compression("corpus.jsonl.zst"), strip_compression("corpus.jsonl")
     ('corpus.jsonl', 'corpus.jsonl')
     """
-    for suffix in COMPRESSIONS:
-        if name.endswith(suffix):
-            return name.removesuffix(suffix)
-    return name
+    return _SUFFIX.sub("", name)
 
 
 def decompress(source: IO[bytes], name: str, suffix: str | None = None) -> IO[bytes]:
@@ -98,10 +111,13 @@ def decompress(source: IO[bytes], name: str, suffix: str | None = None) -> IO[by
     Raises:
         BrokenStreamError: while reading, when the stream ends too early or is damaged; an empty file is.
         InputError: while reading, when the stream is a decompression bomb.
+        OtherContentError: while reading, where the name ends in `.Z` and `compress` did not write the stream.
     """
-    said = Path(name).suffix if suffix is None else suffix
+    said = find_compression(name) if suffix is None else suffix
     if said in _DECOMPRESSORS:
         return buffer(_Decompressed(source, name, _DECOMPRESSORS[said]))
+    if said in _LZW:
+        return buffer(_Decompressed(source, name, partial(LzwDecompressor, name)))
     return buffer(_ZstdDecompressed(source, name)) if said == ".zst" else source
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from pinakes.errors import InputError, OtherContentError
 from pinakes.loaders.base import FindFiles, InputFile, Options, UnreadFile
 from pinakes.loaders.reading.archives import is_archive, is_hidden, list_members
-from pinakes.loaders.reading.compression import COMPRESSIONS, strip_compression
+from pinakes.loaders.reading.compression import COMPRESSIONS, find_compression, strip_compression
 
 LINES: Final = (".jsonl", ".json", ".ndjson")
 _SPLITS: Final = {
@@ -25,7 +25,9 @@ _SPLITS: Final = {
     "dev": "dev",
     "test": "test",
 }
-_SUFFIXES: Final = re.compile(r"(?:\.(?:nxml|xml|tei|grobid|bib|zip|tar|tgz|gz|zst|bz2|xz))+$", re.IGNORECASE)
+_SUFFIXES: Final = re.compile(
+    r"(?:\.(?:nxml|xml|tei|grobid|bib|zip|tar|tgz|taz|gz|zst|bz2|xz|z))+$", re.IGNORECASE
+)
 
 
 def name_corpus(source: Path | None, default: str) -> str:
@@ -58,7 +60,7 @@ def list_folder(source: Path | None, expected: str) -> list[Path]:
         return [source]
     found = (path for path in source.iterdir() if path.is_file() and not is_hidden(path.name))
     # An empty file that should be compressed is cut short, which is said when it is opened.
-    paths = sorted(path for path in found if path.stat().st_size or path.suffix in COMPRESSIONS)
+    paths = sorted(path for path in found if path.stat().st_size or find_compression(path.name))
     if not paths:
         raise InputError(f"the folder {source} is empty; expected {expected}.")
     return paths
@@ -127,9 +129,9 @@ def find_by_name(expected: str, **roles: str) -> FindFiles:
     return find_files
 
 
-def find_line_entries(source: Path | None, *, role: str, suffix: str) -> list[InputFile]:
-    """The files with the suffix, plain or compressed, and such entries of archives, each by itself."""
-    found = find_line_files(source, role=role, suffixes=(suffix,))
+def find_line_entries(source: Path | None, *suffixes: str, role: str) -> list[InputFile]:
+    """The files with a suffix, plain or compressed, and such entries of archives, each by itself."""
+    found = find_line_files(source, role=role, suffixes=suffixes)
     return [entry for file in found for entry in _split_archive(file)]
 
 

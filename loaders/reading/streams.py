@@ -11,7 +11,12 @@ from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.archives import is_archive, open_member
 from pinakes.loaders.reading.breaks import BrokenStreamError, explain_break
-from pinakes.loaders.reading.compression import COMPRESSIONS, decompress, explain_unreadable
+from pinakes.loaders.reading.compression import (
+    COMPRESSIONS,
+    decompress,
+    explain_unreadable,
+    find_compression,
+)
 from pinakes.loaders.staging import RecordError
 
 MAX_LINE_BYTES: Final = 64 << 20
@@ -69,7 +74,7 @@ def open_stream(file: InputFile) -> IO[bytes]:
         return stream if is_archive(Path(file.member)) else decompress(stream, file.member)
     try:
         # An empty file is cut short too, but a decompressor could not say more than that it ends too early.
-        if path.suffix in COMPRESSIONS and path.stat().st_size == 0:
+        if find_compression(path.name) and path.stat().st_size == 0:
             raise LoadError(
                 f"{file.name} is cut short: it is empty, and should be compressed. Fetch it again."
             )

@@ -27,10 +27,10 @@ from pinakes.loaders.smart.marked import read_marked
 from pinakes.loaders.staging import Accepted, Rejected
 
 _ROLES: Final = {
-    "papers": re.compile(r"\.all(\.\d+)?$|^doc-text$|^lisa\d+\.\d+$"),
-    "queries": re.compile(r"\.qry$|\.que$|^query[.-]text$"),
+    "papers": re.compile(r"\.all(\.\d+)?$|^doc-text$|^lisa\d+\.\d+$|^ohsumed\.\d\d(-\d\d)?$"),
+    "queries": re.compile(r"\.qry$|\.que$|^query[.-]text$|^queries$"),
     "block_judgments": re.compile(r"^lisarj\.num$|^rlv-ass$|^time\.rel$"),
-    "judgments": re.compile(r"(?:qrels?|\.rel)$|^qrels\.text$"),
+    "judgments": re.compile(r"(?:qrels?|\.rel)$|^qrels\.text$|^p?drel\.ui$"),
 }
 """role -> the names of its files, without a compression's suffix; the first role whose names fit"""
 _LISTS: Final = ("block_judgments", "judgments")

@@ -2,7 +2,7 @@
 
 `.T` title, `.A` authors, `.B` where and when it appeared, `.W` abstract or query, `.K` keywords, `.C`
 categories of Computing Reviews, `.X` links (`links`). What other marks hold has no column and is counted.
-A `.I` without a number at a file's end is an end mark.
+A `.I` without a number at a file's end is an end mark. A record with `.U` is one of OHSUMED (`ohsumed`).
 """
 
 import re
@@ -17,6 +17,7 @@ from pinakes.loaders.reading.rows import Row, list_authorships, list_fields, lis
 from pinakes.loaders.reading.streams import decode_utf8, read_lines
 from pinakes.loaders.reading.values import clean_text, find_only_year, find_year
 from pinakes.loaders.smart.links import Link, Links, find_links
+from pinakes.loaders.smart.ohsumed import parse_ohsumed
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
 Record = dict[str, list[str]]
@@ -78,15 +79,26 @@ def _parse_query(number: int, record: Record) -> Rows:
     text = clean_text(" ".join(filter(None, (_join(record, mark) for mark in "TW"))))
     if text is None:
         raise RecordError("missing_field", "a query without .W")
-    left_out = list_left_out(_count_other(record, "queries"))
-    return _drop_empty({"queries": [{"query_id": str(number), "text": text}], "left_out": left_out})
+    query: Row = {"query_id": str(number), "text": text}
+    if set(record) == {"I", "B", "W"}:  # of OHSUMED: the patient, and what is asked
+        query["description"] = _join(record, "B")
+        return {"queries": [query]}
+    return _drop_empty({"queries": [query], "left_out": list_left_out(_count_other(record, "queries"))})
 
 
 def _drop_empty(rows: Rows) -> Rows:
     return {name: members for name, members in rows.items() if members}
 
 
+def parse_ohsumed_text(text: str) -> Rows:
+    """The rows of one of OHSUMED's records."""
+    record = _parse_record(text.encode().splitlines())
+    return parse_ohsumed({mark: _join(record, mark) for mark in record})
+
+
 def _parse_paper(links: Links, _number: int, record: Record) -> Rows:
+    if "U" in record:
+        return parse_ohsumed({mark: _join(record, mark) for mark in record})
     source_id = unpad(_join(record, "I") or "")
     left_out = _count_other(record, "papers") + links.left_out.get(source_id, Counter())
     venue = _join(record, "B")

@@ -1,4 +1,4 @@
-"""TREC collections: documents (`<DOC>`), topics and qrels, in one file, a folder or an archive.
+"""TREC collections: documents (`<DOC>`, MEDLINE), topics and qrels, in one file, a folder or an archive.
 
 A folder's files are told apart by their content; what is none of the three is named as not read. Documents
 make a corpus, called after the folder; topics and qrels alone are for a corpus that is loaded already. With
@@ -23,6 +23,7 @@ from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.qrels import COLUMNS_HELP, TREC, read_qrels
 from pinakes.loaders.reading.qrels_columns import settle_qrels
 from pinakes.loaders.reading.streams import digest_file, open_stream
+from pinakes.loaders.reading.unknown import UNKNOWN_HELP, creates_unknown
 from pinakes.loaders.staging import Chunk
 from pinakes.loaders.trec.documents import read_documents
 from pinakes.loaders.trec.markup import ENCODING_HELP
@@ -46,9 +47,7 @@ def describe_corpus(source: Path | None, options: Options) -> CorpusDescription:
 
 def find_files(source: Path | None, options: Options) -> list[InputFile]:
     """The documents, the topics, then the qrels."""
-    unknown = options.get("unknown", "reject")
-    if unknown not in ("reject", "create"):
-        raise InputError(f"unknown={unknown!r}: expected reject or create.")
+    creates_unknown(options)  # which refuses a wrong one
     found = _look_at_all(source)
     if any(_is_named_qrels(file) and role.name == "judgments" for file, role in found):
         found = [(file, _demote(file, role)) for file, role in found]
@@ -122,7 +121,7 @@ def read_chunks(file: InputFile, options: Options, first_row: int) -> Iterator[C
 
 LOADER: Final = Loader(
     name="trec",
-    summary="a TREC collection: documents (<DOC>), topics and qrels, or topics and qrels for a loaded corpus",
+    summary="a TREC collection: documents (<DOC>, MEDLINE), topics, qrels; or topics and qrels for a corpus",
     describe_corpus=describe_corpus,
     find_files=find_files,
     read_chunks=read_chunks,
@@ -131,8 +130,8 @@ LOADER: Final = Loader(
         "columns": COLUMNS_HELP,
         "encoding": ENCODING_HELP,
         "split": "split that the judgments belong to (test)",
-        "unknown": "what becomes of papers and queries that only qrels name: reject (default) or create",
+        "unknown": UNKNOWN_HELP,
     },
-    creates_unknown=lambda options: options.get("unknown") == "create",
+    creates_unknown=creates_unknown,
     settle={"judgments": partial(settle_qrels, usual=TREC)},
 )

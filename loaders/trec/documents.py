@@ -5,22 +5,35 @@ Read of a document are `<DOCNO>` (or the attribute `id`), its title (`HEADLINE`,
 `AUTHOR`, `BIB`, and a year in `DATE`. Other elements have no column and are counted. A document without a
 title and a text is one all the same: collections judge such documents. A file is read in blocks, whatever its
 size.
+
+OHSUMED's documents (SMART's marks, with `.U`) and MEDLINE's tagged text, as TREC-9's filtering track and the
+Genomics tracks have them, are read too (`smart/ohsumed`, `medline_text`).
 """
 
 import codecs
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import IO, Final
 
 from pinakes.loaders.base import InputFile, Options
-from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged, explain_break
-from pinakes.loaders.reading.documents import MAX_DOCUMENT_BYTES, open_documents, take_large_record
+from pinakes.loaders.medline_text import begins_medline, parse_medline_text, split_medline
+from pinakes.loaders.reading.breaks import BrokenStreamError, Salvaged, explain_break, look_ahead
+from pinakes.loaders.reading.documents import (
+    MAX_DOCUMENT_BYTES,
+    check_whole,
+    open_documents,
+    take_large_record,
+)
 from pinakes.loaders.reading.rows import Row, list_authorships
 from pinakes.loaders.reading.streams import RAW_BYTES, CutLine
+from pinakes.loaders.reading.text_records import split_records
 from pinakes.loaders.reading.values import find_only_year, find_year
+from pinakes.loaders.smart.marked import parse_ohsumed_text
+from pinakes.loaders.smart.ohsumed import BEGINS as OHSUMED_BEGINS
+from pinakes.loaders.smart.ohsumed import HEAD as OHSUMED_HEAD
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 from pinakes.loaders.trec.markup import HEAD_BYTES, decode, drop_comments, find_encoding, strip_markup
 
@@ -50,16 +63,38 @@ _BETWEEN_NAMES: Final = re.compile(r"\s+and\s+|\s*;\s*")
 def read_documents(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
     """The documents of a file, or of a bundle of files, each as a record."""
     number = 0
-    for name, stream in open_documents(file):
-        with stream:
+    for name, opened in open_documents(file):
+        with opened:
+            head, stream = look_ahead(opened, HEAD_BYTES)
             in_file = 0
             try:
-                for in_file, (raw, encoding) in enumerate(_split(stream, options), start=1):
+                for in_file, (raw, parse) in enumerate(_find_records(head, stream, options), start=1):
                     number += 1
                     place = f"document {in_file}" if not file.documents else f"{name}, document {in_file}"
-                    yield take_large_record(number, place, raw, partial(_parse, raw, encoding))
+                    yield take_large_record(number, place, raw, parse)
             except BrokenStreamError as error:
                 raise explain_break(error, f"after document {in_file}", file.name) from error
+
+
+def _find_records(
+    head: bytes, stream: IO[bytes], options: Options
+) -> Iterator[tuple[bytes, Callable[[], Rows]]]:
+    """Each document's bytes, and what parses them."""
+    if begins_medline(head) or OHSUMED_HEAD.match(head):
+        is_medline = begins_medline(head)
+        parse = parse_medline_text if is_medline else parse_ohsumed_text
+        encoding = find_encoding(options, b"")
+        records = split_medline(stream) if is_medline else split_records(stream, OHSUMED_BEGINS)
+        for raw in records:
+            yield raw, partial(_parse_text, parse, raw, encoding)
+        return
+    for raw, encoding in _split(stream, options):
+        yield raw, partial(_parse, raw, encoding)
+
+
+def _parse_text(parse: Callable[[str], Rows], raw: bytes, encoding: str) -> Rows:
+    check_whole(raw)
+    return parse(decode(raw, encoding))
 
 
 def _split(stream: IO[bytes], options: Options) -> Iterator[tuple[bytes, str]]:
@@ -103,8 +138,7 @@ def _list_parts(piece: bytes) -> Iterator[bytes]:
 
 
 def _parse(raw: bytes, encoding: str) -> Rows:
-    if isinstance(raw, CutLine):
-        raise RecordError("too_large", f"the document has more than {MAX_DOCUMENT_BYTES} bytes")
+    check_whole(raw)
     text = decode(raw, encoding)
     start, end = _START.match(raw), _END.search(raw)
     if start is None or end is None:

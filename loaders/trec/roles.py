@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Final
 
+from pinakes.errors import OtherContentError
+from pinakes.loaders.medline_text import begins_medline
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.qrels import parse_grade, read_header
+from pinakes.loaders.smart.ohsumed import HEAD as OHSUMED_HEAD
 from pinakes.loaders.staging import UnreadReason
 from pinakes.loaders.trec.markup import HEAD_BYTES
 
-_COMPRESS: Final = b"\x1f\x9d"
 _DOCUMENTS: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _TOPICS: Final = re.compile(rb"<(?:top|topics?|queries|query)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_NUMBERED: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<\d+>\s*[^\s<]")
+"""Genomics' topics from 2005 on: `<100>Describe …`"""
 _TOPIC_NAME: Final = re.compile(r"topic|quer")
 _QRELS_NAME: Final = re.compile(r"qrel")
 _TOPIC_LINE: Final = re.compile(r"[^\s:]+(?:\t|:)\s*\S.*")
@@ -31,12 +35,15 @@ class Role:
 
 def find_role(name: str, stream: IO[bytes]) -> Role:
     """The role of a file by its first bytes; `empty` where there are none."""
-    head = stream.read(HEAD_BYTES)
+    try:
+        head = stream.read(HEAD_BYTES)
+    except OtherContentError as error:
+        return Role(message=str(error).removesuffix("."))
     if not head.strip():
         return Role(reason="empty")
-    if head.startswith(_COMPRESS):
-        return Role(message="compressed by compress (.Z); decompress it with gzip -d")
     plain = strip_compression(PurePosixPath(name).name.lower())
+    if begins_medline(head) or OHSUMED_HEAD.match(head):
+        return Role("papers")
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return _find_markup(head)
     lines = _list_lines(head)
@@ -55,6 +62,8 @@ def find_role(name: str, stream: IO[bytes]) -> Role:
 
 def _find_markup(head: bytes) -> Role:
     documents, topics = _DOCUMENTS.search(head), _TOPICS.search(head)
+    if _NUMBERED.match(head):
+        return Role("queries")
     if documents is not None and (topics is None or documents.start() < topics.start()):
         return Role("papers")
     return Role("queries") if topics is not None else Role()

@@ -3,8 +3,8 @@
 Of `<top>`: num, title, desc, narr; a number that `Number:` announces is read without leading zeros, as
 relevance lists have it. Of XML: `<topic>` (or `<query>`, `<top>`) with its id in an attribute or an element
 (`number`, `num`, `id`, `qid`, `identifier`); where there is neither a query nor a title, all its elements
-together are the query (TREC-PM's disease, gene, demographic). Lines are `id<TAB>query` or `id:query`. Other
-elements have no column and are counted.
+together are the query (TREC-PM's disease, gene, demographic). Lines are `id<TAB>query`, `id:query` or, of the
+Genomics tracks, `<id>query`. Other elements have no column and are counted.
 """
 
 import re
@@ -29,8 +29,8 @@ Topic = tuple[dict[str, str | None], Counter[str]]
 _IDS: Final = ("number", "num", "id", "qid", "identifier")
 _PARTS: Final = {
     "text": ("query", "title"),
-    "description": ("question", "description", "desc"),
-    "narrative": ("narrative", "narr"),
+    "description": ("question", "description", "desc", "need"),
+    "narrative": ("narrative", "narr", "context"),
 }
 """column -> the elements that are read for it, the first that is there"""
 _TOPICS: Final = ("topic", "top", "query")
@@ -47,12 +47,13 @@ _PART: Final = re.compile(
     r"<(?:[A-Za-z]{2}-)?([A-Za-z]+)>(.*?)(?=<[A-Za-z]+(?:-[A-Za-z]+)?>|</|\Z)", re.DOTALL
 )
 _LINE: Final = re.compile(r"([^\s:]+)\s*[\t:]\s*(\S.*)")
+_NUMBERED: Final = re.compile(r"\s*<(\d+)>\s*([^\s<].*)")
 
 
 def read_topics(file: InputFile, options: Options) -> Iterator[Accepted | Rejected]:
     """The topics of a file, each as a record."""
     text = _read_text(file, options)
-    if not text.lstrip().startswith("<"):
+    if not text.lstrip().startswith("<") or _NUMBERED.match(text):
         yield from _read_lines(file, options)
         return
     topics = _split_sgml(file, text) if _is_classic(text) else _split_xml(file, text)
@@ -166,7 +167,8 @@ def _read_lines(file: InputFile, options: Options) -> Iterator[Accepted | Reject
 
 
 def _parse_line(raw: bytes, encoding: str) -> Rows:
-    found = _LINE.fullmatch(decode(raw, encoding).strip())
+    line = decode(raw, encoding).strip()
+    found = _NUMBERED.fullmatch(line) or _LINE.fullmatch(line)
     if found is None:
         raise RecordError("malformed_line", "expected an id, a tab or a colon, and a query")
     return {"queries": [{"query_id": found[1], "text": found[2]}]}

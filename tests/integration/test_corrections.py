@@ -1,5 +1,6 @@
 """What a newer version of a file lacks: told, and removed with --replace, whatever other files say."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pinakes.loaders.base import OF_FILES
 from pinakes.report.present.load import corrections_table
 from pinakes.report.status import find_orphans
 from pinakes.schema import load_batches, metadata
-from tests.loading import dump_tables, paper, write_beir
+from tests.loading import DATA, dump_tables, paper, write_beir
 
 ASSESSED = "q1\tp1\t1\nq2\tp3\t1\nq2\tp4\t2\n"
 
@@ -199,3 +200,24 @@ def test_every_table_that_names_a_batch_can_be_corrected_or_is_the_batches_own()
         "unread_files",
     }  # what became of a batch's records, whatever is loaded later
     assert named - own == {table.name for table in OF_FILES}
+
+
+def test_citations_of_a_file_of_their_own_are_corrected_and_texts_of_papers_of_another_file_stay(
+    database: Database, tmp_path: Path
+) -> None:
+    """As the manual says: an abstract is no row, so no file drops it."""
+    folder = Path(shutil.copytree(DATA / "s2orc", tmp_path / "s2orc"))
+    load(database, LoadRequest("s2orc", folder, corpus="toy"))
+    before = dump_said(database)
+    for kind in ("abstracts", "citations", "s2orc"):
+        path = folder / kind / "0.jsonl"
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[1:]))
+    request = LoadRequest("s2orc", folder, corpus="toy", replace=True, max_rejects=1.0)
+    corrections = load(database, request).corrections
+    assert told(corrections) == {"citations/0.jsonl citations": 2}
+    assert corrections.removed == {"citations": 2}
+    after = dump_said(database)
+    changed = {name for name in before if before[name] != after[name]}
+    assert "citations" in changed
+    assert not changed & {"papers", "sections"}
+    assert find_orphans(database) == {}

@@ -20,14 +20,17 @@ SOURCES = {
 } | {
     "openreview": "openreview",
     "openreview as tables": "openreview_tables",
+    "pubmed as text": "pubmed_text",
     "trec with documents": "trec_documents",
+    "trec of Genomics": "trec_genomics",
+    "trec of OHSUMED": "trec_ohsumed",
     "s2orc of 2019": "s2orc_2019",
     "s2orc of 2020": "s2orc_2020",
     "s2orc with diffs": "s2orc_diffs",
 }
 """source of our own -> its folder; what a mapping reads is tested with the mappings"""
 
-NOT_COMPRESSED = (".parquet", ".zip", ".tar", ".gz", ".bz2", ".xz", ".zst", ".tgz")
+NOT_COMPRESSED = (".parquet", ".zip", ".tar", ".tgz", *COMPRESSIONS)
 
 
 def test_every_compression_that_is_read_is_tried() -> None:

@@ -42,6 +42,8 @@ ANY_NAME: Final = {
     "sentence-selections": _STRANGE,
     "trec": _STRANGE,
     "trec with documents": _STRANGE - {"README.md"},
+    "trec of Genomics": _STRANGE,
+    "trec of OHSUMED": _STRANGE,
 }
 """source whose loader looks into files of any name -> those that it looks into"""
 FOLDERS: Final = [name for name, request in SOURCES.items() if request.source is not None]
@@ -50,9 +52,14 @@ ARCHIVES: Final = [
     "acl-anthology as BibTeX",
     "arxiv",
     "beir",
+    "csv",
     "grobid",
     "jats",
+    "jsonl",
+    "jsonl with a mapping",
+    "parquet",
     "pubmed",
+    "pubmed as text",
     "s2orc",
     "s2orc of 2019",
     "s2orc of 2020",
@@ -63,6 +70,8 @@ ARCHIVES: Final = [
     "smart",
     "trec",
     "trec with documents",
+    "trec of Genomics",
+    "trec of OHSUMED",
     "tweetpap",
     "unarxive",
 ]

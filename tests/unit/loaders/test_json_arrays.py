@@ -2,19 +2,30 @@
 
 import gzip
 import shutil
+import tracemalloc
+import zipfile
+from collections import Counter
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading.json_records import is_json_array, read_json_lines
+from pinakes.loaders.base import InputFile, Options
+from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.finding import find_line_files
+from pinakes.loaders.reading.gathering import gather_by_role
+from pinakes.loaders.reading.json_records import is_json_array, read_json_line_files, read_json_lines
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Rejected
+from tests.fuzzing import check_damage
+from tests.loading import DATA
+from tests.sources import SOURCES, copy_folder, hand_in, pack_folder
+from tests.writing import write_file, write_zip
 
-DATA = Path(__file__).parents[2] / "data"
-SOURCES = ("arxiv", "beir", "csfcube", "jsonl", "mdcr", "openalex", "s2orc_2020", "unarxive")
+FOLDERS = ("arxiv", "beir", "csfcube", "jsonl", "mdcr", "openalex", "s2orc_2020", "unarxive")
 LOADERS = {"s2orc_2020": "s2orc"}
 # What says where a record stands, not what it says.
 PLACES = {"row_number", "location"}
@@ -60,7 +71,7 @@ def load(line: bytes) -> Any:
         return None
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", FOLDERS)
 def test_an_array_of_the_same_records_is_the_same_source(name: str, tmp_path: Path) -> None:
     loader = LOADERS.get(name, name)
     source = tmp_path / name
@@ -73,6 +84,87 @@ def test_an_array_of_the_same_records_is_the_same_source(name: str, tmp_path: Pa
     for file, objects in records.items():
         write(file, b"\xef\xbb\xbf " + orjson.dumps(objects, option=orjson.OPT_INDENT_2))
     assert read(source, loader) == expected
+
+
+PACKED = ("arxiv", "beir", "jsonl", "s2orc of 2020", "unarxive")
+
+
+@pytest.mark.parametrize("suffix", [".tar.gz", ".zip"])
+@pytest.mark.parametrize("packed", ["", ".gz", ".Z"])
+@pytest.mark.parametrize("name", PACKED)
+def test_an_array_in_an_archive_is_read_as_an_unpacked_one(
+    name: str, packed: str, suffix: str, tmp_path: Path
+) -> None:
+    folder = copy_folder(SOURCES[name], tmp_path)
+    for file, objects in list_records(folder).items():
+        whole = orjson.dumps([*objects, 3], option=orjson.OPT_INDENT_2)
+        file.unlink()
+        write_file(file.with_name(strip_compression(file.name) + packed), b"\xef\xbb\xbf \n" + whole)
+    expected = hand_in(replace(SOURCES[name], source=folder))
+    found = hand_in(replace(SOURCES[name], source=pack_folder(folder, suffix)))
+    assert found.rows == expected.rows
+    assert sum(found.rows.values()) > 3
+    told = [
+        Counter((one.reason, one.message, one.raw) for one in source.rejected) for source in (found, expected)
+    ]
+    assert told[0] == told[1]
+    assert ("not_an_object", "3") in [(reason, raw) for reason, _, raw in told[0]]
+
+
+def test_the_records_of_an_archive_are_numbered_through_and_say_where_they_stand(tmp_path: Path) -> None:
+    path = write_zip(
+        tmp_path / "a.zip",
+        {
+            "1.json": b' [{"id": "a"},\n 3]',
+            "2.jsonl": b'\xef\xbb\xbf{"id": "b"}\n[4]\n',
+            "3.json": b"[1, 2]",
+            "4.json": b'[{"id": "c"}, {"id": ',
+            "5.json": b"[]",
+        },
+    )
+    records = list(read_json_line_files(find_line_files(path)[0], lambda record: {"papers": [record]}))
+    assert [(one.row_number, one.location, getattr(one, "reason", "")) for one in records] == [
+        (1, "1.json: [0]", ""),
+        (2, "1.json: [1]", "not_an_object"),
+        (3, "2.jsonl: line 1", ""),
+        (4, "2.jsonl: line 2", "not_an_object"),
+        (5, "3.json: line 1", "not_an_object"),
+        (6, "4.json: [0]", ""),
+        (7, "4.json: after 1 records", "not_json"),
+    ]
+
+
+def test_an_array_in_an_archive_is_read_in_constant_memory(tmp_path: Path) -> None:
+    record = b'{"id": "%d", "title": "' + b"x" * 1000 + b'"},'
+    content = b"[" + b"".join(record % number for number in range(20_000)) + b'{"id": "z"}]'
+    path = write_zip(tmp_path / "a.zip", {"a.json": content}, zipfile.ZIP_DEFLATED)
+    del content
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in read_json_line_files(find_line_files(path)[0], lambda _record: {}))
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20  # of 20 MB
+    finally:
+        tracemalloc.stop()
+    assert count == 20_001
+
+
+def test_of_damaged_arrays_in_archives_nothing_is_lost(tmp_path: Path) -> None:
+    lines = [orjson.loads(line) for line in (DATA / "jsonl" / "library.jsonl").read_bytes().splitlines()[:3]]
+
+    def find_files(source: Path | None, options: Options) -> list[InputFile]:
+        """An archive of the file that is damaged."""
+        assert source is not None
+        path = write_zip(source.with_suffix(".zip"), {"a.json": source.read_bytes()})
+        return find_loader("arxiv").find_files(path, options)
+
+    loader = replace(
+        find_loader("arxiv"),
+        find_files=find_files,
+        read_chunks=gather_by_role(
+            partial(read_json_line_files, parse=lambda record: {"papers": [{"source_id": str(record)}]})
+        ),
+    )
+    check_damage(loader, tmp_path / "a", orjson.dumps([{"id": "a"}, *lines]), (4, 4, 0))
 
 
 def read_one(path: Path, content: bytes) -> list[Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile
-from pinakes.loaders.reading import json_records
+from pinakes.loaders.reading import json_splitter
 from pinakes.loaders.reading.json_records import read_json_array, read_json_members
 from pinakes.loaders.staging import Accepted, Rejected, Rows
 from tests.fuzzing import mutations
@@ -103,8 +103,8 @@ def test_an_array_of_records_owes_objects(tmp_path: Path) -> None:
 def test_a_member_that_is_too_large_is_rejected_with_its_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_records, "MAX_MEMBER_BYTES", 5_000)
-    monkeypatch.setattr(json_records, "_READ_BYTES", 100)
+    monkeypatch.setattr(json_splitter, "MAX_MEMBER_BYTES", 5_000)
+    monkeypatch.setattr(json_splitter, "_READ_BYTES", 100)
     for large in (b'"' + b'\\"],' * 5_000 + b'"', b"[" + b'"],",' * 5_000 + b"1]"):
         members = _members(tmp_path / "a.json", b"[1, " + large + b", 3]")
         shown = (b" " + large)[:1_000].decode()
@@ -124,7 +124,7 @@ def test_any_json_is_cut_as_a_whole_parse_would(
     tmp_path_factory: pytest.TempPathFactory, value: Any, size: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_records, "_READ_BYTES", size)
+        patch.setattr(json_splitter, "_READ_BYTES", size)
         members = _members(tmp_path_factory.mktemp("cut") / "a.json", orjson.dumps(value))
     pairs = enumerate(value) if isinstance(value, list) else value.items()
     assert [(key, member) for _, key, member in members] == [(str(key), member) for key, member in pairs]

@@ -162,7 +162,7 @@ def test_what_came_before_the_damage_is_kept_and_the_rest_is_one_reject(tmp_path
 
 
 def test_other_xml_is_refused_with_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not PubMed's XML; expected a document of PubmedArticleSet"):
+    with pytest.raises(InputError, match="not PubMed's; expected XML, a document of PubmedArticleSet"):
         stage_all("pubmed", write_file(tmp_path / "a.xml", "<article/>"))
 
 

@@ -13,6 +13,7 @@ from pinakes.loaders.trec import documents
 from tests.fuzzing import check_damage
 from tests.loading import DATA, stage_all
 from tests.real_data import REAL_DATA, needs_real_data
+from tests.writing import compress_lzw
 
 FOLDER = DATA / "trec_documents"
 
@@ -146,12 +147,20 @@ def test_many_files_are_read_in_bundles_and_archives_in_place(tmp_path: Path) ->
     assert [one.name for one in packed.unread] == ["README.md"]
 
 
-def test_files_of_compress_are_named_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "ft911_1.z").write_bytes(b"\x1f\x9d\x90abc")
-    with pytest.raises(
-        InputError, match=r"ft911_1\.z: compressed by compress \(\.Z\); decompress it with gzip"
-    ):
-        find_loader("trec").find_files(tmp_path, {})
+@pytest.mark.parametrize("name", ["AP880212.Z", "ft911_1.z", "fr940104.0z"])
+def test_files_of_compress_are_read_as_the_disks_name_them(tmp_path: Path, name: str) -> None:
+    content = (FOLDER / "ap880212.sgml").read_bytes()
+    (tmp_path / name).write_bytes(compress_lzw(content))
+    assert _stage(tmp_path / name, (tmp_path / name).read_bytes()) == _stage(tmp_path / "plain", content)
+
+
+def test_a_file_that_compress_did_not_write_is_named(tmp_path: Path) -> None:
+    (tmp_path / "docs.sgml").write_bytes((FOLDER / "ap880212.sgml").read_bytes())
+    (tmp_path / "read.z").write_bytes(b"what pack wrote")
+    (first,) = find_loader("trec").find_files(tmp_path, {})
+    assert [(one.name, one.reason, one.message) for one in first.unread] == [
+        ("read.z", "other_content", "read.z is not what compress (.Z) writes")
+    ]
 
 
 def test_a_file_that_breaks_off_says_behind_which_document(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ def test_a_file_takes_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_is_read_compressed_is_written_compressed(tmp_path: Path) -> None:
-    assert sorted(COMPRESSIONS) == sorted(compression.COMPRESSIONS)
+def test_what_is_read_compressed_is_written_compressed_but_for_compress(tmp_path: Path) -> None:
+    assert {*COMPRESSIONS} == {*compression.COMPRESSIONS} - {".Z", ".z"}
     for suffix in COMPRESSIONS:
         path = tmp_path / f"out.txt{suffix}"
         write_lines(path, ["a" * 1000] * 100)
