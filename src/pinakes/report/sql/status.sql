@@ -61,7 +61,7 @@ FROM encoders
 ORDER BY encoder_id
 
 -- name: side_indexes
-SELECT kind, scope, paper_template, encoder, row_count, recall, recall_100, path
+SELECT kind, scope, paper_template, encoder, row_count, recall_10, recall_100, path
 FROM side_indexes
 ORDER BY kind, scope, paper_template, encoder
 
