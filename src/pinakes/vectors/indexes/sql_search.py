@@ -205,9 +205,10 @@ def _number_texts(
     names = ("paper_id", "text_digest", "text_number")
     members = sa.table("pool_members", *(sa.column(name) for name in names))
     session.execute(sa.insert(members).from_select(names, chosen))
-    session.execute(
-        f"CREATE TEMPORARY TABLE {POOL_TABLE} AS SELECT DISTINCT text_digest, text_number FROM pool_members"  # noqa: S608
-    )
+    session.execute(f"CREATE TEMPORARY TABLE {POOL_TABLE} (text_digest UUID, text_number BIGINT)")
+    texts = sa.table(POOL_TABLE, *(sa.column(name) for name in names[1:]))
+    distinct = sa.select(members.c.text_digest, members.c.text_number).distinct()
+    session.execute(sa.insert(texts).from_select(names[1:], distinct))
     session.execute(f"CREATE UNIQUE INDEX {POOL_TABLE}_digest ON {POOL_TABLE} (text_digest)")
     session.execute(f"ANALYZE {POOL_TABLE}")
     ordered = sa.select(members.c.text_number, members.c.paper_id).order_by(
