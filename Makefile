@@ -10,7 +10,7 @@ DEMO ?= pinakes-demo
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-long fuzz check lint types imports wheel bench docs clean
+.PHONY: demo test test-long fuzz check lint types imports wheel audit bench docs clean install-locked lock
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -32,7 +32,7 @@ test-long: $(STAMP)
 fuzz: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
-check: lint types imports wheel
+check: lint types imports wheel audit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -46,6 +46,24 @@ imports: $(STAMP)
 
 wheel: $(STAMP)
 	$(BIN)/python tests/wheel_listing.py
+
+# Skipped with a word where no index of advisories can be reached.
+audit: $(STAMP)
+	$(BIN)/python tests/advisories.py
+
+# Each file by its digest. torch is the exception: an index of its own may have another build of the same version.
+install-locked:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/pip check --disable-pip-version-check
+	touch $(STAMP)
+
+# After a change of constraints.txt; needs uv.
+lock:
+	grep -v '^torch==' constraints.txt | uv pip compile --no-config --default-index https://pypi.org/simple \
+		--no-deps --generate-hashes --no-annotate --custom-compile-command 'make lock' --python-version 3.11 - --output-file requirements.lock
 
 bench: $(STAMP)
 	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script --quick || exit 1; done

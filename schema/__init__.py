@@ -62,6 +62,7 @@ from pinakes.schema.runs import suite_intervals as suite_intervals
 from pinakes.schema.runs import suite_runs as suite_runs
 from pinakes.schema.runs import tuned_parameters as tuned_parameters
 from pinakes.schema.runs import vector_maps as vector_maps
+from pinakes.schema.sampling import TOP_OF as TOP_OF
 from pinakes.schema.sampling import constructed_candidates as constructed_candidates
 from pinakes.schema.sampling import construction_clashes as construction_clashes
 from pinakes.schema.sampling import construction_models as construction_models

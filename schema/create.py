@@ -9,7 +9,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 10
+SCHEMA_VERSION: Final = 11
 
 schema_version = sa.Table(
     "schema_version",

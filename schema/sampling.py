@@ -6,8 +6,11 @@ import sqlalchemy as sa
 
 from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
 
-COUNTED: Final = ("made", "received")
+COUNTED: Final = ("made", "received", "either")
 """which citations of a paper the pre-filter counts"""
+
+TOP_OF: Final = ("candidates", "negatives")
+"""what the best of a ranking are that a construction draws negatives from"""
 
 
 def _name_within(table: str, column: str) -> sa.ForeignKeyConstraint:
@@ -34,7 +37,9 @@ samplings = sa.Table(
     required("min_abstract", sa.Integer, "pre-filter: characters that an abstract has at least"),
     required("min_citations", sa.Integer, "pre-filter: citations that a paper has at least"),
     required(
-        "counted", sa.Text, "pre-filter: citations made (papers it cites) or received (papers citing it)"
+        "counted",
+        sa.Text,
+        "pre-filter: citations made (papers it cites), received (papers citing it), or either: enough of one",
     ),
     required("min_cited", sa.Integer, "papers that a query cites at least, of those that we hold"),
     optional(
@@ -127,6 +132,8 @@ construction_models = sa.Table(
         "there is no other run",
     ),
     required("is_chosen", sa.Boolean, "whether negatives were drawn from it"),
+    required("top_of", sa.Text, "what its best are counted among: all candidates, or the negatives alone"),
+    one_of("top_of", TOP_OF, "construction_models_top_of_check"),
     comment="The rankings that a construction chose its models from.",
 )
 

@@ -50,8 +50,12 @@ side_indexes = sa.Table(
         "path", sa.Text, "folder of its files, relative to the index folder; name of a database's index"
     ),
     required("built_at", sa.DateTime(timezone=True), "when the build was finished"),
-    optional("recall", sa.Double, "recall@10 against exact search, measured at the build; null: exact"),
-    optional("recall_100", sa.Double, "recall@100, likewise"),
+    optional(
+        "recall_10",
+        sa.Double,
+        "share of the exact best 10 that a search for 10 with default options finds; null: not measured",
+    ),
+    optional("recall_100", sa.Double, "of the best 100 by a search for 100, likewise"),
     sa.UniqueConstraint("kind", "scope", "paper_template", "encoder", name="side_indexes_key"),
     comment="Index files beside the database, with what they were built from.",
 )

@@ -61,8 +61,8 @@ def rank_pools(database: Database, systems: Iterable[str], depth: int = 60) -> N
 class Reference:
     """The construction of one seed, from what the database holds."""
 
-    def __init__(self, database: Database, seed: str, *, models: int, top: int) -> None:
-        self.seed, self.top = seed, top
+    def __init__(self, database: Database, seed: str, *, models: int, top: int, top_of: str) -> None:
+        self.seed, self.top, self.top_of = seed, top, top_of
         ids = dict(ask(database, "SELECT paper_id, source_id FROM papers"))
         self.usable = {
             ids[paper]
@@ -110,13 +110,20 @@ class Reference:
             "INNER JOIN field_level.queries AS queries ON hits.query_id = queries.query_id "
             "WHERE queries.repeat = '1' ORDER BY runs.system, queries.query_id, hits.rank",
         )
-        tops: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        ranked: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for system, ranked_id, paper in rows:
-            query_id = ranked_id.rsplit("/", 1)[1]
-            best = tops[system][query_id]
-            if ids[paper] not in self.refused(query_id) and len(best) < self.top:
-                best.append(ids[paper])
-        return tops
+            ranked[system][ranked_id.rsplit("/", 1)[1]].append(ids[paper])
+        return {
+            system: {query_id: self._cut(query_id, papers) for query_id, papers in queries.items()}
+            for system, queries in ranked.items()
+        }
+
+    def _cut(self, query_id: str, papers: list[str]) -> list[str]:
+        """The negatives among the best candidates, or the best negatives."""
+        if self.top_of == "negatives":
+            return [paper for paper in papers if paper not in self.refused(query_id)][: self.top]
+        candidates = [paper for paper in papers if paper != self.queries[query_id][0]]
+        return [paper for paper in candidates[: self.top] if paper not in self.refused(query_id)]
 
     def _compare(self) -> dict[str, float]:
         found = {}

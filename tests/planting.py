@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database import Database
+from pinakes.database import Database, Session
 from pinakes.schema import encoders, next_id, vectors_table
 from pinakes.vectors.indexes.base import select_text_digests
 from pinakes.vectors.stored import StoredEncoder
@@ -44,9 +44,17 @@ def plant_vectors(
         table.create(session.connection)
         matrix = np.stack([make_vector(digest, dimensions) for digest in digests])
         matrix[0] = 0
-        embedding = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), dimensions)
-        session.insert(table, pa.table({"text_digest": pa.array(digests), "embedding": embedding}))
+        store_vectors(session, digests, matrix)
     return StoredEncoder(row["encoder_id"], NAME, dimensions, "1")
+
+
+def store_vectors(session: Session, digests: list[str], matrix: np.ndarray[Any, Any]) -> None:
+    """Add the vectors (n, d) of the texts with these digests."""
+    dimensions = matrix.shape[1]
+    values = pa.array(matrix.astype(np.float32).ravel())
+    embedding = pa.FixedSizeListArray.from_arrays(values, dimensions)
+    columns = {"text_digest": pa.array(digests), "embedding": embedding}
+    session.insert(vectors_table(NAME, dimensions), pa.table(columns))
 
 
 def make_vector(digest: str, dimensions: int = DIMENSIONS) -> np.ndarray[Any, np.dtype[np.float32]]:

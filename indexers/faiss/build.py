@@ -38,7 +38,7 @@ from pinakes.indexers.faiss.kinds import (
 )
 from pinakes.indexers.lexical import Ids, distinct_ids
 from pinakes.indexers.names import Distance
-from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall, sample_rows
+from pinakes.indexers.recall import RECALL_DEPTHS, measure_recall, sample_rows
 from pinakes.indexers.side_folder import whole_folder, write_parameters
 
 MIN_TRAINED: Final = 1 << 15
@@ -72,8 +72,9 @@ def build_faiss(
 ) -> BuiltFaiss:
     """A Faiss index in `folder` of the ids (b,) and vectors (b, d) of each block; a folder of that name goes.
 
-    Recall@10 and @100 against exact search are measured with up to 200 of the vectors as queries, each
-    without itself. `graph_threads` above 1 makes `hnsw` faster to build, and different from build to build.
+    Recall@10 and @100 against exact search are measured with up to 200 of the vectors as queries, each depth
+    by a search of its own with the kind's default options (`pinakes.indexers.recall`). `graph_threads` above
+    1 makes `hnsw` faster to build, and different from build to build.
     Raises IndexingError for an id given twice, a number that is not finite, no vector at all, or an option
     that does not fit.
     """
@@ -152,7 +153,7 @@ def _add(index: Any, vectors: Vectors, distance: Distance, report: Report) -> No
 
 
 def _measure_recall(index: FaissIndex, seed: int, threads: int, report: Report) -> dict[int, float]:
-    """depth -> mean share of the exact best that a search finds; equal scores are equally right."""
+    """Depth -> mean recall of the search that users make."""
     vectors = index.vectors
     chosen = sample_rows(len(vectors), RECALL_QUERIES, seed + 1)
     report("measure", 0, len(chosen))
@@ -160,9 +161,12 @@ def _measure_recall(index: FaissIndex, seed: int, threads: int, report: Report) 
     depth = min(len(vectors), max(RECALL_DEPTHS) + 1)
     # Read block by block: the vectors may be larger than the memory.
     truth = search_exact(queries, read_blocks(vectors), depth, index.distance)
-    found = index.search_rows(queries, depth, threads=threads, fill=False)
+    exact = [scores[rows != own] for own, rows, scores in zip(chosen, *truth, strict=True)]
+    recall = measure_recall(
+        index.ids[chosen], exact, lambda k: index.search(queries, k, threads=threads).rankings
+    )
     report("measure", len(chosen), len(chosen))
-    return {limit: mean_recall(chosen, truth, found, limit) for limit in RECALL_DEPTHS}
+    return recall
 
 
 def _say_nothing(_phase: str, _done: int, _total: int) -> None:

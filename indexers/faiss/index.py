@@ -99,7 +99,7 @@ class FaissIndex:
         """
         rows = None if pool is None else self._rows_of(pool)
         size = self.row_count if rows is None else len(rows)
-        found = self.search_rows(queries, k, rows=rows, options=options, threads=threads, tie_order=tie_order)
+        found = self._search_rows(queries, k, rows, options or {}, threads, tie_order)
         short = [number for number, (hits, _) in enumerate(found) if len(hits) < min(k, size)]
         if short and size:
             for number, ranked in zip(
@@ -108,27 +108,22 @@ class FaissIndex:
                 found[number] = ranked
         return Found([Ranked(self.ids[hits], scores) for hits, scores in found], len(short))
 
-    def search_rows(
+    def _search_rows(
         self,
         queries: Vectors,
         k: int,
-        *,
-        rows: Rows | None = None,
-        options: Mapping[str, int] | None = None,
-        threads: int = 1,
-        tie_order: TieOrder = by_paper_id,
-        fill: bool = True,
+        rows: Rows | None,
+        options: Mapping[str, int],
+        threads: int,
+        tie_order: TieOrder,
     ) -> list[tuple[Rows, Vectors]]:
-        """Rows and scores of what Faiss finds, which may be fewer than `k`; none from a pool that is small.
-
-        With `fill` off every pool is asked for through Faiss: what recall is measured with.
-        """
+        """Rows and scores of what Faiss finds, maybe fewer than `k`; none from a pool that is small."""
         check_k(k)
-        settings = check_options(self.kind, options or {}, find_kind(self.kind).search)
+        settings = check_options(self.kind, options, find_kind(self.kind).search)
         checked = check_vectors(queries, "query")
         require_width(checked, CheckedVectors(self.vectors[:1], np.ones(1)))
         size = self.row_count if rows is None else len(rows)
-        if not len(queries) or (fill and rows is not None and size <= EXACT_POOL):
+        if not len(queries) or (rows is not None and size <= EXACT_POOL):
             return [(np.empty(0, np.int64), np.empty(0, np.float32)) for _ in queries]
         requested = min(size, max(k * find_kind(self.kind).refine, k + MIN_EXTRA))
         if "ef_search" in settings:

@@ -182,8 +182,8 @@ class Plan:
                 columns += convert_column(name, STAGED[block.table].field(name).type, type_)
             except WrongTypeError as error:
                 raise self._mapping.complain(block.place, str(error)) from error
-        # The names are those of staged columns; the SELECT runs where there is nothing but records.
-        select = f"SELECT {', '.join(columns)} FROM ({sql}) AS q"  # noqa: S608
+        # The names are those of staged columns.
+        select = f"SELECT {', '.join(columns)} FROM ({sql}) AS q"  # noqa: S608 (runs where records alone are)
         return Select(block.table, tuple(types), select)
 
     def _check_names(self, block: Block, names: list[str], is_plain: bool) -> None:

@@ -1,6 +1,7 @@
 """`pinakes construct`: MDCR's candidates from stored runs and citations, the same on both databases."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,12 @@ from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameErro
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.status import find_orphans
 from pinakes.sample.construct import construct
-from pinakes.sample.construct_plan import ConstructionRequest, ConstructionSummary
+from pinakes.sample.construct_plan import (
+    ConstructionPlan,
+    ConstructionRequest,
+    ConstructionSummary,
+    plan_construction,
+)
 from pinakes.sample.sample import sample
 from pinakes.schema import (
     sampled_queries,
@@ -42,14 +48,15 @@ def as_sets(candidates: Candidates) -> dict[str, set[tuple[str, str]]]:
     return {query_id: set(pairs) for query_id, pairs in candidates.items()}
 
 
+@pytest.mark.parametrize("top_of", ["candidates", "negatives"])
 def test_both_databases_construct_what_the_plain_walk_through_the_paper_gives(
-    both_databases: tuple[Database, Database],
+    both_databases: tuple[Database, Database], top_of: str
 ) -> None:
     summaries = []
     for database in both_databases:
         make_world(database)
-        summary = make(database)
-        expected = Reference(database, "1", models=3, top=200)
+        summary = make(database, top_of=top_of)
+        expected = Reference(database, "1", models=3, top=200, top_of=top_of)
         candidates, clashes = expected.construct()
         assert read_candidates(database) == as_sets(candidates)
         assert {(clash.source, clash.kept_source): clash.clashes for clash in summary.clashes} == clashes
@@ -148,6 +155,31 @@ def test_the_newest_run_of_a_system_counts_and_models_can_be_named(initialised: 
     # scibert and bm25 ranked alike: they share every negative with each other.
     means = {model.system: model.mean_jaccard or 0.0 for model in summary.models}
     assert min(means["bm25"], means["scibert"]) > max(means["scincl"], means["specter"])
+
+
+def test_a_models_negatives_are_among_its_200_best_candidates_unless_negatives_are_asked_for(
+    initialised: Database,
+) -> None:
+    make_small_world(initialised)
+    names = ["a", "h1", "b", "q", "h2", "x1", "x2", "c"]
+    rank_small_world(initialised, {"bm25": names})
+    drawn = "SELECT papers.source_id FROM constructed_candidates AS candidates INNER JOIN papers "
+    drawn += "ON candidates.paper_id = papers.paper_id WHERE candidates.source = 'bm25' ORDER BY source_id"
+    top_of = "SELECT top_of FROM construction_models"
+    with_top = "pinakes.sample.construct.plan_construction"
+
+    def cut(benchmark: Any, request: ConstructionRequest) -> ConstructionPlan:
+        return replace(plan_construction(benchmark, request), top=4)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(with_top, cut)
+        make(initialised)
+        # The query has no place: a, h1, b and h2 are the four best, of which two are cited.
+        assert ask(initialised, drawn) == [("h1",), ("h2",)]
+        assert ask(initialised, top_of) == [("candidates",)]
+        make(initialised, top_of="negatives")
+        assert ask(initialised, drawn) == [("h1",), ("h2",), ("x1",), ("x2",)]
+        assert ask(initialised, top_of) == [("negatives",)]
 
 
 def test_a_single_run_is_drawn_from_without_a_comparison(initialised: Database) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
@@ -11,7 +12,7 @@ from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.status import find_orphans
 from pinakes.sample.sample import SampleSummary, sample
-from pinakes.schema import create_schema
+from pinakes.schema import create_schema, duplicate_papers
 
 SIZES = (150, 400, 900)
 
@@ -141,6 +142,79 @@ def test_received_citations_can_be_counted_instead_of_made_ones(database: Databa
     assert made.queries > 0
 
 
+SELF_CITING = """
+INSERT INTO citations (citation_id, citing_paper_id, reference_id, batch_id)
+SELECT
+    (SELECT MAX(citation_id) FROM citations) + ROW_NUMBER() OVER (ORDER BY papers.paper_id),
+    papers.paper_id,
+    cited_references.reference_id,
+    papers.batch_id
+FROM papers INNER JOIN cited_references ON papers.paper_id = cited_references.paper_id
+"""
+COUNTS = {
+    "made": "SELECT COUNT(*) FROM citation_links WHERE citing_paper_id = papers.paper_id",
+    "received": "SELECT COUNT(*) FROM citation_links WHERE cited_paper_id = papers.paper_id",
+}
+
+
+@pytest.mark.parametrize("counted", ["made", "received", "either"])
+def test_a_paper_that_cites_itself_has_no_citation_by_that_in_the_pre_filter(
+    database: Database, counted: str
+) -> None:
+    load_world(database, 600)
+    sample_world(database, year=2015, counted=counted, min_cited=1)
+    passing = "SELECT paper_id, citations FROM prefiltered_papers WHERE benchmark = 'large_scale' ORDER BY 1"
+    before = ask(database, passing)
+    drawn = ask(database, DRAWN.format("large_scale"))
+    with database.begin() as session:
+        session.execute(SELF_CITING)
+    loops = "SELECT COUNT(*) FROM citation_links WHERE citing_paper_id = cited_paper_id"
+    assert ask(database, loops)[0][0] > 50
+    assert ask(database, passing) == before
+    sample_world(database, year=2015, counted=counted, min_cited=1)
+    assert ask(database, DRAWN.format("large_scale")) == drawn
+
+
+def test_a_paper_with_enough_citations_of_either_kind_passes(database: Database) -> None:
+    load_world(database, 600)
+    sample_world(database, year=2015, counted="either", min_citations=4)
+    made, received = COUNTS["made"], COUNTS["received"]
+    expected = ask(
+        database,
+        f"SELECT paper_id, GREATEST(({made}), ({received})) AS citations FROM papers "
+        f"WHERE year IS NOT NULL AND TRIM(title) <> '' AND LENGTH(COALESCE(abstract, '')) >= 30 "
+        f"AND (({made}) >= 4 OR ({received}) >= 4) ORDER BY 1",
+    )
+    passing = "SELECT paper_id, citations FROM prefiltered_papers WHERE benchmark = 'large_scale' ORDER BY 1"
+    assert ask(database, passing) == expected
+    by_one = {
+        counted: len(ask(database, f"SELECT 1 FROM papers WHERE ({count}) >= 4"))
+        for counted, count in COUNTS.items()
+    }
+    assert len(expected) > max(by_one.values()) * 1.02
+
+
+def test_a_paper_is_excluded_by_the_id_of_one_that_was_merged_into_it(
+    database: Database, tmp_path: Path
+) -> None:
+    load_world(database)
+    sample_world(database)
+    (kept,) = ask(database, "SELECT MIN(paper_id) FROM sampled_queries")[0]
+    other = ask(database, f"SELECT MAX(paper_id) FROM papers WHERE paper_id <> {kept}")[0][0]
+    (source_id,) = ask(database, f"SELECT source_id FROM papers WHERE paper_id = {other}")[0]
+    with database.begin() as session:
+        row = {"paper_id": other, "kept_paper_id": kept, "matched_by": "doi"}
+        columns = {column.name: row.get(column.name, 1) for column in duplicate_papers.columns}
+        session.execute(sa.insert(duplicate_papers).values(**columns))
+    excluded = tmp_path / "train.txt"
+    excluded.write_text(f"{source_id}\n")
+    sample_world(database)
+    of_kept = f"SELECT COUNT(*) FROM sampled_queries WHERE paper_id = {kept}"
+    assert ask(database, of_kept) == [(1,)]
+    sample_world(database, exclude=(excluded,))
+    assert ask(database, of_kept) == [(0,)]
+
+
 def test_a_field_is_filled_with_what_its_papers_cite(database: Database) -> None:
     load_world(database)
     sample_fields(database)
@@ -259,7 +333,7 @@ def test_a_failed_draw_leaves_the_old_sample(database: Database) -> None:
     [
         ({"repeats": 0}, InputError, "repeats is 0; expected at least 1"),
         ({"pool_size": (100,)}, UnknownNameError, "unknown option of a sample 'pool_size'"),
-        ({"counted": "both"}, InputError, "made, received"),
+        ({"counted": "both"}, InputError, "made, received, either"),
         ({"assigned_by": "mag"}, InputError, "no fields"),
         ({"exclude": (Path("/nowhere"),)}, InputError, "no file"),
     ],

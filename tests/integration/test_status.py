@@ -50,6 +50,21 @@ def test_status_counts_what_is_there(prepared: Database, tmp_path: Path) -> None
     assert found["encoders"] == []
 
 
+def test_status_says_how_many_papers_are_merged_and_counts_no_empty_abstract(prepared: Database) -> None:
+    corpus = "SELECT corpus_id FROM corpora WHERE name = 'scifact'"
+    ids = "SELECT {}(paper_id) FROM papers WHERE corpus_id = " + f"({corpus})"
+    change(
+        prepared,
+        "INSERT INTO duplicate_papers (paper_id, kept_paper_id, matched_by) "
+        f"VALUES (({ids.format('MAX')}), ({ids.format('MIN')}), 'title')",
+    )
+    change(prepared, f"UPDATE papers SET abstract = ' ' WHERE paper_id = ({ids.format('MIN')})")
+    found = {row["corpus"]: row for row in read_status(prepared)["corpora"]}
+    scifact = found["scifact"]
+    assert (scifact["papers"], scifact["merged_papers"], scifact["abstracts"]) == (4, 1, 2)
+    assert found["csfcube"]["merged_papers"] == 0
+
+
 def test_a_sound_database_has_no_orphans(untouched: Database) -> None:
     assert find_orphans(untouched) == {}
 

@@ -24,7 +24,7 @@ from pinakes.vectors.indexes.sql_search import open_sql_search, search_by_sql
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
 from tests.benching import change, count
-from tests.planting import NAME, make_queries, plant_vectors
+from tests.planting import NAME, make_queries, plant_vectors, store_vectors
 
 SCOPE = CorpusScope("synthetic", "title_abstract", "--corpus synthetic")
 TABLE = f"vectors_{NAME}"
@@ -177,6 +177,94 @@ def test_a_database_opened_read_only_is_searched(prepared_url: str) -> None:
         )
         few = search_by_sql(database, VectorQuery(SCOPE, encoder, make_queries(2), 5, pool=pool))
         assert [len(ranked.paper_ids) for ranked in few.rankings] == [5, 5]
+
+
+@pytest.mark.parametrize("kind", ["vector", "halfvec"])
+def test_the_stored_recall_is_that_of_searches_by_the_papers_themselves(
+    prepared_postgres_db: Database, kind: str
+) -> None:
+    database = prepared_postgres_db
+    encoder = plant_vectors(database, SCOPE)
+    make_random(database)
+    built = build_pgvector(database, encoder, kind=kind, m=2, ef_construction=4, workers=0)
+    stored = "SELECT recall_10, recall_100 FROM side_indexes"
+    with database.read() as session:
+        recall = session.rows(stored)[0]
+    assert recall == {"recall_10": built.recall_10, "recall_100": built.recall_100}
+    measured_with = {key: built.parameters[key] for key in ("ef_search", "recall_queries")}
+    assert measured_with == {"ef_search": 128, "recall_queries": 100}
+    for depth in (10, 100):
+        assert recall[f"recall_{depth}"] == pytest.approx(recall_by_hand(database, encoder, depth), abs=1e-9)
+        assert 0.3 < recall[f"recall_{depth}"] < 0.99
+
+
+def make_random(database: Database) -> None:
+    """Each text with a random vector, which a graph of few links leads to badly."""
+    table = vectors_table(NAME, 16)
+    with database.begin() as session:
+        digests = sorted(str(row["text_digest"]) for row in session.rows(sa.select(table.c.text_digest)))
+        session.execute(sa.delete(table))
+        store_vectors(session, digests, np.random.default_rng(4).standard_normal((len(digests), 16)))
+
+
+def recall_by_hand(database: Database, encoder: StoredEncoder, depth: int) -> float:
+    """By 100 searches through the index, each by a paper that is then left out of what was found."""
+    ids, matrix = read_scope(database)
+    digests = select_text_digests(SCOPE).order_by(None).subquery()
+    with database.read() as session:
+        by_md5 = sa.select(digests).order_by(sa.text("md5(CAST(text_digest AS TEXT))")).limit(100)
+        asking = [row["paper_id"] for row in session.rows(by_md5)]
+    shares = []
+    for paper_id in asking:
+        vector = matrix[ids == paper_id]
+        cosines = (matrix @ vector[0]) / np.linalg.norm(matrix, axis=1)
+        best = set(ids[np.argsort(-cosines)[: depth + 1]].tolist()) - {paper_id}
+        request = VectorQuery(SCOPE, encoder, vector, depth + 1)
+        (ranked,) = search_by_sql(database, request, mode="hnsw").rankings
+        found = [other for other in ranked.paper_ids.tolist() if other != paper_id][:depth]
+        shares.append(len(best.intersection(found)) / depth)
+    return float(np.mean(shares))
+
+
+def test_recall_is_measured_anew_after_texts_came_or_changed(prepared_postgres_db: Database) -> None:
+    database = prepared_postgres_db
+    encoder = plant_vectors(database, SCOPE)
+    first = build_pgvector(database, encoder, workers=0)
+    (_, vector) = read_scope(database)
+    added = "00000000-0000-0000-0000-000000000001"
+    with database.begin() as session:
+        store_vectors(session, [added], vector[1:2])
+    more = build_pgvector(database, encoder, workers=0)
+    assert (more.built, more.row_count) == (False, first.row_count + 1)
+    change(
+        database,
+        f"UPDATE {TABLE} SET text_digest = CAST('{'1' * 32}' AS UUID) WHERE text_digest = "
+        f"CAST('{added}' AS UUID)",
+    )
+    with database.read() as session:
+        before = session.scalar("SELECT content_digest FROM side_indexes")
+    assert build_pgvector(database, encoder, workers=0).row_count == more.row_count
+    with database.read() as session:
+        assert session.scalar("SELECT content_digest FROM side_indexes") != before
+
+
+def test_the_recall_of_a_replaced_index_is_not_that_of_the_new_one(
+    prepared_postgres_db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = prepared_postgres_db
+    encoder = plant_vectors(database, SCOPE)
+    build_pgvector(database, encoder, workers=0)
+
+    def killed(*_arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pgvector_module, "_measure", killed)
+        with pytest.raises(KeyboardInterrupt):
+            build_pgvector(database, encoder, m=8, workers=0)
+    again = build_pgvector(database, encoder, m=8, workers=0)
+    assert (again.built, again.parameters["m"]) == (True, 8)
+    assert not build_pgvector(database, encoder, m=8, workers=0).built
 
 
 def test_an_index_of_the_same_settings_is_not_built_again(prepared_postgres_db: Database) -> None:

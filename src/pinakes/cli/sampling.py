@@ -3,7 +3,7 @@
 import shlex
 from dataclasses import asdict, field, make_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -86,6 +86,10 @@ def construct(
         ),
     ] = None,
     seed: Annotated[str | None, typer.Option(help="Which of the possible draws.")] = None,
+    top_of: Annotated[
+        Literal["candidates", "negatives"] | None,
+        typer.Option(help="What a model's 200 best are counted among. Default: candidates, as in the paper."),
+    ] = None,
     *,
     common: CommonOptions,
 ) -> None:
@@ -94,7 +98,7 @@ def construct(
     from pinakes.sample.construct import construct
     from pinakes.sample.construct_plan import ConstructionRequest
 
-    request = ConstructionRequest(benchmark, drawn_from, tuple(run or ()), tuple(model or ()), seed)
+    request = ConstructionRequest(benchmark, drawn_from, tuple(run or ()), tuple(model or ()), seed, top_of)
     with common.connect() as database:
         summary = construct(database, request, progress=common.show_progress())
     print_construction(summary, as_json=common.json)

@@ -43,13 +43,13 @@ def nearest_exact(
     ranked = f"COALESCE(NULLIF({measured}, CAST('NaN' AS FLOAT8)), 1.0)"
     joined = f"INNER JOIN {POOL_TABLE} AS pool ON pool.text_digest = found.text_digest"
     inner = (
-        f"SELECT vectors.text_digest, {_binary(session)} AS embedding, {ranked} AS distance "  # noqa: S608
+        f"SELECT vectors.text_digest, {_binary(session)} AS embedding, {ranked} AS distance "  # noqa: S608 (our names)
         f"FROM {table.name} AS vectors"
     )
     if not whole_table:
         inner += f" INNER JOIN {POOL_TABLE} AS chosen ON chosen.text_digest = vectors.text_digest"
     rows = session.rows(
-        f"WITH found AS ({inner} ORDER BY distance, vectors.text_digest LIMIT :limit) "  # noqa: S608
+        f"WITH found AS ({inner} ORDER BY distance, vectors.text_digest LIMIT :limit) "  # noqa: S608 (`inner` is made above)
         f"SELECT pool.text_number, found.embedding, found.distance, "
         "(SELECT MAX(distance) FROM found) AS reached, (SELECT COUNT(*) FROM found) AS given "
         f"FROM found {joined.replace('INNER', 'LEFT')} ORDER BY found.distance, pool.text_number",
@@ -79,7 +79,7 @@ def hnsw_statement(
     joined = f"INNER JOIN {POOL_TABLE} AS pool ON pool.text_digest = vectors.text_digest" if in_pool else ""
     key = "pool.text_number" if in_pool else "vectors.text_digest"
     return (
-        f"SELECT {key}, {_binary(session)} AS embedding FROM {table.name} AS vectors {joined} "  # noqa: S608
+        f"SELECT {key}, {_binary(session)} AS embedding FROM {table.name} AS vectors {joined} "  # noqa: S608 (our names)
         f"ORDER BY {measured} LIMIT {int(limit)}"
     )
 
@@ -130,12 +130,13 @@ def allow_temporary_tables(session: Session) -> None:
 
 def largest_length(session: Session, table: sa.Table) -> float:
     """The length of the longest vector of the table, as SQL rounds it."""
-    squared = (
-        "vector_norm(embedding)"
+    vector = table.c.embedding
+    length = (
+        sa.func.vector_norm(vector)
         if session.backend.name == "postgresql"
-        else "SQRT(array_inner_product(embedding, embedding))"
+        else sa.func.sqrt(sa.func.array_inner_product(vector, vector))
     )
-    return float(session.scalar(f"SELECT MAX({squared}) FROM {table.name}") or 0.0)  # noqa: S608
+    return float(session.scalar(sa.select(sa.func.max(length))) or 0.0)
 
 
 def stream_table(session: Session, table: sa.Table, rows: int = 8192) -> Iterator[tuple[Any, Vectors]]:
@@ -145,7 +146,8 @@ def stream_table(session: Session, table: sa.Table, rows: int = 8192) -> Iterato
     row = np.dtype(kinds)
     pending = bytearray()
     raw: Any = session.connection.connection.driver_connection
-    statement = f"COPY (SELECT text_digest, embedding FROM {table.name}) TO STDOUT (FORMAT BINARY)"  # noqa: S608
+    columns = f"SELECT text_digest, embedding FROM {table.name}"  # noqa: S608 (`vectors_table` checks the name)
+    statement = f"COPY ({columns}) TO STDOUT (FORMAT BINARY)"
     with raw.cursor() as cursor, cursor.copy(statement) as copy:
         skipped = 19  # the header, which stands before the first row
         for part in copy:

@@ -1,8 +1,8 @@
 """MDCR's candidates constructed again from stored runs and the citation graph: `pinakes construct`, all SQL.
 
-The types are those of Medić and Šnajder 2022, section 4.1: cited papers, the best negatives of three runs,
-graph neighbours, the most cited papers of the field, random ones. They are filled in that order; a paper has
-the type that took it first, and a clash is counted.
+The types are those of Medić and Šnajder 2022, section 4.1: cited papers, negatives among the best of three
+runs, graph neighbours, the most cited papers of the field, random ones. They are filled in that order; a
+paper has the type that took it first, and a clash is counted.
 """
 
 import time
@@ -66,7 +66,7 @@ def construct(
         UnknownNameError: no such benchmark, or no run of a system that was named.
         BenchmarkError: the benchmark is not one that is constructed.
         RunError: the benchmark that it is drawn from is not sampled by field, or has no run that serves.
-        InputError: two runs are of one system, or a system is called as a candidate type is.
+        InputError: two runs are of one system, one is called as a candidate type is, or `top_of` is unknown.
     """
     started = time.monotonic()
     plan = plan_construction(open_benchmark(database, request.benchmark), request)
@@ -87,6 +87,7 @@ def construct(
         benchmark=plan.benchmark,
         drawn_from=plan.drawn_from,
         seed=plan.seed,
+        top_of=plan.top_of,
         queries=kept,
         left_out=int(counted["sampled"]) - kept,
         models=tuple(models),
@@ -170,7 +171,7 @@ class _Construction:
         chosen = requested or tuple(row["system"] for row in compared[: plan.model_count])
         models = [ModelChoice(**row, is_chosen=row["system"] in chosen) for row in compared]
         for model in models:
-            row = {"benchmark": plan.benchmark, **asdict(model)}
+            row = {"benchmark": plan.benchmark, **asdict(model), "top_of": plan.top_of}
             del row["queries"]
             self._session.execute(sa.insert(construction_models).values(**row))
         return models

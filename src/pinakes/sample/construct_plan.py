@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError
+from pinakes.errors import BenchmarkError, InputError, RunError, UnknownNameError, show
 from pinakes.queries.definition import Benchmark
+from pinakes.schema import TOP_OF
 
 CITED: Final = "cited"
 GRAPH: Final = "graph"
@@ -23,6 +24,7 @@ class ConstructionRequest:
         drawn_from: the benchmark whose queries, pools and runs are taken.
         run_ids: the runs to choose models from; empty: the newest of each system.
         models: the systems that negatives are drawn from; empty: those whose best negatives are shared least.
+        top_of: as in `ConstructionPlan`.
     """
 
     benchmark: str
@@ -30,6 +32,7 @@ class ConstructionRequest:
     run_ids: tuple[int, ...] = ()
     models: tuple[str, ...] = ()
     seed: str | None = None
+    top_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class ConstructionPlan:
 
     Attributes:
         model_count: how many models negatives are drawn from.
-        top: the best negatives of a run that are compared and drawn from.
+        top: how many of a run's best are compared and drawn from.
+        top_of: candidates, of which those that are cited then drop out, or negatives.
         cited: cited papers of a query.
         negatives: candidates of each other type.
         most_cited: papers of a field that are its most cited.
@@ -49,6 +53,7 @@ class ConstructionPlan:
     seed: str
     model_count: int
     top: int
+    top_of: str
     cited: int
     negatives: int
     most_cited: int
@@ -104,6 +109,7 @@ class ConstructionSummary:
     """What was constructed.
 
     Attributes:
+        top_of: what the best of a run were counted among.
         queries: queries with candidates; left_out: those with no cited paper, or no negative.
         types: in the order in which they were filled.
     """
@@ -111,6 +117,7 @@ class ConstructionSummary:
     benchmark: str
     drawn_from: str
     seed: str
+    top_of: str
     queries: int
     left_out: int
     models: tuple[ModelChoice, ...]
@@ -122,7 +129,9 @@ class ConstructionSummary:
 def plan_construction(benchmark: Benchmark, request: ConstructionRequest) -> ConstructionPlan:
     """The request, and the benchmark's `[sampling]` for what it does not say.
 
-    Raises `BenchmarkError` where the benchmark is not one that is constructed.
+    Raises:
+        BenchmarkError: the benchmark is not one that is constructed.
+        InputError: `top_of` is unknown.
     """
     defaults = benchmark.sampling or {}
     if "from" not in defaults:
@@ -130,11 +139,15 @@ def plan_construction(benchmark: Benchmark, request: ConstructionRequest) -> Con
             f"{benchmark.name} is not constructed; expected a benchmark whose benchmark.toml has a table "
             "[sampling] with `from`, as mdcr_constructed."
         )
+    top_of = request.top_of or defaults.get("top_of", TOP_OF[0])
+    if top_of not in TOP_OF:
+        raise InputError(f"top_of is {show(top_of)}; expected one of {', '.join(TOP_OF)}.")
     return ConstructionPlan(
         benchmark=benchmark.name,
         drawn_from=request.drawn_from or defaults["from"],
         seed=request.seed or defaults["seed"],
         model_count=defaults["models"],
+        top_of=top_of,
         **{name: defaults[name] for name in ("top", "cited", "negatives", "most_cited")},
     )
 

@@ -68,7 +68,9 @@ class SampleOptions:
     counted: Annotated[
         str,
         Option(
-            "Pre-filter: count citations made, or received.", choices=("made", "received"), column="counted"
+            "Pre-filter: count citations made, received, or either, where enough of one suffice.",
+            choices=("made", "received", "either"),
+            column="counted",
         ),
     ]
     min_cited: Annotated[int, Option("Papers that a query cites at least.", minimum=1, column="min_cited")]

@@ -12,8 +12,7 @@ from pinakes.indexers.names import EXACT
 from pinakes.options import Option, describe_options, parse_options
 from pinakes.vectors.indexes.base import VectorQuery
 from pinakes.vectors.indexes.faiss_side import search_faiss
-from pinakes.vectors.indexes.pgvector import EF_SEARCH
-from pinakes.vectors.indexes.sql_search import search_by_sql
+from pinakes.vectors.indexes.sql_search import EF_SEARCH, search_by_sql
 
 PGVECTOR: Final = "pgvector"
 FAISS: Final = "faiss:"

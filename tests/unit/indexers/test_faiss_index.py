@@ -13,10 +13,11 @@ import pytest
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.faiss import index as faiss_index
-from pinakes.indexers.faiss.build import build_faiss
+from pinakes.indexers.faiss.build import RECALL_QUERIES, build_faiss
 from pinakes.indexers.faiss.index import FaissIndex
 from pinakes.indexers.faiss.kinds import KINDS, settle_options
-from pinakes.indexers.recall import mean_recall
+from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.recall import mean_recall, measure_recall, sample_rows
 
 ROWS, DIMENSIONS = 600, 16
 FACTORIES = {
@@ -92,7 +93,7 @@ def test_the_same_vectors_give_the_same_bytes(kind: str, tmp_path: Path, folders
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from pinakes.indexers.faiss.build import build_faiss
+from pinakes.indexers.faiss.build import RECALL_QUERIES, build_faiss
 from tests.unit.indexers.test_faiss_index import blocks
 
 def tell(phase, done, total):
@@ -202,11 +203,49 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "index").exists()
 
 
-def test_recall_counts_equal_scores_and_leaves_the_query_out() -> None:
-    exact = (np.array([[7, 1, 2, 3]]), np.array([[1.0, 0.9, 0.5, 0.5]], np.float32))
-    found = [(np.array([7, 3, 4]), np.array([1.0, 0.5, 0.1], np.float32))]
-    assert mean_recall(np.array([7]), exact, found, 2) == 0.5
-    assert mean_recall(np.array([7]), exact, found, 3) == pytest.approx(1 / 3)
+def test_recall_counts_equal_scores_and_none_beyond_its_depth() -> None:
+    exact = [np.array([0.9, 0.5, 0.5], np.float32)]
+    found = [np.array([0.5, 0.1], np.float32)]
+    assert mean_recall(exact, found, 2) == 0.5
+    assert mean_recall(exact, found, 3) == pytest.approx(1 / 3)
+    assert mean_recall([*exact, np.empty(0, np.float32)], [*found, found[0]], 2) == 0.5
+
+
+def test_recall_asks_for_each_depth_by_itself_and_leaves_the_query_out() -> None:
+    asked = []
+
+    def search(k: int) -> list[Ranked]:
+        asked.append(k)
+        found = [7, 3, 4][: 1 if k < 50 else 3]
+        return [Ranked(np.array(found), np.array([1.0, 0.5, 0.1], np.float32)[: len(found)])]
+
+    exact = [np.array([0.9, 0.5], np.float32)]
+    assert measure_recall(np.array([7]), exact, search) == {10: 0.0, 100: 0.5}
+    assert asked == [11, 101]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("hnsw", {"m": 4, "ef_construction": 8}), ("ivf_pq", {"nlist": 64, "pq_bytes": 2})]
+)
+@pytest.mark.parametrize("depth", [10, 100])
+def test_stored_recall_is_that_of_a_search_for_as_many(
+    kind: str, options: dict[str, int], depth: int, tmp_path: Path
+) -> None:
+    """Random vectors, which no index finds with ease, asked with one by one, the vector itself left out."""
+    vectors = np.random.default_rng(1).standard_normal((3000, 32)).astype(np.float32)
+    ids = np.arange(len(vectors)) * 2 + 1
+    built = build_faiss(tmp_path / "index", blocks(ids, vectors), kind, options=options)
+    index = FaissIndex.open(tmp_path / "index")
+    lengths = np.linalg.norm(vectors, axis=1)
+    shares = []
+    for own in sample_rows(len(vectors), RECALL_QUERIES, 1):
+        cosines = vectors @ vectors[own] / lengths / lengths[own]
+        best = set(ids[np.argsort(-cosines)].tolist()[: depth + 1]) - {ids[own]}
+        (ranked,) = index.search(vectors[own : own + 1], depth + 1).rankings
+        found = [paper_id for paper_id in ranked.paper_ids.tolist() if paper_id != ids[own]][:depth]
+        shares.append(len(best.intersection(found)) / depth)
+    assert built.recall[depth] == pytest.approx(np.mean(shares), abs=1e-9)
+    assert built.recall[depth] < 0.97
 
 
 def test_faiss_on_a_gpu_is_used_where_there_is_one(

@@ -22,10 +22,16 @@ def plan_built(**given: str) -> ConstructionPlan:
 
 
 def test_the_benchmark_says_what_is_not_requested() -> None:
-    expected = ConstructionPlan("mdcr_constructed", "field_level", "1", 3, 200, 5, 10, 200)
+    expected = ConstructionPlan("mdcr_constructed", "field_level", "1", 3, 200, "candidates", 5, 10, 200)
     assert plan_built() == expected
     assert plan_built(drawn_from="own", seed="2").drawn_from == "own"
     assert plan_built(seed="2").seed == "2"
+    assert plan_built(top_of="negatives").top_of == "negatives"
+
+
+def test_the_best_are_those_of_candidates_or_of_negatives() -> None:
+    with pytest.raises(InputError, match="top_of is 'all'; expected one of candidates, negatives"):
+        plan_built(top_of="all")
 
 
 def test_a_benchmark_that_is_not_constructed_is_refused() -> None:

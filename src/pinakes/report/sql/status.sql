@@ -6,7 +6,8 @@ SELECT
     corpora.version,
     corpora.licence,
     COUNT(papers.paper_id) AS papers,
-    COUNT(papers.abstract) AS abstracts,
+    COUNT(duplicate_papers.paper_id) AS merged_papers,
+    COUNT(NULLIF(TRIM(papers.abstract), '')) AS abstracts,
     (
         SELECT COUNT(*)
         FROM benchmark_queries
@@ -25,6 +26,7 @@ SELECT
     ) AS citations
 FROM corpora
 LEFT JOIN papers ON corpora.corpus_id = papers.corpus_id
+LEFT JOIN duplicate_papers ON papers.paper_id = duplicate_papers.paper_id
 GROUP BY corpora.corpus_id, corpora.name, corpora.version, corpora.licence
 ORDER BY corpora.name
 
@@ -61,7 +63,7 @@ FROM encoders
 ORDER BY encoder_id
 
 -- name: side_indexes
-SELECT kind, scope, paper_template, encoder, row_count, recall, recall_100, path
+SELECT kind, scope, paper_template, encoder, row_count, recall_10, recall_100, path
 FROM side_indexes
 ORDER BY kind, scope, paper_template, encoder
 

@@ -153,13 +153,10 @@ def _require_columns(file: InputFile, columns: list[str]) -> dict[str, str]:
 
 def _take_rows(file: InputFile, table: pa.Table, columns: dict[str, str]) -> FileRows:
     ids = [_take_ids(file, table, columns[kind]) for kind in ("query", "document")]
-    ranks = _take_numbers(file, table, columns.get("rank"))
-    scores = _take_numbers(file, table, columns.get("score"))
-    if scores is None and ranks is not None:
-        scores = 0.0 - ranks
-    assert scores is not None
+    ranks = _take_numbers(file, table, columns["rank"]) if "rank" in columns else np.zeros(len(table))
+    scores = _take_numbers(file, table, columns["score"]) if "score" in columns else 0.0 - ranks
     tags = _take_ids(file, table, columns["tag"]) if "tag" in columns else None
-    return FileRows(ids[0], ids[1], scores, np.zeros(len(scores)) if ranks is None else ranks, tags)
+    return FileRows(ids[0], ids[1], scores, ranks, tags)
 
 
 def _take_ids(file: InputFile, table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -178,9 +175,7 @@ def _take_ids(file: InputFile, table: pa.Table, name: str) -> pa.ChunkedArray:
     return column.cast(type_).cast(pa.string())
 
 
-def _take_numbers(file: InputFile, table: pa.Table, name: str | None) -> NDArray[np.float64] | None:
-    if name is None:
-        return None
+def _take_numbers(file: InputFile, table: pa.Table, name: str) -> NDArray[np.float64]:
     column: Any = table[name]
     if not (
         pa.types.is_integer(column.type)

@@ -51,16 +51,22 @@ FROM citation_links
 WHERE citation_links.citing_paper_id <> citation_links.cited_paper_id
 
 -- name: make_tops
--- The best negatives of each run for each query.
+-- The negatives among the best of each run for each query: of its best candidates, cited ones included, or, with
+-- `top_of` negatives, the best negatives. The query itself has no place.
 CREATE TEMPORARY TABLE construction_tops AS
-SELECT negatives.run_id, negatives.query_id, negatives.paper_id
+SELECT placed.run_id, placed.query_id, placed.paper_id
 FROM (
     SELECT
         hits.run_id,
         construction_queries.query_id,
         hits.paper_id,
+        construction_refused.paper_id IS NULL AS is_negative,
         ROW_NUMBER() OVER (
-            PARTITION BY hits.run_id, construction_queries.query_id ORDER BY hits.rank
+            PARTITION BY
+                hits.run_id,
+                construction_queries.query_id,
+                CAST(:top_of AS TEXT) = 'negatives' AND construction_refused.paper_id IS NULL
+            ORDER BY hits.rank
         ) AS place
     FROM hits
     INNER JOIN construction_runs ON hits.run_id = construction_runs.run_id
@@ -68,9 +74,9 @@ FROM (
     LEFT JOIN construction_refused
         ON construction_queries.query_id = construction_refused.query_id
         AND hits.paper_id = construction_refused.paper_id
-    WHERE construction_refused.paper_id IS NULL
-) AS negatives
-WHERE negatives.place <= :top
+    WHERE hits.paper_id <> construction_queries.paper_id
+) AS placed
+WHERE placed.place <= :top AND placed.is_negative
 
 -- name: compare_runs
 -- Each run with the mean Jaccard index of its best negatives and another run's, over the other runs and the

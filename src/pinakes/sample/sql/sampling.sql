@@ -18,7 +18,8 @@ FROM prefiltered_papers
 WHERE prefiltered_papers.benchmark = :benchmark AND prefiltered_papers.year <= :year
 
 -- name: draw_queries
--- Where there are validation queries, md5 halves the papers, so that no paper is of both folds in two fields.
+-- Where there are validation queries, md5 halves the papers, so that no paper is of both folds in two fields. A paper
+-- is excluded by the id of one that was merged into it, too.
 INSERT INTO sampled_queries (benchmark, query_id, paper_id, field, fold)
 WITH citing AS (
     SELECT sampling_links.citing_paper_id AS paper_id
@@ -51,8 +52,13 @@ eligible AS (
     INNER JOIN sampling_papers AS papers ON citing.paper_id = papers.paper_id
     INNER JOIN fields ON citing.paper_id = fields.paper_id
     WHERE NOT EXISTS (
-        SELECT 1 FROM sampling_exclusions
-        WHERE sampling_exclusions.benchmark = :benchmark AND sampling_exclusions.source_id = papers.source_id
+        SELECT 1
+        FROM sampling_exclusions
+        INNER JOIN papers AS excluded
+            ON sampling_exclusions.source_id = excluded.source_id AND excluded.corpus_id = :corpus_id
+        LEFT JOIN duplicate_papers ON excluded.paper_id = duplicate_papers.paper_id
+        WHERE sampling_exclusions.benchmark = :benchmark
+            AND COALESCE(duplicate_papers.kept_paper_id, excluded.paper_id) = papers.paper_id
     )
 ),
 ranked AS (

@@ -99,10 +99,10 @@ def _give_material(code: Code, source_id: str, settings: Settings) -> Material:
 def _seed(code: Code, source_id: str, settings: Settings) -> Random:
     parts = (str(settings.seed), settings.corpus, code.name, source_id)
     key = "\x1f".join(parts).encode("utf-8", "surrogatepass")
-    return Random(int.from_bytes(sha256(key).digest()))  # noqa: S311
+    return Random(int.from_bytes(sha256(key).digest()))  # noqa: S311 (no secret: to be repeated)
 
 
-_UNUSED: Final = Random(0)  # noqa: S311
+_UNUSED: Final = Random(0)  # noqa: S311 (nothing is drawn from it)
 """given to what draws nothing"""
 _NONE: Final[frozenset[str]] = frozenset()
 

@@ -13,7 +13,7 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.errors import RunError
+from pinakes.errors import IndexingError, RunError
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.lexical import Ids, TieOrder, by_paper_id
 from pinakes.indexers.names import PRECISIONS, Distance
@@ -48,7 +48,10 @@ class VectorQuery:
 
 @dataclass(frozen=True, slots=True)
 class VectorIndexSummary:
-    """An index as it is now; `built` is False where it was there already. Recall is against exact search."""
+    """An index as it is now; `built` is False where it was there already.
+
+    Recall is against exact search, of the search that users make (`pinakes.indexers.recall`).
+    """
 
     kind: str
     row_count: int
@@ -104,6 +107,15 @@ def digest_corpus(session: Session, scope: CorpusScope, encoder: StoredEncoder) 
     return digest.hexdigest(), rows
 
 
+def require_postgres(database: Database) -> None:
+    """Raise IndexingError on DuckDB, which has no pgvector."""
+    if database.name != "postgresql":
+        raise IndexingError(
+            "pgvector is an extension of Postgres, and this database is DuckDB; search exactly, or build an "
+            "index beside it with `pinakes index faiss`"
+        )
+
+
 def require_vectors(database: Database, scope: CorpusScope, encoder: StoredEncoder) -> None:
     """Raise RunError, with the command to run, where a text of the corpus has no vector."""
     texts = select_distinct_texts(select_corpus_texts(scope.corpus, scope.paper_template))
@@ -122,7 +134,7 @@ def summarise(row: Mapping[str, Any], *, built: bool, elapsed_s: float) -> Vecto
     return VectorIndexSummary(
         row["kind"],
         row["row_count"],
-        row["recall"],
+        row["recall_10"],
         row["recall_100"],
         orjson.loads(row["parameters"]),
         built,

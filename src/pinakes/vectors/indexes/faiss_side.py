@@ -88,7 +88,7 @@ def build_faiss_index(
         return {
             "parameters": {**built.parameters, "index_bytes": built.index_bytes},
             "row_count": built.row_count,
-            "recall": built.recall[10],
+            "recall_10": built.recall[10],
             "recall_100": built.recall[100],
         }
 

@@ -1,30 +1,35 @@
 """The HNSW index of an encoder's vectors in Postgres: built after the load, its recall measured and kept.
 
-The index is in step with the table whatever is written later; its recall is of the rows it was measured on.
+The index is in step with the table whatever is written later. Its recall is that of the search that users
+make, over all texts of the encoder: requested again after texts came or went, the index stays as it is and is
+measured anew.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
+import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.pgvector_index import HnswSpec, create_hnsw, index_bytes, index_name
-from pinakes.database.vector_sql import nearest_hnsw, stream_table, use_hnsw
+from pinakes.database.vector_sql import allow_temporary_tables, stream_table
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import Vectors, score_pairs
+from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.lexical import by_paper_id
 from pinakes.indexers.names import Distance
-from pinakes.indexers.recall import RECALL_DEPTHS, mean_recall
+from pinakes.indexers.recall import RECALL_DEPTHS, measure_recall
 from pinakes.progress import Progress, Silent
 from pinakes.schema import vectors_table
-from pinakes.vectors.indexes.base import PhaseProgress, VectorIndexSummary, summarise
+from pinakes.vectors.indexes.base import PhaseProgress, VectorIndexSummary, require_postgres, summarise
+from pinakes.vectors.indexes.sql_search import EF_SEARCH, search_every_text, select_numbered_texts
 from pinakes.vectors.side_index import find_row, identify, store_row
 from pinakes.vectors.stored import StoredEncoder
 
-EF_SEARCH: Final = 128
 RECALL_QUERIES: Final = 100
 
 
@@ -60,78 +65,77 @@ def build_pgvector(
         built = create_hnsw(database, table, spec, memory=memory, workers=workers, progress=report)
         with database.read() as session:
             known = find_row(session, _identity(encoder))
-        if not built and known:
-            return summarise(known, built=False, elapsed_s=time.monotonic() - started)
-        values = _measure(database, encoder, table, spec, report)
+            # Killed before its row was stored, a new index stands beside the row of the one before.
+            is_known = not built and known is not None and _is_of(known, spec)
+            if known and is_known and _digest_texts(session, table)[1] == known["content_digest"]:
+                return summarise(known, built=False, elapsed_s=time.monotonic() - started)
+        values = _measure(database, table, spec, workers, report)
     finally:
         report.finish()
     with database.begin() as session:
         row = store_row(session, _identity(encoder), values)
-    return summarise(row, built=True, elapsed_s=time.monotonic() - started)
-
-
-def require_postgres(database: Database) -> None:
-    """Raise IndexingError on DuckDB, which has no pgvector."""
-    if database.name != "postgresql":
-        raise IndexingError(
-            "pgvector is an extension of Postgres, and this database is DuckDB; search exactly, or build an "
-            "index beside it with `pinakes index faiss`"
-        )
+    return summarise(row, built=not is_known, elapsed_s=time.monotonic() - started)
 
 
 def _identity(encoder: StoredEncoder) -> dict[str, str]:
     return identify("pgvector_hnsw", f"vectors:{encoder.name}", encoder=encoder.name)
 
 
+def _is_of(row: Mapping[str, Any], spec: HnswSpec) -> bool:
+    stored = orjson.loads(row["parameters"])
+    return all(stored.get(name) == value for name, value in asdict(spec).items())
+
+
+def _digest_texts(session: Session, table: sa.Table) -> tuple[int, str]:
+    """The number of texts that have a vector, and a digest of them in no order: Postgres' hashes added up."""
+    hashes = sa.cast(sa.func.uuid_hash_extended(table.c.text_digest, 0), sa.Numeric)
+    row = session.rows(sa.select(sa.func.count().label("rows"), sa.func.sum(hashes).label("total")))[0]
+    return int(row["rows"]), f"{row['rows']}:{row['total']}"
+
+
 def _measure(
-    database: Database, encoder: StoredEncoder, table: sa.Table, spec: HnswSpec, report: PhaseProgress
+    database: Database, table: sa.Table, spec: HnswSpec, workers: int, report: PhaseProgress
 ) -> dict[str, Any]:
     """The values of the index's row: what it was built from, and its recall over sampled vectors."""
+    numbered = select_numbered_texts(table)
     with database.read() as session:
+        allow_temporary_tables(session)
         sampled = (
-            sa.select(table.c.text_digest)
-            .order_by(sa.func.md5(sa.cast(table.c.text_digest, sa.Text)))
+            sa.select(numbered)
+            .order_by(sa.func.md5(sa.cast(numbered.c.text_digest, sa.Text)))
             .limit(RECALL_QUERIES)
         )
-        own = [row["text_digest"] for row in session.rows(sampled)]
+        own = session.rows(sampled)
         report("measure recall", 0, len(own))
-        queries, truth, digest, rows = _search_all(session, table, own, spec.distance)
-        depth = min(rows, max(RECALL_DEPTHS) + 1)
-        use_hnsw(session, EF_SEARCH, 20_000)
-        found = []
-        for number, query in enumerate(queries):
-            keys, vectors = nearest_hnsw(session, table, query, depth, spec, in_pool=False)
-            pairs = np.column_stack((np.zeros(len(keys), np.int64), np.arange(len(keys))))
-            scores = score_pairs(query[None, :], vectors, pairs, spec.distance)  # type: ignore[arg-type]
-            kept = np.array([key != own[number] for key in keys], dtype=bool)
-            found.append((np.where(kept, -1, truth[2][number]), scores))
-            report("measure recall", number + 1, len(own))
-        order = [np.argsort(-scores, kind="stable") for _, scores in found]
-        found = [(hits[by], scores[by]) for (hits, scores), by in zip(found, order, strict=True)]
-        size = index_bytes(session, table)
-    recall = {limit: mean_recall(truth[2], truth[:2], found, limit) for limit in RECALL_DEPTHS}
-    search = {"ef_search": EF_SEARCH, "recall_queries": len(own), "index_bytes": size}
-    return {
-        "parameters": {**asdict(spec), **search},
-        "row_count": rows,
-        "content_digest": digest,
-        "path": index_name(table),
-        "recall": recall[10],
-        "recall_100": recall[100],
-    }
+        queries, exact = _rank_exactly(session, table, [row["text_digest"] for row in own], spec.distance)
+        search = search_every_text(session, table, spec)
+        recall = measure_recall(
+            np.array([row["paper_id"] for row in own], dtype=np.int64),
+            exact,
+            lambda k: search.search(queries, k, by_paper_id, ef_search=EF_SEARCH, workers=workers).rankings,
+        )
+        report("measure recall", len(own), len(own))
+        measured = {"ef_search": EF_SEARCH, "recall_queries": len(own)}
+        rows, digest = _digest_texts(session, table)
+        return {
+            "parameters": {**asdict(spec), **measured, "index_bytes": index_bytes(session, table)},
+            "row_count": rows,
+            "content_digest": digest,
+            "path": index_name(table),
+            "recall_10": recall[10],
+            "recall_100": recall[100],
+        }
 
 
-def _search_all(
+def _rank_exactly(
     session: Session, table: sa.Table, own: list[Any], distance: str
-) -> tuple[Vectors, tuple[Any, Any, Any], str, int]:
-    """The vectors of the digests `own`, their exact neighbours (rows, scores, own rows), digest, count."""
+) -> tuple[Vectors, list[Vectors]]:
+    """The vectors (q, d) of the digests `own`, and the best scores of each without itself, descending."""
     wanted = {key.bytes: number for number, key in enumerate(own)}
     queries = np.empty((len(own), table.info["dimensions"]), np.float32)
     own_rows = np.zeros(len(own), np.int64)
-    rows, total = 0, np.zeros(2, np.uint64)
+    rows = 0
     for digests, vectors in stream_table(session, table):
-        # Added up, since the rows come in no order: the sum of the digests, each as two numbers.
-        total += digests.view(np.uint64).reshape(-1, 2).sum(axis=0, dtype=np.uint64)
         for place, key in enumerate(digests.tolist()):
             if (number := wanted.get(key)) is not None:
                 queries[number], own_rows[number] = vectors[place], rows + place
@@ -139,4 +143,4 @@ def _search_all(
     depth = min(rows, max(RECALL_DEPTHS) + 1)
     blocks = (vectors for _, vectors in stream_table(session, table))
     best, scores = search_exact(queries, blocks, depth, distance)  # type: ignore[arg-type]
-    return queries, (best, scores, own_rows), f"{rows}:{total.tobytes().hex()}", rows
+    return queries, [one[found != row] for row, found, one in zip(own_rows, best, scores, strict=True)]

@@ -7,7 +7,7 @@ that ends with too few is done again exactly: never fewer than min(k, pool).
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -30,10 +30,16 @@ from pinakes.indexers.faiss.index import Found
 from pinakes.indexers.lexical import Ids, Ranked, TieOrder, check_k
 from pinakes.indexers.names import Distance
 from pinakes.schema import vectors_table
-from pinakes.vectors.indexes.base import VectorQuery, encoder_in_words, require_vectors, select_text_digests
-from pinakes.vectors.indexes.pgvector import EF_SEARCH, require_postgres
+from pinakes.vectors.indexes.base import (
+    VectorQuery,
+    encoder_in_words,
+    require_postgres,
+    require_vectors,
+    select_text_digests,
+)
 from pinakes.workload.scope import CorpusScope
 
+EF_SEARCH: Final = 128
 EXTRA: Final = 16
 MOST_TUPLES: Final = 200_000
 WHOLE_TABLE_SHARE: Final = 4
@@ -83,8 +89,20 @@ def open_sql_search(database: Database, query: VectorQuery, mode: str) -> Iterat
         yield SqlSearch(session, table, _stage_texts(session, query.scope, query.pool), distance, spec)
 
 
+def select_numbered_texts(table: sa.Table) -> sa.Subquery:
+    """paper_id and text_digest: each text of an encoder as a paper that is numbered from 1, by digest."""
+    number = sa.func.row_number().over(order_by=table.c.text_digest)
+    return sa.select(number.label("paper_id"), table.c.text_digest).subquery("numbered")
+
+
+def search_every_text(session: Session, table: sa.Table, spec: HnswSpec) -> "SqlSearch":
+    """A search through the index over all texts of an encoder, as `select_numbered_texts` numbers them."""
+    papers = _number_texts(session, select_numbered_texts(table), sa.true())
+    return SqlSearch(session, table, papers, cast(Distance, spec.distance), spec)
+
+
 class SqlSearch:
-    """Searches over one snapshot. Made by `open_sql_search`."""
+    """Searches over one snapshot. Made by `open_sql_search`, or by `search_every_text`."""
 
     def __init__(
         self,
@@ -187,9 +205,10 @@ def _number_texts(
     names = ("paper_id", "text_digest", "text_number")
     members = sa.table("pool_members", *(sa.column(name) for name in names))
     session.execute(sa.insert(members).from_select(names, chosen))
-    session.execute(
-        f"CREATE TEMPORARY TABLE {POOL_TABLE} AS SELECT DISTINCT text_digest, text_number FROM pool_members"  # noqa: S608
-    )
+    session.execute(f"CREATE TEMPORARY TABLE {POOL_TABLE} (text_digest UUID, text_number BIGINT)")
+    texts = sa.table(POOL_TABLE, *(sa.column(name) for name in names[1:]))
+    distinct = sa.select(members.c.text_digest, members.c.text_number).distinct()
+    session.execute(sa.insert(texts).from_select(names[1:], distinct))
     session.execute(f"CREATE UNIQUE INDEX {POOL_TABLE}_digest ON {POOL_TABLE} (text_digest)")
     session.execute(f"ANALYZE {POOL_TABLE}")
     ordered = sa.select(members.c.text_number, members.c.paper_id).order_by(
