@@ -17,6 +17,7 @@ from sqlalchemy.schema import CreateSchema, DropSchema
 
 from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
+from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.folders import tell_missing
@@ -53,6 +54,9 @@ def initialise(
     create_schema(database)
     renewed = install_benchmarks(database, folders)
     install_suites(database, folders)
+    with database.begin() as session:
+        make_reader_role(session)
+        open_to_readers(session, [session.scalar("SELECT CURRENT_SCHEMA()"), *list_benchmarks(folders)])
     return renewed
 
 
@@ -73,6 +77,7 @@ def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
         _refuse_name_of_file(session, benchmark)
         _create_views(session, benchmark)
         _replace_rows(session, benchmark)
+        open_to_readers(session, [benchmark.name])
     return True
 
 
