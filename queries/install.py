@@ -68,17 +68,22 @@ def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list
 
 def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
     """Make or renew a benchmark's views and published figures; False where they stand as defined."""
+    with database.read() as session:  # so that a report waits for no writer, and needs no right to write
+        if _is_installed(session, benchmark):
+            return False
     with database.begin() as session:
-        known = session.scalar(
-            sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
-        )
-        if known == benchmark.digest:
+        if _is_installed(session, benchmark):
             return False
         _refuse_name_of_file(session, benchmark)
         _create_views(session, benchmark)
         _replace_rows(session, benchmark)
         open_to_readers(session, [benchmark.name])
     return True
+
+
+def _is_installed(session: Session, benchmark: Benchmark) -> bool:
+    query = sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
+    return bool(session.scalar(query) == benchmark.digest)
 
 
 def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
