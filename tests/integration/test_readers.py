@@ -1,5 +1,6 @@
 """Attacks on what only reads: through the URL, the environment, the query and the rights of the user."""
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,14 +10,15 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from pinakes.database import Database, connect, connect_read_only
+from pinakes.database import Database, connect, connect_read_only, pgvector_index
 from pinakes.database.postgres_questions import HARMLESS_FUNCTIONS
 from pinakes.database.read_only import Limits, ask, ask_arrow
 from pinakes.database.reader_role import READER_ROLE, warn_of_rights
-from pinakes.errors import DatabaseError, InputError
+from pinakes.errors import DatabaseError, IndexingError, InputError
 from pinakes.queries.definition import read_benchmark
 from pinakes.queries.install import initialise, install_benchmark
 from tests.benching import count
+from tests.calling import Call, make_call
 from tests.postgres import PostgresServer
 
 
@@ -462,3 +464,51 @@ def test_init_warns_a_superuser(initialised_postgres: Database, initialised_duck
     assert told is not None
     assert told.startswith("this Postgres user is a superuser")
     assert warn_of_rights(initialised_duckdb) is None
+
+
+def test_an_index_is_built_by_one_process_and_a_reader_does_not_stop_it(
+    ordinary: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvector_index, "LOCK_TRIES", 2)
+    by_owner, by_reader = ordinary
+    naps: list[float] = []
+    table = sa.Table("vectors_toy", sa.MetaData())
+    with connect(by_owner) as owner, connect(by_reader) as reader:
+        initialise(owner)
+        with owner.begin() as session:
+            session.execute("CREATE TABLE vectors_toy (embedding vector(2))")
+        with reader.read() as asking, owner.begin() as session:
+            asking.scalar("SELECT pg_advisory_xact_lock(hashtext('pinakes vectors_toy_hnsw'))")
+            asking.scalar("SELECT COUNT(*) FROM vectors_toy")
+            pgvector_index._lock(session, table, naps.append)
+            with owner.read() as other, pytest.raises(IndexingError, match="built by another process"):
+                pgvector_index._lock(other, table, naps.append)
+    assert naps == [pgvector_index.WAIT_S] * 2
+
+
+# --- the commands
+
+
+def test_the_commands_hold_the_limits_and_refuse_the_rest(call: Call, tmp_path: Path) -> None:
+    text = "SELECT paper_id FROM papers ORDER BY paper_id"
+    assert call("sql", text, "--max-rows", 313, "--timeout", 60).code == 0
+    refused = call("sql", text, "--max-rows", 312)
+    assert (refused.code, "more than the 312 rows" in refused.err) == (1, True)
+    assert call("export", "--sql", text, tmp_path / "x.csv", "--max-rows", 312).code == 1
+    assert call("export", "papers", tmp_path / "x.csv", "--max-rows", 312).code == 1
+    assert list(tmp_path.glob("x.csv*")) == []
+    assert call("sql", "EXPLAIN SELECT 1").code == 0
+    given = _url(os.environ["PINAKES_DATABASE_URL"], access_mode="READ_WRITE")
+    for command in (("sql", "SELECT 1"), ("status",), ("report", "csfcube"), ("search", "scifact", "graph")):
+        outcome = call(*command, "--db", given)
+        assert outcome.code == 1
+        assert "may not carry the parameter 'access_mode'" in outcome.err
+
+
+def test_init_says_that_its_user_is_a_superuser(
+    initialised_postgres: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = initialised_postgres.url.render_as_string(hide_password=False)
+    outcome = make_call(capsys)("init", "--db", url)
+    assert outcome.code == 0
+    assert "pinakes: warning: this Postgres user is a superuser" in outcome.err
