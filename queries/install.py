@@ -17,6 +17,7 @@ from sqlalchemy.schema import CreateSchema, DropSchema
 
 from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
+from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
 from pinakes.queries.folders import tell_missing
@@ -53,6 +54,9 @@ def initialise(
     create_schema(database)
     renewed = install_benchmarks(database, folders)
     install_suites(database, folders)
+    with database.begin() as session:
+        make_reader_role(session)
+        open_to_readers(session, [session.scalar("SELECT CURRENT_SCHEMA()"), *list_benchmarks(folders)])
     return renewed
 
 
@@ -64,16 +68,22 @@ def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list
 
 def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
     """Make or renew a benchmark's views and published figures; False where they stand as defined."""
+    with database.read() as session:  # so that a report waits for no writer, and needs no right to write
+        if _is_installed(session, benchmark):
+            return False
     with database.begin() as session:
-        known = session.scalar(
-            sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
-        )
-        if known == benchmark.digest:
+        if _is_installed(session, benchmark):
             return False
         _refuse_name_of_file(session, benchmark)
         _create_views(session, benchmark)
         _replace_rows(session, benchmark)
+        open_to_readers(session, [benchmark.name])
     return True
+
+
+def _is_installed(session: Session, benchmark: Benchmark) -> bool:
+    query = sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
+    return bool(session.scalar(query) == benchmark.digest)
 
 
 def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
@@ -61,6 +62,8 @@ def create_schema(database: Database) -> bool:
             session.execute(file.read_text(encoding="utf-8"))
             comment_on_view(session, view, comment)
         session.execute(sa.insert(schema_version).values(version=SCHEMA_VERSION))
+        make_reader_role(session)
+        open_to_readers(session, [session.scalar("SELECT CURRENT_SCHEMA()")])
     return True
 
 

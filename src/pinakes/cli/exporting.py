@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions
+from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, QueryLimits
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -48,6 +48,7 @@ def export_table(
         typer.Option(help="parquet, csv, tsv, jsonl, arrow or latex. Default: by the file's name."),
     ] = None,
     *,
+    limits: QueryLimits,
     common: Annotated[CommonOptions, Omit("quiet")],
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
@@ -60,9 +61,9 @@ def export_table(
     file = Path(words[-1])
     with common.connect_read_only() as database:
         written = (
-            export_table(database, words[0], file, format)
+            export_table(database, words[0], file, format, limits.read())
             if sql is None
-            else export_query(database, sql, file, format)
+            else export_query(database, sql, file, format, limits.read())
         )
     common.print_records([asdict(written)])
 

@@ -18,12 +18,15 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 @app.command()
 def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
     """Make the tables, and the views of every benchmark."""
+    from pinakes.database.reader_role import warn_of_rights
     from pinakes.queries.install import initialise
     from pinakes.schema import has_tables
 
     with common.connect_to_fill(lambda database: not has_tables(database)) as database:
         changed = initialise(database)
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
+        warning = warn_of_rights(database)
+        common.say(*([f"pinakes: warning: {warning}"] if warning else []))
 
 
 @dataclass(frozen=True, slots=True)

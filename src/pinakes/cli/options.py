@@ -15,6 +15,7 @@ from pinakes.progress import Progress, Silent
 
 if TYPE_CHECKING:  # a command's help does not wait for them
     from pinakes.database import Database
+    from pinakes.database.read_only import Limits
     from pinakes.systems.base import SystemOptions
 
 ENVIRONMENT: Final = "PINAKES"
@@ -151,6 +152,24 @@ class CommonOptions:
         from pinakes.report.terminal import print_records
 
         print_records(rows, as_json=self.json)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """How much a user's query may take and give."""
+
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds after which the query is ended. Default: none.")
+    ] = None
+    max_rows: Annotated[
+        int | None, typer.Option(min=1, help="Rows beyond which the query is ended. Default: none.")
+    ] = None
+
+    def read(self) -> "Limits":
+        """The limits as `ask` takes them."""
+        from pinakes.database.read_only import Limits
+
+        return Limits(self.timeout, self.max_rows)
 
 
 @dataclass(frozen=True, slots=True)

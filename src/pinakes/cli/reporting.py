@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, QueryLimits, RunIds
 from pinakes.errors import InputError, PinakesError
 
 if TYPE_CHECKING:  # a command's help does not wait for it
@@ -103,6 +103,7 @@ def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
     format: OutputFormat = "table",
     *,
+    limits: QueryLimits,
     common: Annotated[CommonOptions, Omit("quiet", "json")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
@@ -110,7 +111,7 @@ def sql(
     from pinakes.report.terminal import print_rows
 
     text = sys.stdin.read() if query == "-" else query
-    with common.connect_read_only() as database, ask(database, text) as result:
+    with common.connect_read_only() as database, ask(database, text, limits.read()) as result:
         print_rows(result.columns, result.rows, format)
 
 

@@ -12,6 +12,7 @@ from pinakes.database.address import check_file, find_file, read_address
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
+from pinakes.database.parameters import check_parameters, make_reader_arguments
 from pinakes.errors import DatabaseBusyError, PinakesError
 
 Address = str | os.PathLike[str] | sa.URL | None
@@ -33,7 +34,13 @@ _READ_WRITE: Final = {
 }
 _READ_ONLY: Final = {
     "read_only": True,
-    "config": {"enable_external_access": "false", "lock_configuration": "true"},
+    "config": {
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "python_enable_replacements": "false",
+        "lock_configuration": "true",
+    },
 }
 
 
@@ -55,7 +62,8 @@ def connect(
 
     Raises:
         DatabaseBusyError: another process holds the DuckDB file; the message names it.
-        DatabaseError: the URL is of another kind, nothing answers there, or there is no such file.
+        DatabaseError: the URL is of another kind or has a parameter that is not allowed, nothing answers
+            there, or there is no such file.
     """
     return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=create)
 
@@ -65,7 +73,8 @@ def connect_read_only(
 ) -> Database:
     """The database, opened so that nothing can be written: neither to it nor, from DuckDB, to any file.
 
-    Errors are those of `connect`; a DuckDB file that does not exist is not made.
+    No parameter of the URL and no variable of libpq's changes that. Errors are those of `connect`; a DuckDB
+    file that does not exist is not made.
     """
     return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=False, read_only=True)
 
@@ -103,6 +112,7 @@ def _open(
     file = find_file(url)
     if file is not None:
         check_file(file, must_exist=not create)
+    url = check_parameters(url, read_only=read_only)
     database = _make(url, read_only=read_only)
     waited_s = 0.0
     while True:
@@ -130,7 +140,12 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
         return Database(engine, backend)
     from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
 
-    options: dict[str, Any] = {"execution_options": {"postgresql_readonly": True}} if read_only else {}
+    options: dict[str, Any] = {}
+    if read_only:
+        options = {
+            "execution_options": {"postgresql_readonly": True},
+            "connect_args": make_reader_arguments(url),
+        }
     return Database(sa.create_engine(url, **options), PostgresBackend())
 
 

@@ -58,10 +58,15 @@ class Backend(Protocol):
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
 
-    def query(self, connection: sa.Connection, text: str) -> RawResult:
-        """The result of one query as the user wrote it; nothing in it is taken for a parameter."""
+    def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
+        """The result of one query as the user wrote it; nothing in it is taken for a parameter.
 
-    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+        No step of it takes longer than `timeout_s` seconds.
+        """
+
+    def query_arrow(
+        self, connection: sa.Connection, text: str, rows: int, timeout_s: float | None
+    ) -> ArrowResult:
         """The same in Arrow tables of about `rows` rows."""
 
 
@@ -133,17 +138,17 @@ class Session:
         for part in self.stream(statement, parameters, rows=rows):
             yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
 
-    def query(self, text: str) -> RawResult:
+    def query(self, text: str, *, timeout_s: float | None = None) -> RawResult:
         """The result of a user's own query, word for word."""
         with translated():
-            result = self.backend.query(self.connection, text)
+            result = self.backend.query(self.connection, text, timeout_s)
         self._results.append(result.rows)
         return result
 
-    def query_arrow(self, text: str, *, rows: int = 50_000) -> ArrowResult:
+    def query_arrow(self, text: str, *, rows: int = 50_000, timeout_s: float | None = None) -> ArrowResult:
         """The result of a user's own query, word for word, in Arrow tables, in constant memory."""
         with translated():
-            result = self.backend.query_arrow(self.connection, text, rows)
+            result = self.backend.query_arrow(self.connection, text, rows, timeout_s)
         self._results.append(result.parts)
         return result
 

@@ -13,6 +13,7 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
+_NO_RIGHT: Final = "42501"  # Postgres: insufficient_privilege
 _FILE: Final = re.compile(r'file "([^"]+)"')
 _FILE_FAULTS: Final = {
     "not a valid DuckDB database file": "is not a valid DuckDB database file, and is left as it is; choose "
@@ -27,6 +28,16 @@ _FILE_FAULTS: Final = {
 def driver_errors() -> tuple[type[Exception], ...]:
     """What the drivers raise, through SQLAlchemy or, where Arrow tables are moved, directly."""
     return (sa.exc.DBAPIError, duckdb.Error, *_of_psycopg("Error"))
+
+
+def is_cancelled(error: BaseException | None) -> bool:
+    """Whether the database ended a query before its time, as it does when that takes too long."""
+    original = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    # Postgres: query_canceled, idle_in_transaction_session_timeout.
+    return isinstance(original, duckdb.InterruptException) or getattr(original, "sqlstate", None) in (
+        "57014",
+        "25P03",
+    )
 
 
 def _of_psycopg(name: str) -> tuple[type[Exception], ...]:
@@ -71,6 +82,11 @@ def explain(error: Exception) -> DatabaseError | None:
         return DatabaseError(
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
+        )
+    if getattr(original, "sqlstate", None) == _NO_RIGHT:
+        return DatabaseError(
+            f"this Postgres user may not do that ({message.strip().splitlines()[0]}); a reader has `pinakes "
+            "sql`, `status` and `export`, and what writes needs the user who owns the tables."
         )
     for fault, told in _FILE_FAULTS.items():
         if fault in message:

@@ -1,5 +1,6 @@
 """What only DuckDB says: Arrow tables are registered and results are fetched as Arrow."""
 
+import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -9,6 +10,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.core import ArrowResult, RawResult
+from pinakes.database.query_text import find_explained
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 
@@ -50,41 +52,87 @@ class DuckdbBackend:
         with _relation(connection, statement).to_arrow_reader(rows) as reader:
             yield from _tables(reader)
 
-    def query(self, connection: sa.Connection, text: str) -> RawResult:
+    def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of the text through DuckDB's cursor."""
         cursor = _raw(connection).cursor()
-        with _refusing(cursor, text):
+        with _refusing(cursor, text), _interrupting(cursor, timeout_s):
             cursor.execute(text)
         columns = [str(column[0]) for column in cursor.description or ()]
-        return RawResult(columns, _rows(cursor))
+        return RawResult(columns, _rows(cursor, timeout_s))
 
-    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
+    def query_arrow(
+        self, connection: sa.Connection, text: str, rows: int, timeout_s: float | None
+    ) -> ArrowResult:
         """The result of the text through DuckDB's record batch reader."""
         cursor = _raw(connection).cursor()
-        with _refusing(cursor, text):
+        with _refusing(cursor, text), _interrupting(cursor, timeout_s):
             relation = cursor.sql(text)
             if relation is None:  # a statement that gives no rows
                 return ArrowResult(pa.schema([]), _tables(()))
             reader = relation.to_arrow_reader(rows)
         schema = _unify_types(reader.schema.empty_table()).schema
-        return ArrowResult(schema, _tables(reader))
+        return ArrowResult(schema, _tables(_batches(cursor, reader, timeout_s)))
 
 
 @contextmanager
 def _refusing(cursor: Any, text: str) -> Iterator[None]:
     """What DuckDB says of a text that is not one query, as a user's error."""
     try:
-        count = len(cursor.extract_statements(text))
-        if count > 1:
-            raise InputError(f"DuckDB refuses the query: these are {count} statements; expected one query.")
+        explained = find_explained(text)
+        for asked in (text,) if explained is None else (text, explained):
+            _check_statement(cursor.extract_statements(asked), is_explain=asked is not explained)
         yield
     except duckdb.Error as error:
         raise InputError(f"DuckDB refuses the query: {error}") from error
 
 
-def _rows(cursor: Any) -> Generator[tuple[Any, ...]]:
-    while part := cursor.fetchmany(1_000):
+def _check_statement(statements: list[Any], *, is_explain: bool) -> None:
+    """Raise `InputError` for what is not one query; that it is an EXPLAIN alone does not make it one."""
+    if len(statements) > 1:
+        raise InputError(
+            f"DuckDB refuses the query: these are {len(statements)} statements; expected one query."
+        )
+    kinds = duckdb.StatementType
+    allowed = {kinds.SELECT, kinds.MULTI, *([kinds.EXPLAIN] if is_explain else [])}  # MULTI: a PIVOT
+    for statement in statements:
+        if statement.type not in allowed:
+            raise InputError(
+                f"DuckDB refuses the query: it is of the kind {statement.type.name}; expected SELECT, "
+                "VALUES, FROM, WITH, PIVOT, EXPLAIN of one of these, SHOW, DESCRIBE or SUMMARIZE."
+            )
+
+
+@contextmanager
+def _interrupting(cursor: Any, timeout_s: float | None) -> Iterator[None]:
+    """Interrupt the cursor where what is within takes longer than so many seconds."""
+    if timeout_s is None:
+        yield
+        return
+    timer = threading.Timer(timeout_s, cursor.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _rows(cursor: Any, timeout_s: float | None) -> Generator[tuple[Any, ...]]:
+    while True:
+        with _interrupting(cursor, timeout_s):
+            part = cursor.fetchmany(1_000)
+        if not part:
+            return
         yield from part
+
+
+def _batches(cursor: Any, reader: Any, timeout_s: float | None) -> Generator[pa.RecordBatch]:
+    while True:
+        with _interrupting(cursor, timeout_s):
+            batch = next(reader, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Generator[pa.Table]:

@@ -24,6 +24,7 @@ MOST_DIMENSIONS: Final = {"vector": 2000, "halfvec": 4000}
 """What pgvector indexes of each type"""
 
 LOCK_TRIES: Final = 40
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 WAIT_S: Final = 0.5
 POLL_S: Final = 0.5
 
@@ -113,7 +114,7 @@ def create_hnsw(
         total = int(session.scalar(sa.select(sa.func.count()).select_from(table)))
     with database.engine.begin() as connection:
         session = Session(connection, database.backend)
-        _lock(session, name, sleep)
+        _lock(session, table, sleep)
         if find_hnsw(session, table) == spec:
             return False
         _prepare(session, memory, workers)
@@ -141,13 +142,24 @@ def index_bytes(session: Session, table: sa.Table) -> int:
     )
 
 
-def _lock(session: Session, name: str, sleep: Callable[[float], None]) -> None:
+def _lock(session: Session, table: sa.Table, sleep: Callable[[float], None]) -> None:
+    """Take a lock of the table that readers may not take, and that writers of it do not wait for."""
     # A killed client's backend notices within a second (client_connection_check_interval): wait for it.
     for _ in range(LOCK_TRIES):
-        if session.scalar("SELECT pg_try_advisory_xact_lock(hashtext(:name))", {"name": f"pinakes {name}"}):
+        try:
+            with session.connection.begin_nested():
+                session.connection.execute(
+                    sa.text(f'LOCK TABLE "{table.name}" IN SHARE UPDATE EXCLUSIVE MODE NOWAIT')
+                )
+        except sa.exc.OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+                raise
+        else:
             return
         sleep(WAIT_S)
-    raise IndexingError(f"the index {name} is being built by another process; wait for it to end")
+    raise IndexingError(
+        f"the index {index_name(table)} is being built by another process; wait for it to end"
+    )
 
 
 def _prepare(session: Session, memory: str, workers: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 import orjson
-import psycopg
 import pyarrow as pa
 import sqlalchemy as sa
 from pgvector import Vector
@@ -15,10 +14,26 @@ from psycopg.types import TypeInfo
 
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
 from pinakes.database.core import ArrowResult, RawResult
-from pinakes.errors import InputError
+from pinakes.database.postgres_questions import open_question
 from pinakes.matrices import to_lists
 
-_WRITER_LOCK: Final = 0x50494E41  # "PINA": the advisory lock that every writing transaction takes
+# Every writing transaction holds a lock that no reader may take, since it needs a right to change the table.
+# Before there are tables it is an advisory lock ("PINA"), which anybody may hold.
+_LOCK_WRITERS: Final = """
+DO $$
+BEGIN
+    LOCK TABLE schema_version IN SHARE ROW EXCLUSIVE MODE;
+EXCEPTION
+    WHEN undefined_table THEN
+        PERFORM pg_advisory_xact_lock(1346981441);
+        BEGIN  -- the one before may have made it
+            LOCK TABLE schema_version IN SHARE ROW EXCLUSIVE MODE;
+        EXCEPTION
+            WHEN undefined_table THEN NULL;
+        END;
+END
+$$
+"""
 
 
 class PostgresBackend:
@@ -28,7 +43,7 @@ class PostgresBackend:
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Wait for other writers of Pinakes, so that ids are handed out one transaction after the other."""
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _WRITER_LOCK})
+        connection.execute(sa.text(_LOCK_WRITERS))
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Read one snapshot, however many statements follow."""
@@ -81,14 +96,16 @@ class PostgresBackend:
             for part in result.partitions(rows):
                 yield _arrow_table(names, types, part)
 
-    def query(self, connection: sa.Connection, text: str) -> RawResult:
-        """The result of the text through a server-side cursor, which takes nothing but a query."""
-        cursor = _execute(connection, text)
+    def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
+        """The result of the text, through a server-side cursor where it is no EXPLAIN or SHOW."""
+        cursor = open_question(_raw(connection), text, timeout_s)
         return RawResult([column.name for column in cursor.description or ()], _rows(cursor))
 
-    def query_arrow(self, connection: sa.Connection, text: str, rows: int) -> ArrowResult:
-        """The result of the text through a server-side cursor, in Arrow types that follow the result's."""
-        cursor = _execute(connection, text)
+    def query_arrow(
+        self, connection: sa.Connection, text: str, rows: int, timeout_s: float | None
+    ) -> ArrowResult:
+        """As `query`, in Arrow types that follow the result's."""
+        cursor = open_question(_raw(connection), text, timeout_s)
         columns = cursor.description or ()
         names = [column.name for column in columns]
         types = [
@@ -106,17 +123,6 @@ class PostgresBackend:
 def _count_dimensions(cursor: Any, place: int) -> int:
     """The length of a vector column of a result; -1 where it is not declared."""
     return int(cursor.pgresult.fmod(place))
-
-
-def _execute(connection: sa.Connection, text: str) -> Any:
-    """A server-side cursor over the result of one query."""
-    cursor = _raw(connection).cursor(name="pinakes_query")
-    try:
-        cursor.execute(text)
-    except psycopg.Error as error:
-        cursor.close()
-        raise InputError(f"Postgres refuses the query: {error}") from error
-    return cursor
 
 
 def _stream(cursor: Any, names: list[str], types: list[pa.DataType | None], rows: int) -> Generator[pa.Table]:

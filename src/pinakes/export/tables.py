@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.database.read_only import ask_arrow
+from pinakes.database.read_only import NO_LIMITS, Limits, ask_arrow
 from pinakes.errors import UnknownNameError
 from pinakes.schema import benchmarks, check_schema, metadata
 from pinakes.writing.tables import Rows, choose_format, write_table
@@ -23,30 +23,34 @@ class ExportedTable:
     columns: int
 
 
-def export_table(database: Database, name: str, path: Path, format_: str | None = None) -> ExportedTable:
+def export_table(
+    database: Database, name: str, path: Path, format_: str | None = None, limits: Limits = NO_LIMITS
+) -> ExportedTable:
     """Write a table or view, as `papers` or `csfcube.queries`: tables by their key, views by all columns.
 
     Raises:
         UnknownNameError: there is no such table or view, or format.
-        InputError: the file's name shows no format, the file cannot be written, or its format cannot hold a
-            column.
+        InputError: the file's name shows no format, the file cannot be written, its format cannot hold a
+            column, or a limit is reached.
     """
     check_schema(database)
     choose_format(path, format_)
     with database.read() as session:
         text = _select(session, name)
-    return export_query(database, text, path, format_)
+    return export_query(database, text, path, format_, limits)
 
 
-def export_query(database: Database, text: str, path: Path, format_: str | None = None) -> ExportedTable:
+def export_query(
+    database: Database, text: str, path: Path, format_: str | None = None, limits: Limits = NO_LIMITS
+) -> ExportedTable:
     """Write the result of a user's query over a database that was opened read-only.
 
     Raises:
         UnknownNameError: there is no such format.
-        InputError: the database refuses the query; and as `export_table`.
+        InputError: the database refuses the query, or a limit is reached; and as `export_table`.
     """
     named = choose_format(path, format_)
-    with ask_arrow(database, text) as result:
+    with ask_arrow(database, text, limits) as result:
         rows = write_table(path, Rows(result.schema, result.parts), named)
         return ExportedTable(str(path), named, rows, len(result.schema))
 

@@ -1,0 +1,115 @@
+"""The Postgres role that may read the tables and nothing else: made, given its rights, and missed."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from pinakes.database.core import Database, Session
+
+READER_ROLE: Final = "pinakes_reader"
+
+_STATE: Final = """
+SELECT
+    me.rolsuper AS is_superuser,
+    me.rolsuper OR me.rolcreaterole AS may_create,
+    reader.oid IS NOT NULL AS is_there,
+    COALESCE(pg_has_role(me.oid, reader.oid, 'SET'), FALSE) AS may_be_it,
+    COALESCE(pg_has_role(me.oid, reader.oid, 'MEMBER WITH ADMIN OPTION'), FALSE) AS may_grant_it
+FROM pg_catalog.pg_roles AS me
+LEFT OUTER JOIN pg_catalog.pg_roles AS reader ON reader.rolname = :role
+WHERE me.rolname = CURRENT_USER
+"""
+# Another process may make it at the same time, for another database of the server.
+_CREATE: Final = """
+DO $$
+BEGIN
+    CREATE ROLE pinakes_reader NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN NULL;
+END
+$$
+"""
+_CLOSED_SCHEMAS: Final = """
+SELECT nspname AS name
+FROM pg_catalog.pg_namespace
+WHERE
+    nspname = ANY(:schemas)
+    AND NOT has_schema_privilege(:role, oid, 'USAGE')
+    AND pg_has_role(CURRENT_USER, nspowner, 'USAGE')
+ORDER BY nspname
+"""
+_CLOSED_TABLES: Final = """
+SELECT n.nspname AS schema_name, c.relname AS name
+FROM pg_catalog.pg_class AS c
+INNER JOIN pg_catalog.pg_namespace AS n ON c.relnamespace = n.oid
+WHERE
+    n.nspname = ANY(:schemas)
+    AND c.relkind IN ('r', 'v', 'm', 'p')
+    AND NOT has_table_privilege(:role, c.oid, 'SELECT')
+    AND pg_has_role(CURRENT_USER, c.relowner, 'USAGE')
+ORDER BY n.nspname, c.relname
+"""
+
+
+def make_reader_role(session: Session) -> None:
+    """Make the role and let this user act as it, where it may; nothing on DuckDB."""
+    if session.backend.name != "postgresql":
+        return
+    state = session.rows(_STATE, {"role": READER_ROLE})[0]
+    if not state["is_there"] and state["may_create"]:
+        session.execute(_CREATE)
+        state = session.rows(_STATE, {"role": READER_ROLE})[0]
+    if state["may_grant_it"] and not state["may_be_it"]:
+        session.execute(f"GRANT {READER_ROLE} TO CURRENT_USER")
+
+
+def open_to_readers(session: Session, schemas: Sequence[str]) -> None:
+    """Let the role read all that this user owns in the schemas, and, in the current one, will make there.
+
+    Nothing on DuckDB, and where there is no such role.
+    """
+    if session.backend.name != "postgresql":
+        return
+    known = session.scalar("SELECT COUNT(*) FROM pg_roles WHERE rolname = :role", {"role": READER_ROLE})
+    if not known:
+        return
+    values = {"role": READER_ROLE, "schemas": list(schemas)}
+    quote = session.connection.dialect.identifier_preparer.quote
+    for row in session.rows(_CLOSED_SCHEMAS, values):
+        _run(session, f"GRANT USAGE ON SCHEMA {quote(row['name'])} TO {READER_ROLE}")
+    tables = session.rows(_CLOSED_TABLES, values)
+    if not tables:
+        return
+    listed = ", ".join(f"{quote(row['schema_name'])}.{quote(row['name'])}" for row in tables)
+    _run(session, f"GRANT SELECT ON {listed} TO {READER_ROLE}")
+    for schema in sorted({row["schema_name"] for row in tables}):
+        _run(
+            session,
+            f"ALTER DEFAULT PRIVILEGES IN SCHEMA {quote(schema)} GRANT SELECT ON TABLES TO {READER_ROLE}",
+        )
+
+
+def warn_of_rights(database: Database) -> str | None:
+    """What is to be said of this user's rights on the server; None where nothing is."""
+    if database.name != "postgresql":
+        return None
+    with database.read() as session:
+        state = session.rows(_STATE, {"role": READER_ROLE})[0]
+    if state["is_superuser"]:
+        return (
+            "this Postgres user is a superuser: a mistake of a command can reach the whole server, its files "
+            f"too. Make an ordinary role that owns the database; `pinakes sql` asks as {READER_ROLE}."
+        )
+    if not state["may_be_it"]:
+        return (
+            f"this Postgres user may not act as the role {READER_ROLE}, so `pinakes sql` asks with this "
+            f"user's own rights. Let an administrator run CREATE ROLE {READER_ROLE} NOLOGIN and GRANT "
+            f"{READER_ROLE} TO this user, then run `pinakes init` again."
+        )
+    return None
+
+
+def _run(session: Session, statement: str) -> None:
+    # Not `text`: a colon in a name is no parameter.
+    session.execute(sa.DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]
