@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions
+from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -47,6 +47,7 @@ def export_table(
         str | None,
         typer.Option(help="parquet, csv, tsv, jsonl, arrow or latex. Default: by the file's name."),
     ] = None,
+    guard_formulas: GuardFormulas = False,
     *,
     common: Annotated[CommonOptions, Omit("quiet")],
 ) -> None:
@@ -60,9 +61,9 @@ def export_table(
     file = Path(words[-1])
     with common.connect_read_only() as database:
         written = (
-            export_table(database, words[0], file, format)
+            export_table(database, words[0], file, format, guard=guard_formulas)
             if sql is None
-            else export_query(database, sql, file, format)
+            else export_query(database, sql, file, format, guard=guard_formulas)
         )
     common.print_records([asdict(written)])
 

@@ -45,6 +45,14 @@ def _check_format(given: str) -> str:
 
 OutputFormat = Annotated[str, typer.Option("--format", help="table, csv or json.", callback=_check_format)]
 
+GuardFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--guard-formulas",
+        help="CSV, TSV: an apostrophe before a text that a spreadsheet would take for a formula.",
+    ),
+]
+
 BenchmarkName = Annotated[str, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")]
 Systems = Annotated[
     list[str],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, RunIds
+from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, GuardFormulas, OutputFormat, RunIds
 from pinakes.errors import InputError, PinakesError
 
 if TYPE_CHECKING:  # a command's help does not wait for it
@@ -102,6 +102,7 @@ def _report_own(
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
     format: OutputFormat = "table",
+    guard_formulas: GuardFormulas = False,
     *,
     common: Annotated[CommonOptions, Omit("quiet", "json")],
 ) -> None:
@@ -111,7 +112,7 @@ def sql(
 
     text = sys.stdin.read() if query == "-" else query
     with common.connect_read_only() as database, ask(database, text) as result:
-        print_rows(result.columns, result.rows, format)
+        print_rows(result.columns, result.rows, format, guard_formulas=guard_formulas)
 
 
 @app.command()
