@@ -10,6 +10,7 @@ A command imports what it runs when it is called, so that `pinakes --help` waits
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
@@ -105,7 +106,8 @@ def main() -> None:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
     try:
-        app(arguments, auto_envvar_prefix=ENVIRONMENT)
+        with warnings.catch_warnings():  # --quiet turns them off for one command
+            app(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
         typer.echo(f"pinakes: {clean(str(error))}", err=True)
         return 1

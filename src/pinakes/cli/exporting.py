@@ -49,7 +49,7 @@ def export_table(
     ] = None,
     guard_formulas: GuardFormulas = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
     from pinakes.export.tables import export_query, export_table
@@ -135,9 +135,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder that is made.")]
 
 
 @export_app.command("beir")
-def export_beir(
-    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
-) -> None:
+def export_beir(folder: Folder, choice: CollectionChoice, common: CommonOptions) -> None:
     """Write a corpus or a benchmark as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv."""
     from pinakes.export.beir import export_beir
 
@@ -147,9 +145,7 @@ def export_beir(
 
 
 @export_app.command("mteb")
-def export_mteb(
-    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
-) -> None:
+def export_mteb(folder: Folder, choice: CollectionChoice, common: CommonOptions) -> None:
     """Write a corpus or a benchmark as Parquet files that `datasets` and MTEB read."""
     from pinakes.export.mteb import export_mteb
 
@@ -171,7 +167,7 @@ def export_summaries(
         str | None, typer.Option(help="Whose examples, where the corpus has those of several.")
     ] = None,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Write the examples of query-focused summarisation of a corpus, with sentences and labels."""
     from pinakes.texts.summaries.export import export_summaries

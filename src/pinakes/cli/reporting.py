@@ -104,7 +104,7 @@ def sql(
     format: OutputFormat = "table",
     guard_formulas: GuardFormulas = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet", "json")],
+    common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask
@@ -121,7 +121,7 @@ def status(
         bool, typer.Option("--check", help="Also look for rows that name missing rows.")
     ] = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """What the database holds: corpora, loads, encoders, side indexes, runs."""
     from pinakes.report.status import find_orphans, print_status, read_status

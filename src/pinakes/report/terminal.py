@@ -6,7 +6,7 @@ written out, so that no title of a paper can steer a terminal.
 
 import csv
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import Final, TextIO
@@ -47,10 +47,10 @@ def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> No
 def print_table(table: Table, *, stream: TextIO | None = None) -> None:
     """Print one table with its title above and its note below."""
     console = make_console(stream)
-    console.print(Text(table.title, style="bold"))
+    console.print(Text(escape_controls(table.title), style="bold"))
     console.print(_draw(table))
     if table.note:
-        console.print(Text(table.note, style="dim"))
+        console.print(Text(escape_controls(table.note), style="dim"))
 
 
 def print_rows(
@@ -72,8 +72,11 @@ def print_rows(
     """
     if guard_formulas and format != "csv":
         raise InputError("--guard-formulas is for CSV; add --format csv, or leave it out.")
-    write_csv = partial(_write_csv, guard_formulas=guard_formulas)
-    writers = {"table": _write_table, "csv": write_csv, "json": _write_json}
+    writers: dict[str, Callable[[Sequence[str], Iterable[Sequence[object]], TextIO], None]] = {
+        "table": _write_table,
+        "csv": partial(_write_csv, guard_formulas=guard_formulas),
+        "json": _write_json,
+    }
     if format not in writers:
         raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
     writers[format](columns, rows, stream or sys.stdout)
@@ -166,8 +169,9 @@ def _write_csv(
     """As CSV; line ends and tabs within a text stay, and other control characters are written out."""
 
     def write(value: object) -> str:
-        text = "" if value is None else escape_marks(_write_value(value))
-        return guard_formula(text) if guard_formulas and isinstance(value, str) else text
+        text = "" if value is None else _write_value(value)
+        guarded = guard_formula(text) if guard_formulas and isinstance(value, str) else text
+        return escape_marks(guarded).replace("\r", "\\r")  # a reader takes it for the end of the row
 
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([write(title) for title in columns])
