@@ -1,6 +1,8 @@
 """Records out of JSON: lines, whole documents, and one big array or object, a record at a time."""
 
 import codecs
+import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -38,18 +40,28 @@ _PLAIN_OUTSIDE: Final = re.compile(rb'[^"\[\]{},]*+(?:"%b"[^"\[\]{},]*+)*' % _ST
 """the same, up to a comma"""
 _STRING_REST: Final = re.compile(_STRING, re.DOTALL)
 _KEY: Final = re.compile(rb'"(%b)"\s*:' % _STRING, re.DOTALL)
+_MOST_DIGITS: Final = 300
 _CLOSING: Final = {b"[": b"]", b"{": b"}"}
 
 
 def read_json(file: InputFile) -> dict[str, Any]:
-    """The JSON object that the file is."""
+    """The JSON object that the file is; a number that no float holds costs its own record, not the file."""
+    text = read_text(file)
     try:
-        document = orjson.loads(read_text(file))
+        document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise OtherContentError(f"{file.name} is not JSON: {error}.") from error
+        try:
+            document = json.loads(text, parse_int=_take_digits)
+        except (ValueError, RecursionError):
+            raise OtherContentError(f"{file.name} is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise OtherContentError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
     return document
+
+
+def _take_digits(digits: str) -> int | float:
+    """A whole number of JSON; infinite where Python converts no number of so many digits."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 def read_json_lines(

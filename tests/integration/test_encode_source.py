@@ -253,7 +253,12 @@ def test_an_empty_source_gives_a_manifest_of_nothing(toy_folder: str, tmp_path: 
 
 
 def test_a_blank_text_is_left_out_like_an_empty_one(toy_folder: str, tmp_path: Path) -> None:
-    rows = [("p1", "  ", "\n\t"), ("p2", "\u00a0", None), ("p3", "", ""), ("p4", " ", "graphs")]
+    rows: list[tuple[str, str | None, str | None]] = [
+        ("p1", "  ", "\n\t"),
+        ("p2", "\u00a0", None),
+        ("p3", "", ""),
+        ("p4", " ", "graphs"),
+    ]
     source = write_rows(tmp_path / "in" / "a.parquet", rows)
     summary = encode_source(source, toy_folder, tmp_path / "out", OPTIONS)
     assert (summary.rows, summary.empty) == (1, 3)
