@@ -7,6 +7,7 @@ itself; a document without the field counts in N with length 0. The trap: dl is 
 Lucene keeps it, exact to 40 terms and then rounded down (41 to 40, 100 to 96), while avgdl is exact.
 """
 
+import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -35,7 +36,7 @@ from pinakes.indexers.lexical import (
     select_top,
     unknown_papers,
 )
-from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
+from pinakes.indexers.side_folder import LOCK_SUFFIX, read_parameters, whole_folder, write_parameters
 
 KIND: Final = "bm25"
 ID_FIELD: Final = "paper_id"
@@ -92,7 +93,7 @@ class Bm25Index:
         """The index that `build_bm25` made in `folder`; IndexingError if there is none that is whole."""
         saved = read_parameters(folder, KIND)
         try:
-            index = tantivy.Index.open(str(folder))
+            index = _open_files(folder)
         except ValueError as problem:
             raise IndexingError(f"tantivy cannot read {folder}: {problem}; build it again") from problem
         opened = cls(index, saved["fields"], Analysis.from_json(saved["analysis"]))
@@ -177,6 +178,22 @@ class Bm25Index:
         paper_ids = self._searcher.fast_field_values(ID_FIELD, addresses)
         scores = np.fromiter((score for score, _ in hits), np.float32, len(hits))
         return Ranked(np.asarray(paper_ids, dtype=np.int64), scores)
+
+
+def _open_files(folder: Path) -> tantivy.Index:
+    """The index in a folder, where this user may write no file, too."""
+    try:
+        return tantivy.Index.open(str(folder))
+    except ValueError as problem:
+        if "Lockfile" not in str(problem):
+            raise
+    # tantivy makes a lock beside the files that it opens: here beside links to them, which it needs no longer
+    # once it has opened them.
+    with tempfile.TemporaryDirectory(prefix="pinakes-") as links:
+        for path in folder.iterdir():
+            if not path.name.endswith(LOCK_SUFFIX):
+                (Path(links) / path.name).symlink_to(path.resolve())
+        return tantivy.Index.open(links)
 
 
 def _weighted_fields(fields: Sequence[str], weights: Mapping[str, float]) -> dict[str, float]:

@@ -11,11 +11,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from pinakes.errors import IndexingError
+from pinakes.faults import explain_fault, told_as
 
 PARAMETERS_FILE: Final = "parameters.json"
 SEAL_FILE: Final = "files.json"
@@ -39,15 +40,19 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     that had the name is replaced. Raises IndexingError if the same folder is being built by another process.
     """
     building = folder.with_name(f".{folder.name}.building")
-    building.mkdir(parents=True, exist_ok=True)
-    with hold_folder(building, f"{folder} is being built"):
+    with (
+        told_as(IndexingError, f"the index {folder} cannot be written; one that is there stays"),
+        ExitStack() as held,
+    ):
+        building.mkdir(parents=True, exist_ok=True)
+        held.enter_context(hold_folder(building, f"{folder} is being built"))
         _empty(building)
         try:
             yield building
+            _seal(building)
         except BaseException:
             shutil.rmtree(building, ignore_errors=True)
             raise
-        _seal(building)
         _take_name(building, folder)
 
 
@@ -97,6 +102,8 @@ def check_seal(folder: Path, kind: str = "side") -> None:
     try:
         sealed = json.loads((folder / SEAL_FILE).read_text(encoding="utf-8"))
         damaged = sorted(name for name, seal in sealed.items() if describe_file(folder / name) != seal)
+    except PermissionError as problem:
+        raise IndexingError(f"the {kind} index cannot be read: {explain_fault(problem)}") from problem
     except (OSError, ValueError, AttributeError) as problem:
         raise IndexingError(
             f"{folder} is not a finished {kind} index ({problem}); build the index again"
@@ -121,6 +128,9 @@ def _seal(folder: Path) -> None:
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     sealed = {name: describe_file(folder / name) for name in names if not name.endswith(LOCK_SUFFIX)}
     (folder / SEAL_FILE).write_text(json.dumps(sealed, indent=1) + "\n", encoding="utf-8")
+    mode = (folder / SEAL_FILE).stat().st_mode
+    for name in names:  # tantivy and safetensors keep some from other users
+        (folder / name).chmod(mode)
 
 
 def describe_file(path: Path) -> dict[str, Any]:

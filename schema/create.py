@@ -48,12 +48,24 @@ _VIEWS: Final = {
 }
 
 
+_VERSION_COLUMNS: Final = {
+    "duckdb": "SELECT column_name, LOWER(data_type) AS kind FROM information_schema.columns "
+    "WHERE table_schema = CURRENT_SCHEMA() AND table_name = 'schema_version'",
+    # The information schema hides what this user has no right to.
+    "postgresql": "SELECT attname AS column_name, format_type(atttypid, NULL) AS kind FROM pg_attribute "
+    "WHERE attrelid = to_regclass(quote_ident(CURRENT_SCHEMA()) || '.schema_version') "
+    "AND attnum > 0 AND NOT attisdropped",
+}
+"""the columns of the table schema_version in the current schema"""
+
+
 def create_schema(database: Database) -> bool:
     """Make every table, view and comment; True if they were made now, False if they were there."""
     with database.begin() as session:
         if find_version(session) is not None:
             _refuse_other_version(session)
             return False
+        _refuse_foreign(session)
         if database.name == "postgresql":
             session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         metadata.create_all(session.connection)
@@ -88,15 +100,33 @@ def has_tables(database: Database) -> bool:
 
 
 def find_version(session: Session) -> int | None:
-    """The version of the tables in the database; None where there are none."""
-    query = (
-        "SELECT COUNT(*) FROM information_schema.tables "
-        "WHERE table_schema = CURRENT_SCHEMA() AND table_name = 'schema_version'"
-    )
-    if not session.scalar(query):
+    """The version of the tables in the database; None where there are none.
+
+    Raises:
+        SchemaVersionError: another program keeps a version of its own in a table of that name.
+    """
+    columns = session.rows(_VERSION_COLUMNS[session.backend.name])
+    if not columns:
         return None
+    if columns != [{"column_name": "version", "kind": "integer"}]:
+        raise _explain_foreign(["schema_version"])
     found: int | None = session.scalar(sa.select(schema_version.c.version))
     return found
+
+
+def _refuse_foreign(session: Session) -> None:
+    """Raise `SchemaVersionError` where another program's table or view has the name of one of ours."""
+    there = sa.inspect(session.connection)
+    foreign = sorted({*there.get_table_names(), *there.get_view_names()} & {*metadata.tables, *_VIEWS})
+    if foreign:
+        raise _explain_foreign(foreign)
+
+
+def _explain_foreign(names: list[str]) -> SchemaVersionError:
+    return SchemaVersionError(
+        f"this database has something called {', '.join(names)} that Pinakes did not make, and Pinakes needs "
+        "the name. Nothing was changed. Choose another database (--db), or rename it."
+    )
 
 
 def _refuse_other_version(session: Session) -> None:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.adapter_source import AdapterSource
 from pinakes.indexers.encoder.adapters import attach_adapter
@@ -121,7 +123,7 @@ def _read_model(
             use_safetensors=True,
             output_loading_info=True,
         )
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, SafetensorError) as error:
         raise IndexingError(
             f"the model in {folder} cannot be loaded ({error}); expected a transformer with its tokenizer "
             "and safetensors weights that needs no code of its own"

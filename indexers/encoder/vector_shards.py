@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
+from pinakes.faults import told_as
 from pinakes.indexers.side_folder import describe_file, hold_folder
 from pinakes.matrices import to_lists, to_matrix
 
@@ -137,8 +138,10 @@ def hold_shards(folder: Path, settings: Mapping[str, Any], dimensions: int) -> I
     Raises IndexingError for a folder that another process holds, for shards of other settings and for
     damaged ones.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with hold_folder(folder, f"{folder} is being written"):
+    written = f"{folder} cannot be written; the shards that it has stay"
+    with told_as(IndexingError, written):
+        folder.mkdir(parents=True, exist_ok=True)
+    with told_as(IndexingError, written), hold_folder(folder, f"{folder} is being written"):
         for path in folder.glob(".*.writing"):
             path.unlink()
         yield VectorShards(folder, settings, dimensions)

@@ -88,7 +88,7 @@ def build_faiss(
         index = make_index(kind, dimensions, distance, settled, seed)
         _train(index, vectors, distance, settled, seed, report)
         _add(index, vectors, distance, report)
-        faiss.write_index(index, str(building / INDEX_FILE))
+        _write_index(index, building / INDEX_FILE)
         saved = {
             "kind": KIND,
             "faiss_kind": kind,
@@ -108,6 +108,24 @@ def build_faiss(
     parameters = {**saved, "search": searched, "recall_queries": min(RECALL_QUERIES, len(ids))}
     del parameters["kind"]
     return BuiltFaiss(len(ids), parameters, recall, index_bytes)
+
+
+def _write_index(index: Any, path: Path) -> None:
+    """Write the index; Faiss itself does not notice where closing a file fails, as on a full disk."""
+    failed: list[OSError] = []
+    with path.open("wb") as file:
+
+        def write(part: bytes) -> int:
+            try:
+                return file.write(part)
+            except OSError as error:
+                failed.append(error)
+                return 0
+
+        try:
+            faiss.write_index(index, faiss.PyCallbackIOWriter(write))
+        except RuntimeError as error:
+            raise failed[0] if failed else error from error
 
 
 def _write_vectors(building: Path, blocks: Iterable[tuple[Ids, Vectors]], report: Report) -> tuple[Ids, int]:

@@ -84,9 +84,11 @@ class GrowingArray:
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         # numpy leaves room in the header for the length to grow, so that it has the same size again.
-        self._file.seek(0)
-        self._write_header()
-        self._file.close()
+        try:
+            self._file.seek(0)
+            self._write_header()
+        finally:
+            self._file.close()
 
 
 class Vocabulary:

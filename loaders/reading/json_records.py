@@ -1,6 +1,8 @@
 """Records out of JSON: lines, whole documents, and one big array or object, a record at a time."""
 
 import codecs
+import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -34,17 +36,27 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_
 
 _HEAD_BYTES: Final = 1 << 12
 _KEY: Final = re.compile(rb'"(%b)"\s*:' % STRING, re.DOTALL)
+_MOST_DIGITS: Final = 300
 
 
 def read_json(file: InputFile) -> dict[str, Any]:
-    """The JSON object that the file is."""
+    """The JSON object that the file is; a number that no float holds costs its own record, not the file."""
+    text = read_text(file)
     try:
-        document = orjson.loads(read_text(file))
+        document = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise OtherContentError(f"{file.name} is not JSON: {error}.") from error
+        try:
+            document = json.loads(text, parse_int=_take_digits)
+        except (ValueError, RecursionError):
+            raise OtherContentError(f"{file.name} is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise OtherContentError(f"{file.name} is a JSON {type(document).__name__}; expected an object.")
     return document
+
+
+def _take_digits(digits: str) -> int | float:
+    """A whole number of JSON; infinite where Python converts no number of so many digits."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
 def read_json_lines(

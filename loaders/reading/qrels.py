@@ -36,6 +36,7 @@ ITERATION: Final = "field iteration"
 NO_ITERATION: Final = ("", "0", "Q0")
 """what the column of iterations holds where it says nothing"""
 GRADE: Final = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
+_DIGIT_FIRST: Final = re.compile(r"[+-]?[0-9]")
 ZERO: Final = re.compile(r"[+-]?0+(?:\.0*)?")
 _PADDED: Final = re.compile(r"^0+(?=[0-9]+$)")
 
@@ -138,7 +139,8 @@ def _is_header(line: bytes, columns: Columns, has_header: bool) -> bool:
     values = line.decode("utf-8", "replace").split()
     if read_header(values) or not has_header or "grade" not in columns:
         return bool(read_header(values))
-    return len(values) == len(columns) and parse_grade(values[columns.index("grade")]) is None
+    # A grade that cannot be read is no header: what begins with a digit is a number, if a wrong one.
+    return len(values) == len(columns) and not _DIGIT_FIRST.match(values[columns.index("grade")])
 
 
 def parse_grade(text: str) -> int | None:

@@ -189,7 +189,7 @@ def test_what_is_no_database_is_told_and_left(tmp_path: Path, call: Call) -> Non
 def test_a_server_that_is_down_is_told_without_the_password(call: Call) -> None:
     outcome = call("status", "--db", "postgresql://me:secret@localhost:1/x")
     assert outcome.code == 1
-    assert "does not answer" in outcome.err
+    assert "Postgres cannot be reached" in outcome.err
     assert "secret" not in outcome.err
 
 
@@ -206,3 +206,33 @@ def test_no_message_is_longer_than_a_page_or_moves_the_cursor(call: Call) -> Non
         assert outcome.code == 1
         assert len(outcome.err) < 5_000
         assert "\x1b" not in outcome.err
+
+
+@pytest.mark.parametrize("name", ["x" * 10_000, " ", "a\x1b[2J", "a\u202eb"])
+def test_a_name_that_no_folder_or_page_can_have_is_refused_at_the_door(name: str, call: Call) -> None:
+    outcome = call("load", "beir", DATA / "beir", "--corpus", name)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "cannot name a corpus" in outcome.err
+    assert "Give another with --corpus." in outcome.err
+    assert list_here() == []
+
+
+def test_a_system_without_a_name_is_not_imported(call: Call) -> None:
+    assert call("load", "synthetic", "--papers", 120, "-q").code == 0
+    Path("run.txt").write_text("q1 Q0 p1 1 1 t\n")
+    outcome = call("import-run", "synthetic", "run.txt", "--system", " ")
+    assert outcome.code == 1
+    assert "cannot name a system: it is empty" in outcome.err
+
+
+def test_cells_that_a_spreadsheet_would_compute_are_guarded_in_files(call: Call) -> None:
+    assert call("init", "-q").code == 0
+    query = "SELECT '=1+1' AS t, -5 AS n UNION ALL SELECT 'a=b', 1 ORDER BY n"
+    assert call("export", "--sql", query, "guarded.csv", "--guard-formulas").code == 0
+    assert Path("guarded.csv").read_text() == '"t","n"\n"\'=1+1",-5\n"a=b",1\n'
+    assert call("export", "--sql", query, "plain.tsv").code == 0
+    assert Path("plain.tsv").read_text() == '"t"\t"n"\n"=1+1"\t-5\n"a=b"\t1\n'
+    outcome = call("export", "--sql", query, "x.parquet", "--guard-formulas")
+    assert "is for CSV and TSV; leave it out for parquet" in outcome.err
+    outcome = call("sql", query, "--format", "csv", "--guard-formulas")
+    assert outcome.out == "t,n\n'=1+1,-5\na=b,1\n"

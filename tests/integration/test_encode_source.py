@@ -250,3 +250,21 @@ def test_an_empty_source_gives_a_manifest_of_nothing(toy_folder: str, tmp_path: 
     summary = encode_source(source, toy_folder, tmp_path / "out", OPTIONS)
     assert (summary.rows, summary.empty, summary.shards) == (0, 1, 0)
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["files"] == {}
+
+
+def test_a_blank_text_is_left_out_like_an_empty_one(toy_folder: str, tmp_path: Path) -> None:
+    rows: list[tuple[str, str | None, str | None]] = [
+        ("p1", "  ", "\n\t"),
+        ("p2", "\u00a0", None),
+        ("p3", "", ""),
+        ("p4", " ", "graphs"),
+    ]
+    source = write_rows(tmp_path / "in" / "a.parquet", rows)
+    summary = encode_source(source, toy_folder, tmp_path / "out", OPTIONS)
+    assert (summary.rows, summary.empty) == (1, 3)
+    [shard] = sorted((tmp_path / "out").glob("shard-*.parquet"))
+    whole = write_rows(tmp_path / "whole" / "a.parquet", [("p4", "graphs", None)])
+    assert pq.read_table(shard)["id"].to_pylist() == ["p4"]
+    encode_source(whole, toy_folder, tmp_path / "other", OPTIONS)
+    [other] = sorted((tmp_path / "other").glob("shard-*.parquet"))
+    assert pq.read_table(shard)["text_digest"] == pq.read_table(other)["text_digest"]

@@ -2,6 +2,7 @@
 
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
 message says why; 2: the command line was wrong; 3: a defect of Pinakes, with its traceback; 130: interrupted.
+What the machine or the database refuses, as a full disk, is no defect: it is told in words.
 
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
@@ -9,7 +10,10 @@ A command imports what it runs when it is called, so that `pinakes --help` waits
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 from typing import Annotated, Final
 
 import typer
@@ -31,8 +35,13 @@ from pinakes.cli import (
 )
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.errors import PinakesError, clean
+from pinakes.faults import explain_fault
 
 INTERRUPTED: Final = 130
+_GOES_ON: Final = frozenset(
+    ("load", "fetch", "derive", "encode", "index", "run", "cross-format", "reproduce", "tune", "demo")
+)
+"""the commands that pass over what an earlier start has done"""
 _GROUPS: Final = (
     loading,
     deriving,
@@ -76,11 +85,18 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not of UTF-8 ends no command
     code = run_command()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
+        code = code or 1
+    except OSError as error:
+        with suppress(OSError):
+            typer.echo(f"pinakes: the output cannot be written: {explain_fault(error)}", err=True)
         code = code or 1
     # Everything is closed by now. Taking the interpreter down as usual would print pages about objects of
     # DuckDB's bindings that torch, once imported, keeps alive.
@@ -90,20 +106,37 @@ def main() -> None:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
     try:
-        app(arguments, auto_envvar_prefix=ENVIRONMENT)
+        with warnings.catch_warnings():  # --quiet turns them off for one command
+            app(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
         typer.echo(f"pinakes: {clean(str(error))}", err=True)
         return 1
     except SystemExit as end:  # Typer's way out of everything, whichever click it carries
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if code == INTERRUPTED:
-            typer.echo("pinakes: interrupted; start the same command again to go on.", err=True)
+            words = sys.argv[1:] if arguments is None else arguments
+            then = "; start the same command again to go on" if words and words[0] in _GOES_ON else ""
+            typer.echo(f"pinakes: interrupted{then}.", err=True)
         return code
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except Exception:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
+    except Exception as error:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
+        explained = explain_fault(error) or _explain_driver(error)
+        if explained is not None:
+            typer.echo(f"pinakes: {clean(explained)}", err=True)
+            return 1
         traceback.print_exc()
         typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
         return 3
     return 0
+
+
+def _explain_driver(error: Exception) -> str | None:
+    """A driver's error that nothing translated on its way; a driver that is not loaded raised nothing."""
+    if "pinakes.database.driver_errors" not in sys.modules:
+        return None
+    from pinakes.database.driver_errors import driver_errors, explain
+
+    ours = explain(error) if isinstance(error, driver_errors()) else None
+    return None if ours is None else str(ours)

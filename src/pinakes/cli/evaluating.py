@@ -105,7 +105,7 @@ def agreement(
     ] = "zero",
     per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's agreement.")] = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """How far assessors agree, with each other and with the adjudicated grades; medians over the queries."""
     from pinakes.evaluate.agreement import measure_agreement, measure_query_agreement

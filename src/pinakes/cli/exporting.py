@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, QueryLimits
+from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas, QueryLimits
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -47,9 +47,10 @@ def export_table(
         str | None,
         typer.Option(help="parquet, csv, tsv, jsonl, arrow or latex. Default: by the file's name."),
     ] = None,
+    guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
     from pinakes.export.tables import export_query, export_table
@@ -61,9 +62,9 @@ def export_table(
     file = Path(words[-1])
     with common.connect_read_only() as database:
         written = (
-            export_table(database, words[0], file, format, limits.read())
+            export_table(database, words[0], file, format, limits.read(), guard=guard_formulas)
             if sql is None
-            else export_query(database, sql, file, format, limits.read())
+            else export_query(database, sql, file, format, limits.read(), guard=guard_formulas)
         )
     common.print_records([asdict(written)])
 
@@ -135,9 +136,7 @@ Folder = Annotated[Path, typer.Argument(help="The folder that is made.")]
 
 
 @export_app.command("beir")
-def export_beir(
-    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
-) -> None:
+def export_beir(folder: Folder, choice: CollectionChoice, common: CommonOptions) -> None:
     """Write a corpus or a benchmark as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv."""
     from pinakes.export.beir import export_beir
 
@@ -147,9 +146,7 @@ def export_beir(
 
 
 @export_app.command("mteb")
-def export_mteb(
-    folder: Folder, choice: CollectionChoice, common: Annotated[CommonOptions, Omit("quiet")]
-) -> None:
+def export_mteb(folder: Folder, choice: CollectionChoice, common: CommonOptions) -> None:
     """Write a corpus or a benchmark as Parquet files that `datasets` and MTEB read."""
     from pinakes.export.mteb import export_mteb
 
@@ -171,7 +168,7 @@ def export_summaries(
         str | None, typer.Option(help="Whose examples, where the corpus has those of several.")
     ] = None,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Write the examples of query-focused summarisation of a corpus, with sentences and labels."""
     from pinakes.texts.summaries.export import export_summaries

@@ -103,7 +103,7 @@ def load(
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())
-    print_load(summary, as_json=common.json)
+    print_load(summary, as_json=common.json, say=common.say)
     if summary.rejected_share > options.max_rejects:
         raise LoadError(
             f"{summary.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
@@ -112,7 +112,7 @@ def load(
 
 
 @app.command()
-def resolve(corpus: CorpusName, common: Annotated[CommonOptions, Omit("quiet")]) -> None:
+def resolve(corpus: CorpusName, common: CommonOptions) -> None:
     """Join a corpus's references and citations with its papers; every load ends with this."""
     from pinakes.load.resolve import resolve
 
@@ -125,7 +125,7 @@ def deduplicate(
     corpus: CorpusName,
     undo: Annotated[bool, typer.Option("--undo", help="Take all merges of the corpus back.")] = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Merge the papers, and the cited works, of a corpus that are one work."""
     from pinakes.load.deduplicate import deduplicate

@@ -3,6 +3,7 @@
 An option without a variable of its own here has one by Typer's rule: PINAKES_<COMMAND>_<OPTION>.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ DatabaseUrl = Annotated[
 Wait = Annotated[
     float, typer.Option(envvar="PINAKES_WAIT", help="Seconds to wait for a DuckDB file that is held.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="No chatter on stderr.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="Nothing on stderr but errors.")
+]
 Json = Annotated[bool, typer.Option("--json", envvar="PINAKES_JSON", help="Data as JSON on stdout.")]
 
 OUTPUT_FORMATS: Final = ("table", "csv", "json")
@@ -45,6 +48,14 @@ def _check_format(given: str) -> str:
 
 
 OutputFormat = Annotated[str, typer.Option("--format", help="table, csv or json.", callback=_check_format)]
+
+GuardFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--guard-formulas",
+        help="CSV, TSV: an apostrophe before a text that a spreadsheet would take for a formula.",
+    ),
+]
 
 BenchmarkName = Annotated[str, typer.Argument(help="The benchmark's name.", metavar="BENCHMARK")]
 Systems = Annotated[
@@ -105,6 +116,10 @@ class CommonOptions:
     wait: Wait = 0.0
     quiet: Quiet = False
     json: Json = False
+
+    def __post_init__(self) -> None:
+        if self.quiet:
+            warnings.simplefilter("ignore")  # of libraries, until the command ends
 
     def connect(self) -> "Database":
         """The database, to be closed by `with`; a DuckDB file that is missing is an error."""

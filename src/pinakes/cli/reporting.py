@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, OutputFormat, QueryLimits, RunIds
+from pinakes.cli.options import (
+    AllRuns,
+    BenchmarkName,
+    CommonOptions,
+    GuardFormulas,
+    OutputFormat,
+    QueryLimits,
+    RunIds,
+)
 from pinakes.errors import InputError, PinakesError
 
 if TYPE_CHECKING:  # a command's help does not wait for it
@@ -102,9 +110,10 @@ def _report_own(
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
     format: OutputFormat = "table",
+    guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("quiet", "json")],
+    common: Annotated[CommonOptions, Omit("json")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask
@@ -112,7 +121,7 @@ def sql(
 
     text = sys.stdin.read() if query == "-" else query
     with common.connect_read_only() as database, ask(database, text, limits.read()) as result:
-        print_rows(result.columns, result.rows, format)
+        print_rows(result.columns, result.rows, format, guard_formulas=guard_formulas)
 
 
 @app.command()
@@ -121,7 +130,7 @@ def status(
         bool, typer.Option("--check", help="Also look for rows that name missing rows.")
     ] = False,
     *,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """What the database holds: corpora, loads, encoders, side indexes, runs."""
     from pinakes.report.status import find_orphans, print_status, read_status

@@ -143,7 +143,7 @@ def import_run(
     benchmark: BenchmarkName,
     files: Annotated[list[Path], typer.Argument(help="The files of one run.")],
     options: ImportOptions,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Store a ranking that others made: a TREC run, ranx JSON, a table, CSFCube ranked pools, MDCR scores."""
     from pinakes.run.import_run import ImportRequest, import_run
@@ -249,4 +249,4 @@ def tune_bm25(
             **asdict(templates),
         )
         summary = tune_bm25(database, request, progress=common.show_progress())
-    print_tuning(summary, as_json=common.json)
+    print_tuning(summary, as_json=common.json, say=common.say)

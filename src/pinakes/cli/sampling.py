@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.option_sets import CommandGroup
 from pinakes.cli.options import BenchmarkName, CommonOptions, RunIds
 from pinakes.sample.options import declared_options
 
@@ -68,7 +68,7 @@ def sample(
     given = {name: getattr(flags, declared.flag) for name, declared in declared_options().items()}
     with common.connect() as database:
         summary = sample(database, benchmark, corpus, given, progress=common.show_progress())
-    print_sample(summary, as_json=common.json)
+    print_sample(summary, as_json=common.json, say=common.say)
 
 
 @app.command()
@@ -108,7 +108,7 @@ def construct(
 def export_pools(
     benchmark: BenchmarkName,
     folder: Annotated[Path, typer.Argument(help="Where the two files go.")],
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Write a benchmark's pools by candidate type, and their texts, as MDCR publishes them."""
     from pinakes.sample.export_pools import export_pools

@@ -46,7 +46,7 @@ def search(
     given: SearchOptions,
     choices: SystemChoices,
     paper_template: PaperTemplate = None,
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Find the papers of a corpus that are nearest to a text or a paper; a filter never gives fewer."""
     from pinakes.search.filter import PaperFilter
@@ -115,7 +115,7 @@ def summarize(
     *,
     given: SummaryOptions,
     choices: Annotated[SystemChoices, Omit("format")],
-    common: Annotated[CommonOptions, Omit("quiet")],
+    common: CommonOptions,
 ) -> None:
     """Print the sentences of a paper, or of a text file, that answer a query best, in its own order."""
     from pinakes.report.present.summary import print_summary

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.options import Json
+from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.options import CommonOptions
 
-app = typer.Typer()
+app = CommandGroup()
 
 
 @app.command()
@@ -14,7 +15,8 @@ def systems(
     name: Annotated[
         str | None, typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME")
     ] = None,
-    json: Json = False,
+    *,
+    common: Annotated[CommonOptions, Omit("db", "wait")],
 ) -> None:
     """List the systems with what each can do; of one, its options: values, default and help."""
     from pinakes.options import describe_options
@@ -22,10 +24,10 @@ def systems(
     from pinakes.systems.registry import describe_systems, list_system_options
 
     if name is None:
-        print_records(describe_systems(), as_json=json)
+        print_records(describe_systems(), as_json=common.json)
     elif name == "pgvector" or name.startswith("faiss:"):
         from pinakes.vectors.nearest import describe_index_options
 
-        print_records(describe_index_options(name), as_json=json)
+        print_records(describe_index_options(name), as_json=common.json)
     else:
-        print_records(describe_options(list_system_options(name)), as_json=json)
+        print_records(describe_options(list_system_options(name)), as_json=common.json)

@@ -83,9 +83,18 @@ def _check_duckdb(url: sa.URL) -> sa.URL:
 
 def find_file(url: sa.URL) -> Path | None:
     """The file of a DuckDB database; None of one in memory, and of Postgres."""
-    if url.get_backend_name() != "duckdb" or url.database in (None, "", ":memory:"):
+    if url.get_backend_name() != "duckdb" or str(url.database or ":memory:").startswith(":memory:"):
         return None
     return Path(str(url.database))
+
+
+def require_file(url: sa.URL) -> None:
+    """Raise `DatabaseError` for a database in memory, which a command finds empty and leaves nowhere."""
+    if url.get_backend_name() == "duckdb" and str(url.database or ":memory:").startswith(":memory:"):
+        raise DatabaseError(
+            "a database in memory is empty when a command begins and gone when it ends; expected a file, as "
+            "pinakes.duckdb or duckdb:///FILE. `pinakes load --dry-run` tries a load without keeping it."
+        )
 
 
 def check_file(file: Path, *, must_exist: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes.database.address import check_file, find_file, read_address
+from pinakes.database.address import check_file, find_file, read_address, require_file
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
@@ -88,6 +88,7 @@ def connect_to_fill(
     Errors are those of `connect`.
     """
     address = read_address(url)
+    require_file(address)
     file = find_file(address)
     if file is not None:
         check_file(file, must_exist=False)
@@ -109,6 +110,8 @@ def connect_to_fill(
 def _open(
     url: sa.URL, *, wait_s: float, sleep: Callable[[float], None], create: bool, read_only: bool = False
 ) -> Database:
+    if not create:
+        require_file(url)
     file = find_file(url)
     if file is not None:
         check_file(file, must_exist=not create)

@@ -14,6 +14,8 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
 _NO_RIGHT: Final = "42501"  # Postgres: insufficient_privilege
+MOST_SAID: Final = 300
+"""characters of what a driver says itself"""
 _FILE: Final = re.compile(r'file "([^"]+)"')
 _FILE_FAULTS: Final = {
     "not a valid DuckDB database file": "is not a valid DuckDB database file, and is left as it is; choose "
@@ -23,6 +25,96 @@ _FILE_FAULTS: Final = {
     "Read-only file system": "is on a file system that cannot be written to; choose another --db.",
 }
 """what DuckDB says of a file -> what is wrong with the file, behind its name"""
+
+_SAFE: Final = "What was committed before stays in."
+_AGAIN: Final = "Then start the same command again."
+_FULL: Final = (
+    f"the disk of the database is full. Free some space on it, or move the database. {_AGAIN} {_SAFE}"
+)
+_DAMAGED: Final = (
+    "the database file is damaged ({}). Keep a copy of it, and look at the disk. Go back to a backup, or "
+    "load the corpora into a new database (--db). Where the file still opens, `pinakes export NAME FILE` "
+    "writes out the tables that can be read."
+)
+_DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
+    (
+        ("No space left on device", "offload data block", "max_temp_directory_size", "temp directory size"),
+        _FULL,
+    ),
+    (("Disk quota exceeded",), f"the disk quota of this user is used up. Free some space. {_AGAIN} {_SAFE}"),
+    (
+        ("File too large",),
+        "the database file would be larger than its file system or `ulimit -f` allows. Raise the limit, or "
+        f"move the database. {_AGAIN} {_SAFE}",
+    ),
+    (
+        ("Input/output error", "fsync failed"),
+        f"the disk of the database cannot be read or written ({{}}), and may be failing. {_SAFE} Copy the "
+        "file to another disk before anything else.",
+    ),
+    (
+        ("Too many open files",),
+        f"too many files are open. Raise `ulimit -n`, or lower --jobs. {_AGAIN} {_SAFE}",
+    ),
+    (
+        (
+            "Corrupt database file",
+            "checksum",
+            "Could not read enough bytes",
+            "Failed to deserialize",
+            "Failed to load metadata",
+            "Failure while replaying WAL",
+            "Serialization Error",
+        ),
+        _DAMAGED,
+    ),
+    (
+        ("Out of Memory Error", "Cannot allocate memory", "bad_alloc"),
+        "the memory of this machine does not suffice for the database ({}). Free some, give the process "
+        f"more, or lower --jobs. {_AGAIN} {_SAFE}",
+    ),
+    (
+        ("Conflict on ",),
+        f"another command wrote the same rows ({{}}). Wait for it to end. {_AGAIN} {_SAFE}",
+    ),
+    (
+        ("INTERNAL Error", "FATAL Error", "has been invalidated"),
+        f"DuckDB had to stop ({{}}). {_SAFE} Start the same command again. If it stops there again, "
+        "the file is damaged, or it is a defect of DuckDB: keep a copy of the file, and report this message.",
+    ),
+)
+"""what DuckDB says -> what happened, what is safe, what helps, where {} is its own words; the first counts"""
+
+_SERVER_GONE: Final = f"Postgres went away ({{}}). {_SAFE} Once it runs again, start the same command again."
+_LIMIT: Final = (
+    f"Postgres stopped it: {{}}. {_SAFE} Raise the limit of this user, then start the same command again."
+)
+_SQLSTATES: Final = {
+    "08": _SERVER_GONE,
+    "25006": "this Postgres cannot be written to ({}): it is a copy that only follows another server, or its "
+    "user may only read. Choose the server that is written to in --db.",
+    "25P": _LIMIT,
+    "28": "Postgres refuses this user ({}). Look at the user and the password in --db.",
+    "3D000": "Postgres has no such database ({}). Make it with createdb, or name another in --db.",
+    "40": f"another command wrote the same rows ({{}}). {_SAFE} Start the same command again.",
+    "42501": f"this Postgres user may not do that ({{}}). {_SAFE} Let the owner GRANT the right, or name "
+    f"another user in --db. {_AGAIN}",
+    "53100": f"the disk of the Postgres server is full ({{}}). Free some space there. {_AGAIN} {_SAFE}",
+    "53200": f"the Postgres server has not enough memory ({{}}). {_SAFE} Give it more, or lower its "
+    f"work_mem. {_AGAIN}",
+    "53300": f"the Postgres server takes no more connections ({{}}). Close others, or raise its "
+    f"max_connections. {_AGAIN}",
+    "54": "Postgres cannot hold a value of this size ({}). "
+    "Look for the record whose id, name or text is that long, and shorten it.",
+    "55P03": f"another command holds the rows ({{}}). Wait for it to end. {_AGAIN}",
+    "57014": _LIMIT,
+    "57": _SERVER_GONE,
+    "58": f"the Postgres server cannot read or write its files ({{}}). {_SAFE} Look at its log and its disk.",
+    "XX001": "the Postgres database is damaged ({}). Look at the server's log and disk, and take a backup.",
+    "XX002": "an index of the Postgres database is damaged ({}). Look at the server's disk, then REINDEX.",
+    "XX": f"Postgres met a fault of its own ({{}}). {_SAFE} Look at the server's log.",
+}
+"""the beginning of a SQLSTATE -> what happened, what is safe, what helps; the longest beginning counts"""
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -92,14 +184,40 @@ def explain(error: Exception) -> DatabaseError | None:
         if fault in message:
             named = _FILE.search(message)
             return DatabaseError(f"{named[1] if named else 'the file'} {told}")
-    unreachable: tuple[type[Exception], ...] = (
-        duckdb.IOException,
-        duckdb.ConnectionException,
-        *_of_psycopg("OperationalError"),
-    )
-    if isinstance(original, unreachable):
+    if isinstance(original, duckdb.Error):
+        return _explain_duckdb(original, message)
+    return _explain_postgres(original, message) if isinstance(original, _of_psycopg("Error")) else None
+
+
+def _explain_duckdb(error: duckdb.Error, message: str) -> DatabaseError | None:
+    """What is no fault of a statement: these hold texts of users, which may say anything."""
+    if isinstance(error, duckdb.IntegrityError | duckdb.DataError | duckdb.ProgrammingError):
+        return None
+    for fragments, told in _DUCKDB:
+        if any(fragment in message for fragment in fragments):
+            return DatabaseError(told.format(_shorten(message)))
+    if isinstance(error, duckdb.IOException | duckdb.ConnectionException):
         return DatabaseError(
-            f"the database does not answer as it should: {message.strip().rstrip('.?')}. Once it does, start "
-            "the same command again: what is in stays in."
+            f"the database does not answer as it should: {_shorten(message)}. {_SAFE} Look whether the file "
+            "and its disk are there."
         )
     return None
+
+
+def _explain_postgres(error: Exception, message: str) -> DatabaseError | None:
+    state = getattr(error, "sqlstate", None) or ""
+    told = next((_SQLSTATES[state[:size]] for size in (5, 3, 2) if state[:size] in _SQLSTATES), None)
+    if told is not None:
+        return DatabaseError(told.format(_shorten(message)))
+    if not state and isinstance(error, _of_psycopg("OperationalError")):
+        return DatabaseError(
+            f"Postgres cannot be reached, or went away ({_shorten(message)}). {_SAFE} Look whether the "
+            "server runs and whether --db names it rightly; then start the same command again."
+        )
+    return None
+
+
+def _shorten(message: str) -> str:
+    """What a driver says, on one line, cut, without its end."""
+    line = " ".join(message.split("\nPossible solutions")[0].split())
+    return f"{line[:MOST_SAID]}…" if len(line) > MOST_SAID else line.rstrip(".?")

@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.read_only import NO_LIMITS, Limits, ask_arrow
-from pinakes.errors import UnknownNameError
+from pinakes.errors import InputError, UnknownNameError
 from pinakes.schema import benchmarks, check_schema, metadata
+from pinakes.writing.formulas import guard_formulas
 from pinakes.writing.tables import Rows, choose_format, write_table
 
 
@@ -24,7 +25,13 @@ class ExportedTable:
 
 
 def export_table(
-    database: Database, name: str, path: Path, format_: str | None = None, limits: Limits = NO_LIMITS
+    database: Database,
+    name: str,
+    path: Path,
+    format_: str | None = None,
+    limits: Limits = NO_LIMITS,
+    *,
+    guard: bool = False,
 ) -> ExportedTable:
     """Write a table or view, as `papers` or `csfcube.queries`: tables by their key, views by all columns.
 
@@ -37,21 +44,32 @@ def export_table(
     choose_format(path, format_)
     with database.read() as session:
         text = _select(session, name)
-    return export_query(database, text, path, format_, limits)
+    return export_query(database, text, path, format_, limits, guard=guard)
 
 
 def export_query(
-    database: Database, text: str, path: Path, format_: str | None = None, limits: Limits = NO_LIMITS
+    database: Database,
+    text: str,
+    path: Path,
+    format_: str | None = None,
+    limits: Limits = NO_LIMITS,
+    *,
+    guard: bool = False,
 ) -> ExportedTable:
     """Write the result of a user's query over a database that was opened read-only.
+
+    `guard` is for CSV and TSV that a spreadsheet opens: see `writing.formulas`.
 
     Raises:
         UnknownNameError: there is no such format.
         InputError: the database refuses the query, or a limit is reached; and as `export_table`.
     """
     named = choose_format(path, format_)
+    if guard and named not in ("csv", "tsv"):
+        raise InputError(f"--guard-formulas is for CSV and TSV; leave it out for {named}.")
     with ask_arrow(database, text, limits) as result:
-        rows = write_table(path, Rows(result.schema, result.parts), named)
+        parts = map(guard_formulas, result.parts) if guard else result.parts
+        rows = write_table(path, Rows(result.schema, parts), named)
         return ExportedTable(str(path), named, rows, len(result.schema))
 
 

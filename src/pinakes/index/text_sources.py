@@ -29,7 +29,7 @@ Source = Path | QuerySource
 def read_texts(
     source: Source, id_column: str, text_columns: Sequence[str], separator: str
 ) -> Iterator[tuple[Any, str]]:
-    """Yield each row's id and its text columns, joined by `separator` where they are not empty.
+    """Yield each row's id and its text columns, joined by `separator` where they are not blank.
 
     A path is a Parquet file, or a folder whose Parquet files are read in the order of their names. Raises
     `InputError` for a source without the columns, for ids that are null, and for texts that are no texts.
@@ -43,7 +43,7 @@ def read_texts(
                     f"a row has no {id_column}; expected an id in each. Leave such rows out of the source"
                 )
             try:
-                yield row[0], separator.join(part for part in row[1:] if part)
+                yield row[0], separator.join(part for part in row[1:] if part and not str.isspace(part))
             except TypeError as error:
                 raise InputError(
                     f"the row with {id_column} {row[0]!r} has a value that is no text ({error}); expected "

@@ -13,6 +13,7 @@ from pinakes.errors import InputError, UnknownNameError
 from pinakes.load.sources import list_sources
 from pinakes.loaders.base import Loader
 from pinakes.loaders.registry import LOADERS, find_loader
+from pinakes.names import check_name
 from pinakes.schema import corpora, has_tables, load_batches, next_id
 
 
@@ -67,8 +68,8 @@ def _hint(name: str) -> str:
 def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> tuple[int, str]:
     """The id and name of the corpus; its row is made, or brought up to date with what is said of it now."""
     described = loader.describe_corpus(request.source, request.options)
-    name = request.corpus or described.name
-    if not name:
+    name = described.name if request.corpus is None else request.corpus
+    if request.corpus is None and not name:
         raise InputError(f"the loader {loader.name} needs a corpus; name one that is loaded with --corpus.")
     said = {"title": described.title, "version": described.version, "licence": described.licence}
     said |= {"source": described.source}
@@ -78,6 +79,7 @@ def register_corpus(session: Session, loader: Loader, request: LoadRequest) -> t
         if not described.name and not loader.creates_unknown(request.options):
             known = [row["name"] for row in session.rows(sa.select(corpora.c.name))]
             raise UnknownNameError("corpus", name, known, "Load its papers first.")
+        check_name("corpus", name, "Give another with --corpus.")
         corpus_id = next_id(session, corpora.c.corpus_id)
         values = said | {key: value for key, value in given.items() if value}
         values["title"] = values["title"] or described.name or name

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from pinakes.errors import FetchError
+from pinakes.faults import told_as
 from pinakes.load.sources import SourceFile, check_url
 from pinakes.progress import Progress
 
@@ -200,11 +201,8 @@ def _copy(file: SourceFile, part: Path, response: http.client.HTTPResponse, prog
 
 
 def _write(path: Path, data: bytes, mode: str) -> None:
-    try:
-        with path.open(mode) as stream:
-            stream.write(data)
-    except OSError as error:
-        raise FetchError(f"{path} cannot be written: {error.strerror or error}.") from error
+    with told_as(FetchError, f"{path} cannot be written; what is there is kept"), path.open(mode) as stream:
+        stream.write(data)
 
 
 def _check(file: SourceFile, part: Path) -> None:
@@ -226,8 +224,5 @@ def _check(file: SourceFile, part: Path) -> None:
 
 def digest_file(path: Path, algorithm: str) -> str:
     """The digest of a file's bytes, in hex; `FetchError` where it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, algorithm).hexdigest()
-    except OSError as error:
-        raise FetchError(f"{path} cannot be read: {error.strerror or error}.") from error
+    with told_as(FetchError, f"{path} cannot be read"), path.open("rb") as stream:
+        return hashlib.file_digest(stream, algorithm).hexdigest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pinakes.errors import FetchError
+from pinakes.faults import told_as
 from pinakes.load.download import Connection, Opener, digest_file, download, make_opener
 from pinakes.load.sources import Source, SourceFile, find_source, list_sources
 from pinakes.progress import Progress, Silent
@@ -65,10 +66,8 @@ def fetch(
             f"Licence: {source.licence}. Then: pinakes load {source.loader} PATH"
         )
     connection = Connection(opener or make_opener(), sleep, progress or Silent())
-    try:
+    with told_as(FetchError, f"{folder} cannot be written"):
         files = tuple(_fetch_file(file, folder, connection) for file in source.files)
-    except OSError as error:
-        raise FetchError(f"{folder} cannot be written: {error.strerror or error}.") from error
     return FetchSummary(source, folder, files)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.escapes import escape_controls
 from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.layout import Cell, Row, Table
 from pinakes.report.tables import published, runs, scores, significance
@@ -37,12 +38,12 @@ def render_table(table: Table, *, level: int = 2) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line.
+    """Text that Markdown shows as it is, on one line, control characters written out.
 
     >>> escape_markdown("a|b *c* <d>")
     'a\\\\|b \\\\*c\\\\* \\\\<d\\\\>'
     """
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", escape_controls(" ".join(text.split())))
 
 
 def _join(cells: Iterable[str]) -> str:

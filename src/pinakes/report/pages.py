@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from pinakes.errors import InputError
+from pinakes.faults import told_as
+from pinakes.report.escapes import escape_marks
 from pinakes.report.formatting import format_time
 
 
@@ -22,11 +25,19 @@ def make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_write_out,
     )
     environment.filters["time"] = format_time
     environment.filters["breakable"] = _let_break
     environment.filters["minus"] = _write_minus
     return environment
+
+
+def _write_out(value: object) -> object:
+    """What a template prints, with control characters and marks of direction written out."""
+    if isinstance(value, Markup):
+        return Markup(escape_marks(str(value)))  # noqa: S704 - it was safe before
+    return escape_marks(value) if isinstance(value, str) else value
 
 
 def _read_template(name: str) -> str:
@@ -57,15 +68,18 @@ def write_files(folder: Path, contents: Mapping[str, str]) -> list[Path]:
     Raises:
         InputError: the folder cannot be written.
     """
-    try:
+    with told_as(InputError, f"the report cannot be written to {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         return [_write(folder / name, text) for name, text in contents.items()]
-    except OSError as error:
-        raise InputError(f"the report cannot be written to {folder}: {error}.") from error
 
 
 def _write(path: Path, text: str) -> Path:
     """Write beside the path and rename, so that a reader never sees half a file."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    return unfinished.replace(path)
+    try:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        return unfinished.replace(path)
+    except OSError:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise

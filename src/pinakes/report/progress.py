@@ -23,8 +23,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from pinakes.report.escapes import escape_controls
 from pinakes.report.formatting import format_seconds
-from pinakes.report.terminal import escape_controls
 
 Clock = Callable[[], float]
 """seconds from any fixed point, never going back"""

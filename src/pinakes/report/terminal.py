@@ -6,8 +6,9 @@ written out, so that no title of a paper can steer a terminal.
 
 import csv
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from typing import Final, TextIO
 
 import orjson
@@ -18,8 +19,10 @@ from rich.text import Text
 
 from pinakes.database.read_only import number_repeated
 from pinakes.errors import InputError
+from pinakes.report.escapes import escape_controls, escape_marks
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
+from pinakes.writing.formulas import guard_formula
 
 FORMATS: Final = ("table", "csv", "json")
 UNFOLDED_WIDTH: Final = 100_000
@@ -30,12 +33,6 @@ _STYLES: Final = {
     "second": "underline",
     "warning": "bold yellow",
     "absent": "dim",
-}
-_CONTROLS: Final = {
-    **{code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))},
-    ord("\n"): "\\n",
-    ord("\r"): "\\r",
-    ord("\t"): "\\t",
 }
 
 
@@ -50,10 +47,10 @@ def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> No
 def print_table(table: Table, *, stream: TextIO | None = None) -> None:
     """Print one table with its title above and its note below."""
     console = make_console(stream)
-    console.print(Text(table.title, style="bold"))
+    console.print(Text(escape_controls(table.title), style="bold"))
     console.print(_draw(table))
     if table.note:
-        console.print(Text(table.note, style="dim"))
+        console.print(Text(escape_controls(table.note), style="dim"))
 
 
 def print_rows(
@@ -61,17 +58,25 @@ def print_rows(
     rows: Iterable[Sequence[object]],
     format: str = "table",
     *,
+    guard_formulas: bool = False,
     stream: TextIO | None = None,
 ) -> None:
     """Print the rows of a query as a table, as CSV (lines end in `\\n`) or as one JSON array of objects.
 
     Null is NULL in a table, empty in CSV, null in JSON; a time is written as ISO 8601. Columns of one name
-    get a number in JSON: `name`, `name_2`.
+    get a number in JSON: `name`, `name_2`. `guard_formulas` is for CSV that a spreadsheet opens: see
+    `writing.formulas`.
 
     Raises:
-        InputError: there is no such format.
+        InputError: there is no such format, or it is not CSV whose formulas are guarded.
     """
-    writers = {"table": _write_table, "csv": _write_csv, "json": _write_json}
+    if guard_formulas and format != "csv":
+        raise InputError("--guard-formulas is for CSV; add --format csv, or leave it out.")
+    writers: dict[str, Callable[[Sequence[str], Iterable[Sequence[object]], TextIO], None]] = {
+        "table": _write_table,
+        "csv": partial(_write_csv, guard_formulas=guard_formulas),
+        "json": _write_json,
+    }
     if format not in writers:
         raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
     writers[format](columns, rows, stream or sys.stdout)
@@ -95,15 +100,6 @@ def print_object(content: object, *, stream: TextIO | None = None) -> None:
 def print_warning(text: str, *, stream: TextIO | None = None) -> None:
     """Print what a reader must know, marked as such."""
     make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
-
-
-def escape_controls(text: str) -> str:
-    """The text with control characters written out.
-
-    >>> escape_controls("a\\x1b[2Jb\\n")
-    'a\\\\x1b[2Jb\\\\n'
-    """
-    return text.translate(_CONTROLS)
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
@@ -167,11 +163,20 @@ def _write_value(value: object) -> str:
     return value.isoformat() if isinstance(value, date | datetime) else str(value)
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
+def _write_csv(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO, *, guard_formulas: bool
+) -> None:
+    """As CSV; line ends and tabs within a text stay, and other control characters are written out."""
+
+    def write(value: object) -> str:
+        text = "" if value is None else _write_value(value)
+        guarded = guard_formula(text) if guard_formulas and isinstance(value, str) else text
+        return escape_marks(guarded).replace("\r", "\\r")  # a reader takes it for the end of the row
+
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([write(title) for title in columns])
     for row in rows:
-        writer.writerow(["" if value is None else _write_value(value) for value in row])
+        writer.writerow([write(value) for value in row])
 
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:

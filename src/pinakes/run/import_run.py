@@ -24,6 +24,7 @@ from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
 from pinakes.loaders.reading.streams import digest_file
+from pinakes.names import check_name
 from pinakes.run.files.formats import read_ranking
 from pinakes.run.files.ranked import Ranked, keep_tag, rank_rows
 from pinakes.run.files.rows import show
@@ -69,6 +70,7 @@ def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc
     """
     if request.unknown not in ("reject", "create"):
         raise InputError(f"unknown={request.unknown!r}: expected reject or create.")
+    check_name("system", request.system, "Give another with --system.")
     if not request.files:
         raise InputError("there is no file to import.")
     started_at, started = clock(), time.monotonic()

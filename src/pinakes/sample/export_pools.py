@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError
+from pinakes.faults import told_as
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import requested_candidates, requested_queries
 from pinakes.schema import constructed_candidates, papers
@@ -73,10 +74,8 @@ def export_pools(database: Database, benchmark_name: str, folder: Path) -> Expor
             f"{benchmark.name} has no pools that MDCR's files could hold; expected a pool for each query, "
             "candidate types and fields, as mdcr and mdcr_constructed have them."
         )
-    try:
+    with told_as(InputError, f"{folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made: {error.strerror}.") from error
     pools = _read_pools(database, benchmark)
     if not pools:
         raise BenchmarkError(

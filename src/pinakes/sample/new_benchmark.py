@@ -13,7 +13,7 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.errors import BenchmarkError, InputError, UnknownNameError
+from pinakes.errors import BenchmarkError, InputError, UnknownNameError, show
 from pinakes.queries.definition import list_benchmarks
 from pinakes.schema import benchmark_queries, corpora, judgments
 from pinakes.writing.files import make_whole_folder
@@ -103,8 +103,8 @@ def make_benchmark(
     chosen = name or re.sub(r"[^a-z0-9_]+", "_", corpus.lower()).strip("_")
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,48}", chosen):
         raise BenchmarkError(
-            f"{chosen!r} cannot name a benchmark: expected a lower-case letter, then letters, digits or "
-            "underscores. Give another with --name."
+            f"{show(chosen)} cannot name a benchmark: expected a lower-case letter, then up to 48 letters, "
+            "digits or underscores. Give another with --name."
         )
     if chosen in list_benchmarks([parent]):
         raise BenchmarkError(f"there is a benchmark {chosen} already; give another name with --name.")

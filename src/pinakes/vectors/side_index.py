@@ -15,7 +15,8 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
-from pinakes.errors import RunError
+from pinakes.errors import IndexingError, RunError
+from pinakes.faults import told_as
 from pinakes.indexers.side_folder import folder_name, is_whole
 from pinakes.schema import next_id, side_indexes
 
@@ -71,7 +72,8 @@ class SideIndex:
         if existing and self._is_current(existing, digest, parameters or {}):
             return existing, False
         path = Path(self.room) / folder_name(*self.named, digest[:16])
-        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        with told_as(IndexingError, f"no index can be kept in {self.folder}"):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
         values = {**build(self.folder / path), "content_digest": digest, "path": str(path)}
         with database.begin() as session:
             row = store_row(session, self.identity, values)

@@ -5,13 +5,14 @@ import gzip
 import lzma
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
 import pyarrow as pa
 
 from pinakes.errors import InputError
+from pinakes.faults import told_as
 
 _COMPRESSORS: Final[dict[str, Callable[[Any], Any]]] = {
     ".gz": lambda stream: gzip.GzipFile("", "wb", 6, stream, mtime=0),
@@ -43,20 +44,20 @@ def open_whole(path: Path, *, compress: bool = True) -> Iterator[IO[bytes]]:
     Raises:
         InputError: it cannot be written, or the name is that of a folder or a device.
     """
-    target = _require_file(path)
-    building = target.with_name(f".{target.name}.part")
-    try:
-        with ExitStack() as opened:
-            stream: Any = opened.enter_context(building.open("wb"))
-            suffix = target.suffix.lower()
-            if compress and suffix in _COMPRESSORS:
-                stream = opened.enter_context(_COMPRESSORS[suffix](stream))
-            yield stream
-        building.replace(target)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        building.unlink(missing_ok=True)
+    with told_as(InputError, f"{path} cannot be written, and is as it was"):
+        target = _require_file(path)
+        building = target.with_name(f".{target.name}.part")
+        try:
+            with ExitStack() as opened:
+                stream: Any = opened.enter_context(building.open("wb"))
+                suffix = target.suffix.lower()
+                if compress and suffix in _COMPRESSORS:
+                    stream = opened.enter_context(_COMPRESSORS[suffix](stream))
+                yield stream
+            building.replace(target)
+        finally:
+            with suppress(OSError):  # what stopped the writing says more
+                building.unlink()
 
 
 def _require_file(path: Path) -> Path:
@@ -85,18 +86,19 @@ def make_whole_folder(folder: Path) -> Iterator[Path]:
     Raises:
         InputError: there is something of that name already that is no empty folder, or it cannot be made.
     """
-    target = folder.resolve()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InputError(f"{folder} is there already and not empty; remove it first, or name another folder.")
-    building = target.with_name(f".{target.name}.part")
-    try:
-        shutil.rmtree(building, ignore_errors=True)
-        building.mkdir(parents=True)
-        yield building
-        if target.exists():
-            target.rmdir()
-        building.replace(target)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+    with told_as(InputError, f"{folder} cannot be written"):
+        target = folder.resolve()
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise InputError(
+                f"{folder} is there already and not empty; remove it first, or name another folder."
+            )
+        building = target.with_name(f".{target.name}.part")
+        try:
+            shutil.rmtree(building, ignore_errors=True)
+            building.mkdir(parents=True)
+            yield building
+            if target.exists():
+                target.rmdir()
+            building.replace(target)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer
 
-from pinakes.cli import app
+from pinakes.cli import app, run_command
 
 # what takes long to import; the help of no command waits for it
 HEAVY = (
@@ -35,6 +36,7 @@ HEAVY = (
 )
 SHOW_HELP = """
 import sys
+import warnings
 from pinakes.cli import run_command
 code = run_command(sys.argv[1:])
 print("\\n".join(["loaded:", *sys.modules]))
@@ -106,3 +108,31 @@ def test_help_waits_for_nothing_that_is_slow_to_import(arguments: list[str]) -> 
     loaded = shown.stdout.partition("loaded:\n")[2].split()
     assert "pinakes.cli.running" in loaded
     assert [name for name in HEAVY if name in loaded] == []
+
+
+LEAVES = {path: command for path, command in COMMANDS.items() if not getattr(command, "commands", None)}
+
+
+@pytest.mark.parametrize("path", LEAVES, ids=" ".join)
+def test_every_command_can_be_quiet(path: tuple[str, ...]) -> None:
+    flags = [flag for parameter in LEAVES[path].params for flag in parameter.opts]
+    assert {"--quiet", "-q"} <= set(flags)
+
+
+def test_a_quiet_command_does_not_pass_on_warnings_of_libraries(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def warn() -> list[dict[str, str]]:
+        warnings.warn("of a library", UserWarning, stacklevel=2)
+        return [{"system": "bm25"}]
+
+    monkeypatch.setattr("pinakes.systems.registry.describe_systems", warn)
+    with pytest.warns(UserWarning, match="of a library"):
+        assert run_command(["systems"]) == 0
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert run_command(["systems", "-q"]) == 0
+        assert shown == []
+        assert run_command(["systems"]) == 0  # quiet for one command alone
+        assert [str(one.message) for one in shown] == ["of a library"]
+    assert capfd.readouterr().err == ""

@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -62,10 +63,39 @@ def _list_places(data: bytes) -> list[re.Match[bytes]]:
     return list(found.values())[:_KINDS]
 
 
-def _put_huge(data: bytes, place: re.Match[bytes]) -> bytes:
-    """The data with a huge number there, as digits in a text where it is a number of JSON."""
+def _put(data: bytes, place: re.Match[bytes], number: int) -> Iterator[bytes]:
+    """The data with a huge number there, as a text where it is a number of JSON, and with another."""
     is_bare = data[: place.start()].rstrip()[-1:] in (b":", b"[", b",") and b"{" in data[:100]
-    return data[: place.start()] + (b'"%b"' % HUGE if is_bare else HUGE) + data[place.end() :]
+    others = _IN_JSON if is_bare else _IN_TEXT
+    for wrong in (b'"%b"' % HUGE if is_bare else HUGE, others[number % len(others)]):
+        yield data[: place.start()] + wrong + data[place.end() :]
+
+
+_IN_JSON = (HUGE, b"1e400", b"NaN", b'{"a": [1]}', b"true", b'"99999-99-99"', b"9223372036854775808")
+_IN_TEXT = (b"1e400", b"NaN", b"99999-99-99", b"9223372036854775808")
+
+
+@pytest.mark.parametrize("number", [HUGE, b"1e400", b"NaN", b'{"a": [1]}', b"true", b'"9999-99-99"'])
+def test_a_wrong_number_in_a_file_that_is_one_document_costs_its_record(
+    tmp_path: Path, number: bytes
+) -> None:
+    source = tmp_path / "csfcube"
+    shutil.copytree(DATA / "csfcube", source)
+    whole = check_never_lost("csfcube", source)
+    [path] = source.rglob("test-pid2anns-csfcube-background.json")
+    path.write_bytes(
+        re.sub(rb'("relevance_max": \[)[0-9]+', lambda found: found[1] + number, path.read_bytes(), count=1)
+    )
+    assert check_never_lost("csfcube", source)[::2] == (whole[0], whole[2] + 1)
+
+
+@pytest.mark.parametrize("grade", [HUGE, b"1e400", b"1.5", b"-2x"])
+def test_a_wrong_grade_in_the_first_line_is_no_header(tmp_path: Path, grade: bytes) -> None:
+    source = tmp_path / "beir"
+    shutil.copytree(DATA / "beir", source)
+    whole = check_never_lost("beir", source)
+    (source / "qrels" / "dev.tsv").write_bytes(b"q1\td3\t%b\n" % grade)
+    assert check_never_lost("beir", source) == (whole[0], whole[1] - 1, whole[2] + 1)
 
 
 @pytest.mark.parametrize("name", [name for name, source in _SOURCES.items() if source.is_dir()])
@@ -77,12 +107,15 @@ def test_no_number_of_a_source_ends_its_load(tmp_path: Path, name: str) -> None:
     for path in (path for path in sorted(source.rglob("*")) if path.suffix in _SUFFIXES):
         data = path.read_bytes()
         for place in _list_places(data):
-            path.write_bytes(_put_huge(data, place))
-            check_never_lost(name, source)
+            for wrong in islice(_put(data, place, tried), 1 if name in _MAPPED else 2):
+                path.write_bytes(wrong)
+                check_never_lost(name, source)
             tried += 1
         path.write_bytes(data)
     assert tried or name in _UNWRITTEN
 
 
+_MAPPED = frozenset({"csv", "jsonl", "parquet"})
+"""loaders that take half a second a file to make their mapping"""
 _UNWRITTEN = frozenset({"csv", "jsonl", "openalex", "parquet", "scisumm", "smart", "trec", "tweetpap", "aan"})
 """loaders whose tiny sources hold no number in a file of these names, or are files of which one is given"""

@@ -1,7 +1,6 @@
 """What `compare`, `agreement` and `tune` have to say."""
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
@@ -16,15 +15,18 @@ Printed = Mapping[tuple[str, str], Mapping[str, str]]
 """(group, stage) -> measure -> figure as printed"""
 
 
-def print_tuning(summary: TuneSummary, *, as_json: bool) -> None:
-    """Every pair of k1 and b with its mean, the chosen one marked; or one JSON object."""
+def print_tuning(summary: TuneSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+    """Every pair of k1 and b with its mean, the chosen one marked; or one JSON object.
+
+    `say` takes what is no data.
+    """
     if as_json:
         print_object(asdict(summary))
         return
     rows = [{**asdict(point), "chosen": "yes" if point == summary.chosen else ""} for point in summary.points]
     print_records(rows)
     chosen = f"{summary.measure} over {summary.query_count} queries ({summary.validation})"
-    print(f"{chosen}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}", file=sys.stderr)
+    say(f"{chosen}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}")
 
 
 def comparison_rows(pairs: Sequence[PairComparison]) -> list[Mapping[str, object]]:

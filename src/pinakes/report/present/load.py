@@ -1,6 +1,6 @@
 """What `load` and `fetch` have to say."""
 
-import sys
+from collections.abc import Callable
 from dataclasses import asdict
 
 from pinakes.load.corrections import Corrections
@@ -13,8 +13,8 @@ from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_col
 from pinakes.report.terminal import print_object, print_table, print_tables
 
 
-def print_load(summary: LoadSummary, *, as_json: bool) -> None:
-    """What became of a load: tables, or one JSON object."""
+def print_load(summary: LoadSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+    """What became of a load: tables, or one JSON object; `say` takes what is no data."""
     if as_json:
         record = asdict(summary)
         quality = record.pop("quality")
@@ -27,7 +27,7 @@ def print_load(summary: LoadSummary, *, as_json: bool) -> None:
         print_table(table)
     for rows in summary.stale:
         derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
-        print(f"{derived} are of an older text: make them again", file=sys.stderr)
+        say(f"{derived} are of an older text: make them again")
 
 
 def corrections_table(corrections: Corrections) -> Table | None:

@@ -1,6 +1,6 @@
 """What `sample` and `construct` have to say."""
 
-import sys
+from collections.abc import Callable
 from dataclasses import asdict
 
 from pinakes.report.formatting import format_seconds
@@ -10,8 +10,11 @@ from pinakes.sample.construct_plan import ConstructionSummary
 from pinakes.sample.sample import SampleSummary
 
 
-def print_sample(summary: SampleSummary, *, as_json: bool) -> None:
-    """What was drawn: how far the pre-filter narrowed the corpus, and every pool; or one JSON object."""
+def print_sample(summary: SampleSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+    """What was drawn: how far the pre-filter narrowed the corpus, and every pool; or one JSON object.
+
+    `say` takes what is no data.
+    """
     if as_json:
         print_object(asdict(summary))
         return
@@ -26,7 +29,8 @@ def print_sample(summary: SampleSummary, *, as_json: bool) -> None:
     short = [pool.pool for pool in summary.pools if pool.size < pool.requested_size]
     if short:
         lines.append(f"smaller than requested, for want of papers, and so drawn once: {', '.join(short)}")
-    print("\n".join(lines), file=sys.stderr)
+    for line in lines:
+        say(line)
 
 
 def print_construction(summary: ConstructionSummary, *, as_json: bool) -> None:

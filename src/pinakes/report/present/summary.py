@@ -11,8 +11,9 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from pinakes.indexers.analysis import english_analysis, well_formed
+from pinakes.report.escapes import escape_controls
 from pinakes.report.markdown import escape_markdown
-from pinakes.report.terminal import escape_controls, is_terminal, make_console, print_object
+from pinakes.report.terminal import is_terminal, make_console, print_object
 from pinakes.search.documents import ScoredSentence, Summary
 
 _WORD: Final = re.compile(r"[^\W_]+")

@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 import orjson
 
 from pinakes.database import Database
+from pinakes.errors import IndexingError
+from pinakes.faults import told_as
 from pinakes.indexers.encoder.precision import choose_device, device_name
 from pinakes.indexers.sentence_models.settings import Kind
 from pinakes.indexers.side_folder import hold_folder, read_parameters, whole_folder, write_parameters
@@ -134,7 +136,8 @@ class SentenceModelSystem(System):
     ) -> dict[str, Any]:
         """The columns of the side index, whose folder is filled; the checkpoints are removed behind it."""
         working = folder.with_name(f".{folder.name}.training")
-        working.mkdir(parents=True, exist_ok=True)
+        with told_as(IndexingError, f"the models of {folder} cannot be trained"):
+            working.mkdir(parents=True, exist_ok=True)
         with hold_folder(working, f"the models of {folder} are being trained"):
             trials, best = self._search(database, questions, plan, working, progress)
             with whole_folder(folder) as building:
