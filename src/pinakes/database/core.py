@@ -9,6 +9,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.driver_errors import driver_errors, translated
+from pinakes.errors import DatabaseError
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -42,6 +43,9 @@ class Backend(Protocol):
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Make all that this transaction reads one snapshot."""
+
+    def limit_memory(self, connection: sa.Connection, limit: str) -> str:
+        """Limit what the database holds in this process; what the limit was before."""
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
@@ -217,6 +221,17 @@ class Database:
             with self._open(connection) as session:
                 yield _Rehearsal(self, session)
             connection.rollback()
+
+    @contextmanager
+    def limit_memory(self, size: int) -> Iterator[None]:
+        """Have DuckDB hold at most so many bytes, and keep the rest in its temporary folder; no less after it."""
+        with self.read() as session:
+            before = self.backend.limit_memory(session.connection, f"{size}B")
+        try:
+            yield
+        finally:
+            with suppress(*driver_errors(), DatabaseError), self.read() as session:
+                self.backend.limit_memory(session.connection, before)
 
     @contextmanager
     def _open(self, connection: sa.Connection) -> Iterator[Session]:

@@ -50,6 +50,7 @@ SET paper_id = papers.paper_id, resolved_by = 'source_id'
 FROM papers
 WHERE papers.corpus_id = :corpus_id
     AND cited_references.corpus_id = :corpus_id
+    AND cited_references.reference_id BETWEEN :first_id AND :last_id
     AND cited_references.reference_key = papers.source_id
     AND (
         cited_references.paper_id IS DISTINCT FROM papers.paper_id
