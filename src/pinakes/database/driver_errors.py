@@ -13,6 +13,9 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
+_NO_MEMORY: Final = ("failed to pin block", "could not allocate block", "Out of Memory")
+_NO_DISK: Final = ("No space left on device", "max_temp_directory_size", "failed to offload data block")
+
 _FILE: Final = re.compile(r'file "([^"]+)"')
 _FILE_FAULTS: Final = {
     "not a valid DuckDB database file": "is not a valid DuckDB database file, and is left as it is; choose "
@@ -22,6 +25,9 @@ _FILE_FAULTS: Final = {
     "Read-only file system": "is on a file system that cannot be written to; choose another --db.",
 }
 """what DuckDB says of a file -> what is wrong with the file, behind its name"""
+
+
+_OF_DUCKDB: Final = (duckdb.Error, MemoryError)
 
 
 def driver_errors() -> tuple[type[Exception], ...]:
@@ -72,6 +78,17 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
         )
+    if any(fault in message for fault in _NO_DISK):
+        return DatabaseError(
+            "there is no room left on the disk for the database, or for what it puts beside its file while it "
+            f"works: {_shorten(message)}. Make room there, or give the command more memory with --memory; then "
+            "start it again: what is in stays in."
+        )
+    if isinstance(original, _OF_DUCKDB) and any(fault in message for fault in _NO_MEMORY):
+        return DatabaseError(
+            "the memory that the database may take does not suffice; expected a larger --memory, or "
+            f"PINAKES_MEMORY, as 4GB: {_shorten(message)}. Start the command again with it: what is in stays in."
+        )
     for fault, told in _FILE_FAULTS.items():
         if fault in message:
             named = _FILE.search(message)
@@ -87,3 +104,8 @@ def explain(error: Exception) -> DatabaseError | None:
             "the same command again: what is in stays in."
         )
     return None
+
+
+def _shorten(message: str) -> str:
+    """The first sentence of what a driver says."""
+    return message.strip().split("\n")[0].rstrip(".")[:300]

@@ -9,12 +9,10 @@ came does not show.
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import pyarrow.compute as pc
-
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.load.corpus import find_corpus
-from pinakes.schema import ambiguous_references, check_schema, cited_references, next_id
+from pinakes.schema import check_schema, cited_references, next_id
 
 MIN_TITLE_CHARACTERS: Final = 12
 """A shorter normalised title ("Introduction") says nothing."""
@@ -92,10 +90,10 @@ def _match(session: Session, corpus_id: int) -> int:
     session.execute(_read("delete_ambiguous"), values)
     if not session.scalar(_read("has_matchable"), values):
         return 0
-    matches = session.fetch_arrow(_read("matches"), {**values, **limits})
-    is_sure = pc.and_(pc.equal(matches["papers"], 1), matches["is_compatible"])
-    answers = matches.select(["reference_id", "paper_id", "matched_by"])
-    with session.staged({"staged_matches": answers.filter(is_sure)}):
-        changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
-    session.insert(ambiguous_references, answers.filter(pc.invert(is_sure)))
+    # In the database, not here: there are as many as cited works.
+    session.execute(_read("create_matches"))
+    session.execute(_read("insert_matches"), {**values, **limits})
+    changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
+    session.execute(_read("insert_ambiguous"))
+    session.execute(_read("drop_matches"))
     return changed
