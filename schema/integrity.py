@@ -23,7 +23,9 @@ def list_integrity_checks() -> dict[str, sa.Select[Any]]:
             checks[f"{table.name}.key"] = _count_repeated(table.primary_key.columns)
             for constraint in table.constraints:
                 if isinstance(constraint, sa.UniqueConstraint):
-                    checks[f"{table.name}.{constraint.columns.keys()[-1]}"] = _count_repeated(constraint.columns)
+                    checks[f"{table.name}.{constraint.columns.keys()[-1]}"] = _count_repeated(
+                        constraint.columns
+                    )
     return {**checks, "sentence_selections.position": _count_unknown_sentences()}
 
 

@@ -141,8 +141,9 @@ def _open(
 
 def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
-        backend = DuckdbBackend()
-        given = {"read_only": read_only, "config": _configure(url, memory, read_only=read_only)}
+        size = plan_memory(read_settings().memory if memory is None else memory).database
+        backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
+        given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
         engine = sa.create_engine(url, connect_args=given)
         if not read_only:
             sa.event.listen(engine, "connect", _hide_progress_bar)
@@ -153,16 +154,17 @@ def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
     return Database(sa.create_engine(url, **options), PostgresBackend())
 
 
-def _configure(url: sa.URL, memory: int | None, *, read_only: bool) -> dict[str, Any]:
-    """DuckDB's settings: what it may hold, and the folder beside the file for what is beyond that."""
-    size = plan_memory(read_settings().memory if memory is None else memory).database
+def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:
+    """DuckDB's settings: the bytes that it may hold, and the folder beside the file for what is beyond them."""
     config: dict[str, Any] = {"memory_limit": f"{size}B"}
     if (threads := max(1, size // _BYTES_A_THREAD)) < (os.cpu_count() or 1):
         config["threads"] = threads
+    if read_only:  # where no file can be named, DuckDB takes a folder of its own, beside the file too
+        return config | _READ_ONLY
     file = find_file(url)
     if file is not None:
         config["temp_directory"] = str(_name_temporary(file))
-    return config | (_READ_ONLY if read_only else _READ_WRITE)
+    return config | _READ_WRITE
 
 
 def _name_temporary(file: Path) -> Path:

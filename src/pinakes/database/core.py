@@ -44,8 +44,8 @@ class Backend(Protocol):
     def prepare_read(self, connection: sa.Connection) -> None:
         """Make all that this transaction reads one snapshot."""
 
-    def limit_memory(self, connection: sa.Connection, limit: str) -> str:
-        """Limit what the database holds in this process; what the limit was before."""
+    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
+        """Limit the bytes that the database holds in this process; None: to what it was opened with."""
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
@@ -224,14 +224,14 @@ class Database:
 
     @contextmanager
     def limit_memory(self, size: int) -> Iterator[None]:
-        """Have DuckDB hold at most so many bytes, and keep the rest in its temporary folder; no less after it."""
+        """Have DuckDB hold at most so many bytes for a while; the rest goes to its temporary folder."""
         with self.read() as session:
-            before = self.backend.limit_memory(session.connection, f"{size}B")
+            self.backend.limit_memory(session.connection, size)
         try:
             yield
         finally:
             with suppress(*driver_errors(), DatabaseError), self.read() as session:
-                self.backend.limit_memory(session.connection, before)
+                self.backend.limit_memory(session.connection, None)
 
     @contextmanager
     def _open(self, connection: sa.Connection) -> Iterator[Session]:

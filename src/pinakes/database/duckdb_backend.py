@@ -37,7 +37,9 @@ class DuckdbBackend:
 
     name: Final = "duckdb"
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int | None = None) -> None:
+        """`memory` is the limit in bytes that DuckDB was opened with; None: its address gives its own."""
+        self._memory = memory
         self._staged: dict[tuple[int, str], _Staged] = {}  # by connection and name
 
     def prepare_write(self, connection: sa.Connection) -> None:
@@ -68,12 +70,11 @@ class DuckdbBackend:
         connection.execute(sa.insert(table).from_select(names, sa.select(*values)))
         self.unstage(connection, "staged_rows")
 
-    def limit_memory(self, connection: sa.Connection, limit: str) -> str:
-        """Set what DuckDB may hold, in its own words; what it might before."""
-        raw = _raw(connection)
-        before = raw.execute("SELECT current_setting('memory_limit')").fetchone()[0]
-        raw.execute(f"SET memory_limit = '{limit}'")
-        return str(before)
+    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
+        """Set DuckDB's limit, never above the one that it was opened with; None: back to that."""
+        if self._memory is not None:
+            limit = self._memory if size is None else min(size, self._memory)
+            _raw(connection).execute(f"SET memory_limit = '{limit}B'")
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
