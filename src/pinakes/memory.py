@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.errors import InputError, show
+from pinakes.settings import read_settings
 
 MIN_MEMORY: Final = 1_000_000_000
 """bytes below which nothing can be promised: the libraries, a batch that is read and one that is written"""
@@ -36,23 +37,31 @@ class Budget:
 
     @property
     def database(self) -> int:
+        """Two fifths: beside it stand the libraries, batches, and what DuckDB does not count."""
         return self.total * 2 // 5
 
     @property
     def ahead(self) -> int:
+        """An eighth."""
         return self.total // 8
 
 
 def plan_memory(given: int | None) -> Budget:
-    """The budget of a command; None: a quarter of the machine's memory, at least `MIN_MEMORY`."""
-    if given is not None:
-        return Budget(given)
-    return Budget(max(MIN_MEMORY, int(measure_machine() * _DEFAULT_SHARE)))
+    """The budget of a command; None: `PINAKES_MEMORY`, or a quarter of the machine's, at least `MIN_MEMORY`."""
+    said = _read_setting() if given is None else given
+    return Budget(max(MIN_MEMORY, int(measure_machine() * _DEFAULT_SHARE)) if said is None else said)
 
 
 def plan_load(given: int | None) -> Budget:
-    """The budget of a load; None: that of any command, but at most `LOAD_MEMORY`."""
-    return plan_memory(given) if given is not None else Budget(min(plan_memory(None).total, LOAD_MEMORY))
+    """The budget of a load: that of any command, but at most `LOAD_MEMORY` where none is said."""
+    is_said = given is not None or _read_setting() is not None
+    planned = plan_memory(given)
+    return planned if is_said else Budget(min(planned.total, LOAD_MEMORY))
+
+
+def _read_setting() -> int | None:
+    text = read_settings().memory
+    return None if text is None else read_memory(text)
 
 
 def read_memory(text: str) -> int:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pinakes.memory import read_memory
-
 DEFAULT_DATABASE_URL = "duckdb:///pinakes.duckdb"
 
 
@@ -19,20 +17,17 @@ class Settings:
         index_folder: where side indexes lie (`PINAKES_INDEX_FOLDER`); None: beside a DuckDB file.
         benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
             separated by the system's path separator).
-        memory: how many bytes a command may take (`PINAKES_MEMORY`); None: `memory.plan_memory` says.
+        memory: how much a command may take (`PINAKES_MEMORY`); not checked here (`memory.read_memory` does).
     """
 
     database_url: str = DEFAULT_DATABASE_URL
     index_folder: Path | None = None
     benchmark_folders: tuple[Path, ...] = ()
-    memory: int | None = None
+    memory: str | None = None
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings that the environment gives, with defaults for the rest.
-
-    Raises:
-        InputError: `PINAKES_MEMORY` is no size.
 
     >>> read_settings({}).database_url
     'duckdb:///pinakes.duckdb'
@@ -42,10 +37,9 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     given = os.environ if environment is None else environment
     index_folder = given.get("PINAKES_INDEX_FOLDER")
     folders = given.get("PINAKES_BENCHMARKS", "")
-    memory = given.get("PINAKES_MEMORY")
     return Settings(
         database_url=given.get("PINAKES_DATABASE_URL", DEFAULT_DATABASE_URL),
         index_folder=Path(index_folder) if index_folder else None,
         benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
-        memory=read_memory(memory) if memory else None,
+        memory=given.get("PINAKES_MEMORY") or None,
     )

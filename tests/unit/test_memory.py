@@ -7,7 +7,6 @@ import pytest
 from pinakes import memory
 from pinakes.errors import InputError
 from pinakes.memory import LOAD_MEMORY, MIN_MEMORY, plan_load, plan_memory, read_memory
-from pinakes.settings import read_settings
 
 GIB = 1 << 30
 
@@ -29,7 +28,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_sizes_and_shares_are_read(text: str, size: int) -> None:
     assert read_memory(text) == size
-    assert read_settings({"PINAKES_MEMORY": text}).memory == size
+
+
+def test_the_setting_counts_where_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PINAKES_MEMORY", "50%")
+    assert plan_memory(None).total == plan_load(None).total == 8 * GIB
+    assert plan_memory(3 * GIB).total == 3 * GIB
 
 
 @pytest.mark.parametrize("text", ["", "2", "GB", "-1GB", "2XB", "10MB", "1%", "2GB!"])

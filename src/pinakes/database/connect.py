@@ -17,7 +17,6 @@ from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
 from pinakes.errors import DatabaseBusyError, PinakesError
 from pinakes.memory import plan_memory
-from pinakes.settings import read_settings
 
 Address = str | os.PathLike[str] | sa.URL | None
 """of a database, as `address.read_address` takes it"""
@@ -55,7 +54,7 @@ def connect(
         wait_s: how many seconds to wait while another process holds the DuckDB file.
         sleep: what waits, in seconds.
         create: whether a DuckDB file that is missing is made; else it is an error.
-        memory: bytes that this process is to take, of which DuckDB gets half (`memory.Budget`); None:
+        memory: bytes that this process is to take, of which DuckDB gets a part (`memory.Budget`); None:
             `PINAKES_MEMORY`, or a quarter of the machine's.
 
     Raises:
@@ -141,7 +140,7 @@ def _open(
 
 def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
-        size = plan_memory(read_settings().memory if memory is None else memory).database
+        size = plan_memory(memory).database
         backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
         given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
         engine = sa.create_engine(url, connect_args=given)

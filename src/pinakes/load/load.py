@@ -36,7 +36,6 @@ from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
 from pinakes.memory import Budget, plan_load
 from pinakes.progress import Progress, Silent
 from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
-from pinakes.settings import read_settings
 
 __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
 
@@ -55,7 +54,7 @@ def load(
         LoadError: a file breaks off, or a record is not accepted and `request.on_error` says to stop; the
             chunks read before that are in.
     """
-    budget = plan_load(read_settings().memory if request.memory is None else request.memory)
+    budget = plan_load(request.memory)
     with database.limit_memory(budget.database):
         if request.dry_run:
             with database.rehearse() as rehearsal:
