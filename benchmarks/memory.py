@@ -1,10 +1,11 @@
 """Peak memory of a load as its file grows, and of the commands that read the whole corpus.
 
-    python benchmarks/memory.py [--quick] [--json FILE] [--sizes 0.3,1.2,3,10] [--memory 2GB] [--folder FOLDER]
+    python benchmarks/memory.py [--quick] [--json FILE] [--sizes 0.3,1.2,3,10] [--memory 2GB]
 
-One file of JSON Lines of each size (layout 2020 of S2ORC, in GB, not compressed) is made, and loaded into a new
-DuckDB file with `pinakes load s2orc`, each in a process of its own; after the largest `--commands` (1.2 GB unless
-told) the other commands follow. Figures are a process's seconds, its processor's, and its peak resident memory.
+One file of JSON Lines of each size (layout 2020 of S2ORC, in GB, not compressed) is made, and loaded into a
+new DuckDB file with `pinakes load s2orc`, each in a process of its own; after the size `--commands` (1.2 GB
+unless told) the other commands follow. Figures are a process's seconds, its processor's,
+and its peak resident memory.
 Leaves out: Postgres' server; speed (`load.py`).
 """
 

@@ -2,7 +2,8 @@
 
 Every record passes here from the file's first one on, also when a load goes on in the middle: so a repeated
 id is found wherever the first one stood, and a resumed load gives what an uninterrupted one gives. The ids
-seen take a few bytes each (`seen_ids`). Tables hold texts without NUL, whole numbers in range and finite numbers: a
+seen take a few bytes each (`seen_ids`).
+Tables hold texts without NUL, whole numbers in range and finite numbers: a
 column is looked at as a whole, and record by record only where it has a fault.
 """
 

@@ -47,7 +47,7 @@ class Budget:
 
 
 def plan_memory(given: int | None) -> Budget:
-    """The budget of a command; None: `PINAKES_MEMORY`, or a quarter of the machine's, at least `MIN_MEMORY`."""
+    """The budget of a command; None: `PINAKES_MEMORY`, or a quarter of the machine (`MIN_MEMORY` or more)."""
     said = _read_setting() if given is None else given
     return Budget(max(MIN_MEMORY, int(measure_machine() * _DEFAULT_SHARE)) if said is None else said)
 

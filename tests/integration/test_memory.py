@@ -1,4 +1,4 @@
-"""What a command holds in memory: DuckDB's limit, its temporary folder, staged rows, parts of a resolution."""
+"""What a command holds in memory: DuckDB's limit, its temporary folder, staged rows, a resolution."""
 
 import os
 from pathlib import Path

@@ -35,8 +35,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         envvar="PINAKES_MEMORY",
-        help="How much memory the command may take, as 2GB, or a share of the machine's, as 25%. Default: 25%; a load "
-        "2GB of it.",
+        help="How much memory the command may take, as 2GB, or a share of the machine's, as 25%. "
+        "Default: 25%; a load at most 2GB of it.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="No chatter on stderr.")]

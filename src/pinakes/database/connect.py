@@ -154,7 +154,7 @@ def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
 
 
 def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:
-    """DuckDB's settings: the bytes that it may hold, and the folder beside the file for what is beyond them."""
+    """DuckDB's settings: what it may hold, and the folder beside the file for the rest."""
     config: dict[str, Any] = {"memory_limit": f"{size}B"}
     if (threads := max(1, size // _BYTES_A_THREAD)) < (os.cpu_count() or 1):
         config["threads"] = threads

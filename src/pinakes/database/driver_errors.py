@@ -80,14 +80,15 @@ def explain(error: Exception) -> DatabaseError | None:
         )
     if any(fault in message for fault in _NO_DISK):
         return DatabaseError(
-            "there is no room left on the disk for the database, or for what it puts beside its file while it "
-            f"works: {_shorten(message)}. Make room there, or give the command more memory with --memory; then "
-            "start it again: what is in stays in."
+            "there is no room left on the disk for the database, or for what it puts beside its file "
+            f"while it works: {_shorten(message)}. Make room there, or give the command more memory with "
+            "--memory; then start it again: what is in stays in."
         )
     if isinstance(original, _OF_DUCKDB) and any(fault in message for fault in _NO_MEMORY):
         return DatabaseError(
-            "the memory that the database may take does not suffice; expected a larger --memory, or "
-            f"PINAKES_MEMORY, as 4GB: {_shorten(message)}. Start the command again with it: what is in stays in."
+            "the memory that the database may take does not suffice; expected a larger --memory, "
+            f"or PINAKES_MEMORY, as 4GB: {_shorten(message)}. Start the command again with "
+            "it: what is in stays in."
         )
     for fault, told in _FILE_FAULTS.items():
         if fault in message:
