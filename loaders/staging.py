@@ -105,7 +105,8 @@ CHUNK_ROWS: Final = 100_000
 CHUNK_BYTES: Final = 64 << 20
 """A chunk ends with either of these: so many records, or so many bytes of raw text."""
 TRANSACTION_ROWS: Final = 250_000
-"""Chunks are merged in one transaction until it has so many records."""
+TRANSACTION_BYTES: Final = 1 << 30
+"""Chunks are merged in one transaction until it has so many records, or so many bytes (`Chunk.nbytes`)."""
 BULK_CHUNK_ROWS: Final = 1_000_000
 """A chunk that was read as columns, not record by record, has at most so many."""
 
@@ -192,6 +193,14 @@ class Chunk:
     end_byte: int | None = None
     skipped: int = 0
     unread: list[UnreadFile] = field(default_factory=list)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the chunk holds: of its tables, and of the records as they stand in the file."""
+        staged = sum(int(rows.nbytes) for rows in self.tables.values())
+        if self.first_byte is not None and self.end_byte is not None:
+            return staged + self.end_byte - self.first_byte
+        return 2 * staged
 
 
 def cut_chunk(chunk: Chunk, last_row: int) -> Chunk:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from pinakes.database import Session
 
 BULK: Final = {"bulk": True}
-"""`info` of a table whose key DuckDB does not index: docs/decisions/0010 says why.
+"""`info` of a table whose keys DuckDB does not index: docs/decisions/0010 says why.
 
 The loaders keep its rows apart by construction, and `pinakes status --check` counts those that are not.
 """
@@ -89,4 +89,12 @@ def _leave_out_bulk_keys(constraint: sa.PrimaryKeyConstraint, compiler: Any, **o
     if constraint.table.info.get("bulk"):
         return None
     text: str | None = compiler.visit_primary_key_constraint(constraint, **options)
+    return text
+
+
+@compiles(sa.UniqueConstraint, "duckdb")
+def _leave_out_other_bulk_keys(constraint: sa.UniqueConstraint, compiler: Any, **options: Any) -> str | None:
+    if constraint.table.info.get("bulk"):
+        return None
+    text: str | None = compiler.visit_unique_constraint(constraint, **options)
     return text

@@ -27,6 +27,7 @@ cited_references = sa.Table(
     optional("resolved_by", sa.Text, "what told which paper it is: source_id, identifier or title"),
     sa.UniqueConstraint("corpus_id", "reference_key", name="cited_references_key"),
     one_of("resolved_by", RESOLVED_BY, "cited_references_resolved_check"),
+    info=BULK,
     comment="One cited work of a corpus, de-duplicated.",
 )
 

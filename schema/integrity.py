@@ -1,5 +1,6 @@
 """What keys would refuse, as queries that count it: made from the references and keys of the tables."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,7 +20,10 @@ def list_integrity_checks() -> dict[str, sa.Select[Any]]:
         for constraint in table.foreign_key_constraints:
             checks[f"{table.name}.{constraint.column_keys[-1]}"] = _count_orphans(table, constraint)
         if table.info.get("bulk"):
-            checks[f"{table.name}.key"] = _count_repeated(table)
+            checks[f"{table.name}.key"] = _count_repeated(table.primary_key.columns)
+            for unique in table.constraints:
+                if isinstance(unique, sa.UniqueConstraint):
+                    checks[f"{table.name}.{unique.columns.keys()[-1]}"] = _count_repeated(unique.columns)
     return {**checks, "sentence_selections.position": _count_unknown_sentences()}
 
 
@@ -31,8 +35,8 @@ def _count_orphans(table: sa.Table, constraint: sa.ForeignKeyConstraint) -> sa.S
     return sa.select(sa.func.count()).select_from(child).where(*is_said, ~is_there)
 
 
-def _count_repeated(table: sa.Table) -> sa.Select[Any]:
-    key = list(table.primary_key)
+def _count_repeated(key: Iterable[sa.Column[Any]]) -> sa.Select[Any]:
+    key = list(key)
     repeated = sa.select(*key).group_by(*key).having(sa.func.count() > 1).subquery("repeated")
     return sa.select(sa.func.count()).select_from(repeated)
 

@@ -52,6 +52,7 @@ papers = sa.Table(
     optional("citation_count", sa.Integer, "times cited, as the source counts"),
     reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
     sa.UniqueConstraint("corpus_id", "source_id", name="papers_source_key"),
+    info=BULK,
     comment="One paper of one corpus.",
 )
 
@@ -83,6 +84,7 @@ authors = sa.Table(
     required("source_id", sa.Text, "the source's own id of the author"),
     required("name", sa.Text, "name as the source writes it"),
     sa.UniqueConstraint("corpus_id", "source_id", name="authors_source_key"),
+    info=BULK,
     comment="One author of one corpus.",
 )
 

@@ -2,11 +2,13 @@
 
 Every record passes here from the file's first one on, also when a load goes on in the middle: so a repeated
 id is found wherever the first one stood, and a resumed load gives what an uninterrupted one gives. The ids
-seen take about 100 bytes each. Tables hold texts without NUL, whole numbers in range and finite numbers: a
+seen take a few bytes each (`seen_ids`).
+Tables hold texts without NUL, whole numbers in range and finite numbers: a
 column is looked at as a whole, and record by record only where it has a fault.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -20,6 +22,7 @@ from pinakes.loaders.base import InputFile, Options, ReadChunks
 from pinakes.loaders.left_out import FieldNames
 from pinakes.loaders.reading.breaks import place_break, until_broken
 from pinakes.loaders.reading.omissions import build_left_out
+from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.staging import REASONS, STAGED, Accepted, Chunk, Origin, Rejected, Rows, show_raw
 
 KEYS: Final[dict[str, tuple[str, ...]]] = {
@@ -30,6 +33,8 @@ KEYS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Staged table -> the columns whose values may stand in one record of a file alone."""
 _Key = tuple[str, ...]
+_Seen = defaultdict[str, SeenIds]
+"""staged table -> the keys that the file has brought so far"""
 Read = Callable[[InputFile], Iterable[Accepted | Rejected]]
 """what gives the records of a file"""
 
@@ -76,7 +81,7 @@ def gather_chunks(
     [(2, 1)]
     """
     size = chunk_rows or staging.CHUNK_ROWS
-    seen: set[_Key] = set()
+    seen: _Seen = defaultdict(SeenIds)
     in_chunk: set[_Key] = set()
     named = fields or FieldNames()
     pending: list[Accepted | Rejected] = []
@@ -88,20 +93,20 @@ def gather_chunks(
         if pending and (
             len(pending) == size or held_bytes >= staging.CHUNK_BYTES or not in_chunk.isdisjoint(keys)
         ):
-            yield from _settle(pending, set() if last_counts else seen, first_row, named)
+            yield from _settle(pending, defaultdict(SeenIds) if last_counts else seen, first_row, named)
             pending, held_bytes, in_chunk = [], 0, set()
         in_chunk.update(keys)
         pending.append(record)
         held_bytes += max(len(record.raw), record.size if isinstance(record, Accepted) else 0)
         place = record.location
     if pending:
-        yield from _settle(pending, set() if last_counts else seen, first_row, named)
+        yield from _settle(pending, defaultdict(SeenIds) if last_counts else seen, first_row, named)
     if broken:
         raise place_break(broken[0], place)
 
 
 def _settle(
-    records: list[Accepted | Rejected], seen: set[_Key], first_row: int, fields: FieldNames
+    records: list[Accepted | Rejected], seen: _Seen, first_row: int, fields: FieldNames
 ) -> Iterator[Chunk]:
     """The records as a chunk, of which those before `first_row` are left out, or none."""
     tables = _build_tables(records)
@@ -109,7 +114,7 @@ def _settle(
         checked = [_check_values(record) for record in records]
     else:
         checked = [_show(record) if isinstance(record, Rejected) else record for record in records]
-    checked = [_check_keys(record, seen) for record in checked]
+    checked = _check_keys(checked, seen)
     kept = [record for record in checked if record.row_number >= first_row]
     if not kept:
         return
@@ -142,16 +147,40 @@ def _check_values(record: Accepted | Rejected) -> Accepted | Rejected:
     return record if fault is None else reject_record(record, "invalid_value", fault)
 
 
-def _check_keys(record: Accepted | Rejected, seen: set[_Key]) -> Accepted | Rejected:
-    if isinstance(record, Rejected):
-        return record
-    keys = _list_keys(record.rows)
-    repeated = seen.intersection(keys)
-    if repeated:
-        message = f"{REASONS['duplicate_id']}: {' '.join(min(repeated)[1:])}"
-        return reject_record(record, "duplicate_id", message)
-    seen.update(keys)
-    return record
+def _check_keys(records: list[Accepted | Rejected], seen: _Seen) -> list[Accepted | Rejected]:
+    """The records, those rejected that repeat a key; the keys of the others are now seen."""
+    keyed = [_list_keys(record.rows) if isinstance(record, Accepted) else [] for record in records]
+    known = _find_seen((key for keys in keyed for key in keys), seen)
+    taken: set[_Key] = set()
+    checked: list[Accepted | Rejected] = []
+    for record, keys in zip(records, keyed, strict=True):
+        repeated = {key for key in keys if key in known or key in taken}
+        if repeated and isinstance(record, Accepted):
+            message = f"{REASONS['duplicate_id']}: {' '.join(min(repeated)[1:])}"
+            checked.append(reject_record(record, "duplicate_id", message))
+        else:
+            taken.update(keys)
+            checked.append(record)
+    for table, texts in _spell_keys(taken).items():
+        seen[table].add(pa.array(texts.values(), pa.string()))
+    return checked
+
+
+def _find_seen(keys: Iterable[_Key], seen: _Seen) -> set[_Key]:
+    """Those of the keys that earlier chunks have brought."""
+    known: set[_Key] = set()
+    for table, texts in _spell_keys(keys).items():
+        is_known = seen[table].find(pa.array(texts.values(), pa.string()))
+        known.update(key for key, was_seen in zip(texts, is_known.tolist(), strict=True) if was_seen)
+    return known
+
+
+def _spell_keys(keys: Iterable[_Key]) -> dict[str, dict[_Key, str]]:
+    """Staged table -> key -> its text; no staged text holds a NUL character."""
+    spelled: dict[str, dict[_Key, str]] = {}
+    for key in keys:
+        spelled.setdefault(key[0], {})[key] = "\x00".join(key[1:])
+    return spelled
 
 
 def reject_record(record: Accepted, reason: staging.Reason, message: str) -> Rejected:

@@ -23,22 +23,29 @@ _NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources", "se
 
 _CHUNKS_AHEAD: Final = 4
 """While a transaction commits, the thread reads on."""
+_BYTES_AHEAD: Final = 256 << 20
 
 Start = tuple[InputFile, int]
 """a file and the number of the first record to read"""
 
 
-def read_in_thread(chunks: Iterator[Chunk]) -> Generator[Chunk, None, None]:
+def read_in_thread(chunks: Iterator[Chunk], bytes_ahead: int = _BYTES_AHEAD) -> Generator[Chunk, None, None]:
     """The chunks, of which a thread reads a few ahead while others are in use.
 
-    Parsing and merging are C++ that lets other threads run: so two cores share the work.
+    Parsing and merging are C++ that lets other threads run: so two cores share the work. At least one chunk
+    is read ahead, and no more than are within `bytes_ahead` where they are as large as the largest so far.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
-        waiting = deque(pool.submit(next, chunks, None) for _ in range(_CHUNKS_AHEAD))
+        waiting = deque([pool.submit(next, chunks, None)])
+        largest = 0
         try:
             while (chunk := waiting.popleft().result()) is not None:
+                largest = max(largest, chunk.nbytes)
                 waiting.append(pool.submit(next, chunks, None))
+                while len(waiting) < _CHUNKS_AHEAD and (len(waiting) + 1) * largest <= bytes_ahead:
+                    waiting.append(pool.submit(next, chunks, None))
                 yield chunk
+                del chunk  # else it is held while the next one is waited for
         finally:
             for future in waiting:
                 future.cancel()

@@ -5,6 +5,7 @@ the id as a file's digest stands for the file.
 """
 
 import hashlib
+import mmap
 import tempfile
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SPILL_CODES: Final = 1 << 25
+SPILL_CODES: Final = 1 << 22
 """A run of this many codes goes to a temporary file, from where the system reads what is asked for."""
 
 Codes = np.ndarray[Any, np.dtype[Any]]
@@ -101,6 +102,8 @@ class _Runs:
         for run in self._runs:
             places = np.minimum(np.searchsorted(run, requested), len(run) - 1)
             found[order] |= run[places] == requested
+            if isinstance(run, np.memmap):
+                _let_go(run)
         return found
 
 
@@ -108,3 +111,10 @@ def _spill(codes: Codes) -> Codes:
     with tempfile.TemporaryFile() as stream:  # the map keeps the file, which has no name to be left behind
         codes.tofile(stream)
         return np.memmap(stream, dtype=codes.dtype, mode="r", shape=codes.shape)
+
+
+def _let_go(codes: "np.memmap[Any, Any]") -> None:
+    """Have the pages that were read count no longer as memory of this process; the system may keep them."""
+    pages = getattr(codes, "_mmap", None)
+    if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)

@@ -17,11 +17,13 @@ class Settings:
         index_folder: where side indexes lie (`PINAKES_INDEX_FOLDER`); None: beside a DuckDB file.
         benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
             separated by the system's path separator).
+        memory: how much a command may take (`PINAKES_MEMORY`); not checked here (`memory.read_memory` does).
     """
 
     database_url: str = DEFAULT_DATABASE_URL
     index_folder: Path | None = None
     benchmark_folders: tuple[Path, ...] = ()
+    memory: str | None = None
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -39,4 +41,5 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         database_url=given.get("PINAKES_DATABASE_URL", DEFAULT_DATABASE_URL),
         index_folder=Path(index_folder) if index_folder else None,
         benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
+        memory=given.get("PINAKES_MEMORY") or None,
     )

@@ -103,7 +103,8 @@ def test_every_reference_and_every_key_without_an_index_is_checked(database: Dat
         for table in metadata.tables.values()
         for constraint in table.foreign_key_constraints
     }
-    assert set(checks) == {*bulk, *names, "sentence_selections.position"}
+    others = {"papers.source_id", "authors.source_id", "cited_references.reference_key"}
+    assert set(checks) == {*bulk, *names, *others, "sentence_selections.position"}
     with database.read() as session:
         assert {session.scalar(query) for query in checks.values()} == {0}
 
@@ -123,6 +124,20 @@ def test_comments_are_in_the_database(both_databases: tuple[Database, Database])
     with post.read() as session:
         in_postgres = session.scalar("SELECT col_description(CAST('papers' AS regclass), 3)")
     assert in_duckdb == in_postgres == "the source's own id of the paper"
+
+
+def test_two_papers_of_one_name_are_counted_where_no_index_refuses_them(database: Database) -> None:
+    insert = "INSERT INTO papers (paper_id, corpus_id, source_id, batch_id) VALUES (:number, 1, 'p', 1)"
+    if database.name == "postgresql":
+        with pytest.raises(sa.exc.IntegrityError), database.begin() as session:
+            [session.execute(insert, {"number": number}) for number in (1, 2)]
+        return
+    with database.begin() as session:
+        [session.execute(insert, {"number": number}) for number in (1, 2)]
+        assert session.scalar("SELECT COUNT(*) FROM duckdb_indexes() WHERE table_name = 'papers'") == 0
+    with database.read() as session:
+        assert session.scalar(list_integrity_checks()["papers.source_id"]) == 1
+        assert session.scalar(list_integrity_checks()["papers.key"]) == 0
 
 
 def test_creating_twice_changes_nothing(database: Database) -> None:

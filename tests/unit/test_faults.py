@@ -88,7 +88,7 @@ DUCKDB = [
         duckdb.OutOfMemoryException("Out of Memory Error: failed to offload data block of size 256"),
         "disk of the",
     ),
-    (duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"), "memory of this machine"),
+    (duckdb.OutOfMemoryException("Out of Memory Error: could not allocate block"), "--memory"),
     (duckdb.IOException("IO Error: Input/output error"), "may be failing"),
     (duckdb.Error("Corrupt database file: computed checksum 1 does not match"), "database file is damaged"),
     (duckdb.IOException('IO Error: Could not read enough bytes from file "x"'), "database file is damaged"),

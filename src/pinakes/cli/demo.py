@@ -24,7 +24,7 @@ def demo(
     ),
     papers: Annotated[int, typer.Option(min=100, help="How many papers the corpus has.")] = 2000,
     *,
-    common: Annotated[CommonOptions, Omit("db", "wait", "json")],
+    common: Annotated[CommonOptions, Omit("db", "wait", "memory", "json")],
 ) -> None:
     """The whole way on the bundled corpus, without a network: load, index, run, evaluate, report."""
     from pinakes.database import connect

@@ -93,6 +93,7 @@ def load(
         options.on_error,
         options.replace,
         options.max_rejects,
+        common.memory_bytes,
     )
     common.warn_of_missing_folders()
     if source is None and loader in LOADERS and loader not in ("synthetic", "ir-datasets"):
@@ -143,7 +144,7 @@ def fetch(
         Path | None, typer.Option("--to", help="Folder for the files. Default: the dataset's name.")
     ] = None,
     *,
-    common: Annotated[CommonOptions, Omit("db", "wait")],
+    common: Annotated[CommonOptions, Omit("db", "wait", "memory")],
 ) -> None:
     """Bring a known dataset's published files here, going on where it stopped, and check them."""
     from pinakes.load.fetch import fetch, find_source

@@ -33,6 +33,14 @@ DatabaseUrl = Annotated[
 Wait = Annotated[
     float, typer.Option(envvar="PINAKES_WAIT", help="Seconds to wait for a DuckDB file that is held.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PINAKES_MEMORY",
+        help="How much memory the command may take, as 2GB, or a share of the machine's, as 25%. "
+        "Default: 25%; a load at most 2GB of it.",
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="Nothing on stderr but errors.")
 ]
@@ -114,6 +122,7 @@ class CommonOptions:
 
     db: DatabaseUrl = None
     wait: Wait = 0.0
+    memory: Memory = None
     quiet: Quiet = False
     json: Json = False
 
@@ -121,25 +130,32 @@ class CommonOptions:
         if self.quiet:
             warnings.simplefilter("ignore")  # of libraries, until the command ends
 
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory that the command may take; None: what is usual."""
+        from pinakes.memory import read_memory
+
+        return None if self.memory is None else read_memory(self.memory)
+
     def connect(self) -> "Database":
         """The database, to be closed by `with`; a DuckDB file that is missing is an error."""
         from pinakes.database import connect
 
         self.warn_of_missing_folders()
-        return connect(self.db, wait_s=self.wait, create=False)
+        return connect(self.db, wait_s=self.wait, create=False, memory=self.memory_bytes)
 
     def connect_to_fill(self, is_empty: Callable[["Database"], bool]) -> AbstractContextManager["Database"]:
         """The database; a DuckDB file that is made for it, and is empty in the end, is taken away again."""
         from pinakes.database import connect_to_fill
 
-        return connect_to_fill(self.db, is_empty, wait_s=self.wait)
+        return connect_to_fill(self.db, is_empty, wait_s=self.wait, memory=self.memory_bytes)
 
     def connect_read_only(self) -> "Database":
         """The database, where nothing can be changed."""
         from pinakes.database import connect_read_only
 
         self.warn_of_missing_folders()
-        return connect_read_only(self.db, wait_s=self.wait)
+        return connect_read_only(self.db, wait_s=self.wait, memory=self.memory_bytes)
 
     def warn_of_missing_folders(self) -> None:
         """Say which folders of benchmarks are not there; what needs one of theirs fails by itself."""

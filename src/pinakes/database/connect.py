@@ -1,9 +1,12 @@
 """From a URL to a `Database`: which backend, how it is opened, how long to wait for its holder."""
 
+import glob
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -14,6 +17,7 @@ from pinakes.database.driver_errors import explain
 from pinakes.database.duckdb_backend import DuckdbBackend
 from pinakes.database.parameters import check_parameters, make_reader_arguments
 from pinakes.errors import DatabaseBusyError, PinakesError
+from pinakes.memory import plan_memory
 
 Address = str | os.PathLike[str] | sa.URL | None
 """of a database, as `address.read_address` takes it"""
@@ -26,22 +30,19 @@ The oldest that compresses long texts: by v1.1.0 a file of full texts is up to t
 at most a fifth smaller. A file that exists keeps the version that it has.
 """
 _READ_WRITE: Final = {
-    "config": {
-        # The size of the log at which it is folded into the file: each time, every index is written again.
-        "checkpoint_threshold": "1GB",
-        "storage_compatibility_version": STORAGE_VERSION,
-    }
+    # The size of the log at which it is folded into the file: each time, every index is written again.
+    "checkpoint_threshold": "1GB",
+    "storage_compatibility_version": STORAGE_VERSION,
 }
 _READ_ONLY: Final = {
-    "read_only": True,
-    "config": {
-        "enable_external_access": "false",
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "python_enable_replacements": "false",
-        "lock_configuration": "true",
-    },
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "lock_configuration": "true",
 }
+_BYTES_A_THREAD: Final = 128 << 20
+"""DuckDB needs about so many for each thread: with less it would run out of them, and not spill"""
 
 
 def connect(
@@ -50,6 +51,7 @@ def connect(
     wait_s: float = 0.0,
     sleep: Callable[[float], None] = time.sleep,
     create: bool = True,
+    memory: int | None = None,
 ) -> Database:
     """The database at a SQLAlchemy URL or in a DuckDB file, open for reading and writing.
 
@@ -59,29 +61,36 @@ def connect(
         wait_s: how many seconds to wait while another process holds the DuckDB file.
         sleep: what waits, in seconds.
         create: whether a DuckDB file that is missing is made; else it is an error.
+        memory: bytes that this process is to take, of which DuckDB gets a part (`memory.Budget`); None:
+            `PINAKES_MEMORY`, or a quarter of the machine's.
 
     Raises:
         DatabaseBusyError: another process holds the DuckDB file; the message names it.
         DatabaseError: the URL is of another kind or has a parameter that is not allowed, nothing answers
             there, or there is no such file.
     """
-    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=create)
+    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=create, memory=memory)
 
 
 def connect_read_only(
-    url: Address = None, *, wait_s: float = 0.0, sleep: Callable[[float], None] = time.sleep
+    url: Address = None,
+    *,
+    wait_s: float = 0.0,
+    sleep: Callable[[float], None] = time.sleep,
+    memory: int | None = None,
 ) -> Database:
     """The database, opened so that nothing can be written: neither to it nor, from DuckDB, to any file.
 
     No parameter of the URL and no variable of libpq's changes that. Errors are those of `connect`; a DuckDB
     file that does not exist is not made.
     """
-    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=False, read_only=True)
+    address = read_address(url)
+    return _open(address, wait_s=wait_s, sleep=sleep, create=False, memory=memory, read_only=True)
 
 
 @contextmanager
 def connect_to_fill(
-    url: Address, is_empty: Callable[[Database], bool], *, wait_s: float = 0.0
+    url: Address, is_empty: Callable[[Database], bool], *, wait_s: float = 0.0, memory: int | None = None
 ) -> Iterator[Database]:
     """The database; a DuckDB file that this made, and that is empty in the end, is taken away again.
 
@@ -95,7 +104,7 @@ def connect_to_fill(
     is_new = file is not None and not file.exists()
     left_empty = False
     try:
-        with connect(address, wait_s=wait_s) as database:
+        with connect(address, wait_s=wait_s, memory=memory) as database:
             try:
                 yield database
             finally:
@@ -108,7 +117,13 @@ def connect_to_fill(
 
 
 def _open(
-    url: sa.URL, *, wait_s: float, sleep: Callable[[float], None], create: bool, read_only: bool = False
+    url: sa.URL,
+    *,
+    wait_s: float,
+    sleep: Callable[[float], None],
+    create: bool,
+    memory: int | None,
+    read_only: bool = False,
 ) -> Database:
     if not create:
         require_file(url)
@@ -116,11 +131,13 @@ def _open(
     if file is not None:
         check_file(file, must_exist=not create)
     url = check_parameters(url, read_only=read_only)
-    database = _make(url, read_only=read_only)
+    database = _make(url, memory, read_only=read_only)
     waited_s = 0.0
     while True:
         try:
             with database.engine.connect():
+                if file is not None and not read_only:
+                    _clear_temporary(file)
                 return database
         except sa.exc.DBAPIError as error:
             ours = explain(error)
@@ -134,10 +151,12 @@ def _open(
             raise ours from error
 
 
-def _make(url: sa.URL, *, read_only: bool) -> Database:
+def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
-        backend = DuckdbBackend()
-        engine = sa.create_engine(url, connect_args=_READ_ONLY if read_only else _READ_WRITE)
+        size = plan_memory(memory).database
+        backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
+        given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
+        engine = sa.create_engine(url, connect_args=given)
         if not read_only:
             sa.event.listen(engine, "connect", _hide_progress_bar)
         return Database(engine, backend)
@@ -150,6 +169,34 @@ def _make(url: sa.URL, *, read_only: bool) -> Database:
             "connect_args": make_reader_arguments(url),
         }
     return Database(sa.create_engine(url, **options), PostgresBackend())
+
+
+def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:
+    """DuckDB's settings: what it may hold, and the folder beside the file for the rest."""
+    config: dict[str, Any] = {"memory_limit": f"{size}B"}
+    if (threads := max(1, size // _BYTES_A_THREAD)) < (os.cpu_count() or 1):
+        config["threads"] = threads
+    if read_only:  # where no file can be named, DuckDB takes a folder of its own, beside the file too
+        return config | _READ_ONLY
+    file = find_file(url)
+    if file is not None:
+        config["temp_directory"] = str(_name_temporary(file))
+    return config | _READ_WRITE
+
+
+def _name_temporary(file: Path) -> Path:
+    """The folder beside a DuckDB file for what this process cannot hold in memory.
+
+    DuckDB makes it when it is needed, and takes it away when the file is closed.
+    """
+    return file.with_name(f"{file.name}.{os.getpid()}.tmp")
+
+
+def _clear_temporary(file: Path) -> None:
+    """Take away what killed processes left behind: no other process has the file open."""
+    for folder in file.parent.glob(f"{glob.escape(file.name)}.*.tmp"):
+        if folder.is_dir() and folder != _name_temporary(file):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _hide_progress_bar(connection: Any, _record: Any) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.driver_errors import driver_errors, translated
+from pinakes.errors import DatabaseError
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -42,6 +43,9 @@ class Backend(Protocol):
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Make all that this transaction reads one snapshot."""
+
+    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
+        """Limit the bytes that the database holds in this process; None: to what it was opened with."""
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
@@ -222,6 +226,17 @@ class Database:
             with self._open(connection) as session:
                 yield _Rehearsal(self, session)
             connection.rollback()
+
+    @contextmanager
+    def limit_memory(self, size: int) -> Iterator[None]:
+        """Have DuckDB hold at most so many bytes for a while; the rest goes to its temporary folder."""
+        with self.read() as session:
+            self.backend.limit_memory(session.connection, size)
+        try:
+            yield
+        finally:
+            with suppress(*driver_errors(), DatabaseError), self.read() as session:
+                self.backend.limit_memory(session.connection, None)
 
     @contextmanager
     def _open(self, connection: sa.Connection) -> Iterator[Session]:

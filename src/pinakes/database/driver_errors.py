@@ -13,7 +13,6 @@ from pinakes.errors import DatabaseBusyError, DatabaseError
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
-_NO_RIGHT: Final = "42501"  # Postgres: insufficient_privilege
 MOST_SAID: Final = 300
 """characters of what a driver says itself"""
 _FILE: Final = re.compile(r'file "([^"]+)"')
@@ -29,7 +28,8 @@ _FILE_FAULTS: Final = {
 _SAFE: Final = "What was committed before stays in."
 _AGAIN: Final = "Then start the same command again."
 _FULL: Final = (
-    f"the disk of the database is full. Free some space on it, or move the database. {_AGAIN} {_SAFE}"
+    "the disk of the database is full ({}). Free some space on it, move the database, or give the command "
+    f"more memory with --memory. {_AGAIN} {_SAFE}"
 )
 _DAMAGED: Final = (
     "the database file is damaged ({}). Keep a copy of it, and look at the disk. Go back to a backup, or "
@@ -69,9 +69,9 @@ _DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
         _DAMAGED,
     ),
     (
-        ("Out of Memory Error", "Cannot allocate memory", "bad_alloc"),
-        "the memory of this machine does not suffice for the database ({}). Free some, give the process "
-        f"more, or lower --jobs. {_AGAIN} {_SAFE}",
+        ("Out of Memory", "failed to pin", "could not allocate", "Cannot allocate memory", "bad_alloc"),
+        "the memory that the database may take does not suffice ({}). Give it more with --memory, or "
+        f"PINAKES_MEMORY, as 4GB, or lower --jobs. {_AGAIN} {_SAFE}",
     ),
     (
         ("Conflict on ",),
@@ -97,7 +97,8 @@ _SQLSTATES: Final = {
     "28": "Postgres refuses this user ({}). Look at the user and the password in --db.",
     "3D000": "Postgres has no such database ({}). Make it with createdb, or name another in --db.",
     "40": f"another command wrote the same rows ({{}}). {_SAFE} Start the same command again.",
-    "42501": f"this Postgres user may not do that ({{}}). {_SAFE} Let the owner GRANT the right, or name "
+    "42501": "this Postgres user may not do that ({}); a reader has `pinakes sql`, `status` and `export`, "
+    f"and what writes needs the user who owns the tables. {_SAFE} Let the owner GRANT the right, or name "
     f"another user in --db. {_AGAIN}",
     "53100": f"the disk of the Postgres server is full ({{}}). Free some space there. {_AGAIN} {_SAFE}",
     "53200": f"the Postgres server has not enough memory ({{}}). {_SAFE} Give it more, or lower its "
@@ -175,21 +176,16 @@ def explain(error: Exception) -> DatabaseError | None:
             "this Postgres user may not install pgvector; let an administrator run CREATE EXTENSION vector "
             "in this database, then run `pinakes init` again."
         )
-    if getattr(original, "sqlstate", None) == _NO_RIGHT:
-        return DatabaseError(
-            f"this Postgres user may not do that ({message.strip().splitlines()[0]}); a reader has `pinakes "
-            "sql`, `status` and `export`, and what writes needs the user who owns the tables."
-        )
     for fault, told in _FILE_FAULTS.items():
         if fault in message:
             named = _FILE.search(message)
             return DatabaseError(f"{named[1] if named else 'the file'} {told}")
-    if isinstance(original, duckdb.Error):
+    if isinstance(original, duckdb.Error | MemoryError):
         return _explain_duckdb(original, message)
     return _explain_postgres(original, message) if isinstance(original, _of_psycopg("Error")) else None
 
 
-def _explain_duckdb(error: duckdb.Error, message: str) -> DatabaseError | None:
+def _explain_duckdb(error: Exception, message: str) -> DatabaseError | None:
     """What is no fault of a statement: these hold texts of users, which may say anything."""
     if isinstance(error, duckdb.IntegrityError | duckdb.DataError | duckdb.ProgrammingError):
         return None

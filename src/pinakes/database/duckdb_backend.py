@@ -15,10 +15,34 @@ from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 
 
+class _Staged:
+    """Rows that DuckDB reads while they are staged.
+
+    DuckDB keeps what was registered until the transaction ends, unregistered or not: so it gets this, which
+    lets go of the rows.
+    """
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._rows: pa.Table | None = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        if self._rows is None:
+            raise AssertionError("rows that are no longer staged are read")
+        return self._rows.__arrow_c_stream__(requested_schema)
+
+    def release(self) -> None:
+        self._rows = None
+
+
 class DuckdbBackend:
     """DuckDB through duckdb-engine."""
 
     name: Final = "duckdb"
+
+    def __init__(self, memory: int | None = None) -> None:
+        """`memory` is the limit in bytes that DuckDB was opened with; None: its address gives its own."""
+        self._memory = memory
+        self._staged: dict[tuple[int, str], _Staged] = {}  # by connection and name
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Nothing to do: a DuckDB file has one writing process, and its transactions conflict by row."""
@@ -28,11 +52,16 @@ class DuckdbBackend:
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Register the Arrow table under the name; nothing is copied."""
-        _raw(connection).register(name, rows)
+        raw, staged = _raw(connection), _Staged(rows)
+        raw.register(name, staged)
+        self._staged[id(raw), name] = staged
 
     def unstage(self, connection: sa.Connection, name: str) -> None:
         """Unregister the name."""
-        _raw(connection).unregister(name)
+        raw = _raw(connection)
+        if (staged := self._staged.pop((id(raw), name), None)) is not None:
+            staged.release()
+        raw.unregister(name)
 
     def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
         """Insert from the Arrow table in place."""
@@ -42,6 +71,12 @@ class DuckdbBackend:
         self.stage(connection, "staged_rows", rows)
         connection.execute(sa.insert(table).from_select(names, sa.select(*values)))
         self.unstage(connection, "staged_rows")
+
+    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
+        """Set DuckDB's limit, never above the one that it was opened with; None: back to that."""
+        if self._memory is not None:
+            limit = self._memory if size is None else min(size, self._memory)
+            _raw(connection).execute(f"SET memory_limit = '{limit}B'")
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""

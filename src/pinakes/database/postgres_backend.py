@@ -49,6 +49,9 @@ class PostgresBackend:
         """Read one snapshot, however many statements follow."""
         connection.execute(sa.text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"))
 
+    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
+        """Nothing to do: the server has its own settings."""
+
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Fill a temporary table of that name by binary COPY."""
         raw = _raw(connection)

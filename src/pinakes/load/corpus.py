@@ -29,6 +29,7 @@ class LoadRequest:
         max_rejects: the greatest share of its records that a file may have rejected to replace an older one.
         on_error: what becomes of a load with a record that is not accepted: `reject` goes on, `stop` fails
             before the batch that holds it.
+        memory: bytes that the load is to take; None: `PINAKES_MEMORY`, or what `memory.plan_load` says.
     """
 
     loader: str
@@ -43,6 +44,7 @@ class LoadRequest:
     on_error: Literal["reject", "stop"] = "reject"
     replace: bool = False
     max_rejects: float = 0.01
+    memory: int | None = None
 
 
 def choose_loader(request: LoadRequest) -> Loader:

@@ -24,6 +24,7 @@ from pinakes.schema import check_schema, duplicate_papers, duplicate_references
 
 _KINDS: Final = ("paper", "identifier", "title")
 """what two cited works may share, the surest first"""
+_SHARED: Final = ("reference_id", "rank", "key_number", "kind")  # numbers, since there are as many as works
 
 Integers = npt.NDArray[np.int64]
 
@@ -56,14 +57,14 @@ def deduplicate(database: Database, corpus: str, *, undo: bool = False) -> Dedup
 
 
 def _merge_references(session: Session, blocks: dict[str, str], values: dict[str, int]) -> int:
-    shared = session.fetch_arrow(blocks["shared_keys"], values)
-    if not shared.num_rows:
+    parts = [part.select(_SHARED) for part in session.stream(blocks["shared_keys"], values)]
+    if not any(part.num_rows for part in parts):
         return 0
+    shared = pa.concat_tables(parts)
     references, rows = np.unique(shared["reference_id"].to_numpy(), return_inverse=True)
-    keys = shared["key"].combine_chunks().dictionary_encode()
-    columns = keys.indices.to_numpy()
-    kinds = np.array([_KINDS.index(kind) for kind in shared["kind"].to_pylist()])
-    groups = _join(rows, columns, len(references), len(keys.dictionary))
+    known, columns = np.unique(shared["key_number"].to_numpy(), return_inverse=True)
+    kinds = shared["kind"].to_numpy().astype(np.int64)
+    groups = _join(rows, columns, len(references), len(known))
     # `rank` puts the work that is to stand for its group first.
     rank = np.empty(len(references), dtype=np.int64)
     rank[rows] = shared["rank"].to_numpy()

@@ -24,7 +24,7 @@ from pinakes.load.batches import (
 )
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.corrections import correct_rows
-from pinakes.load.resolve import resolve_corpus
+from pinakes.load.resolve import resolve_in_parts
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
 from pinakes.load.unread import Owner, check_archives, find_files, find_handed_in, forget_unread, keep_unread
 from pinakes.loaders import staging
@@ -33,6 +33,7 @@ from pinakes.loaders.merge import MergeContext, find_known, merge_chunk
 from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
+from pinakes.memory import Budget, plan_load
 from pinakes.progress import Progress, Silent
 from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
 
@@ -53,13 +54,18 @@ def load(
         LoadError: a file breaks off, or a record is not accepted and `request.on_error` says to stop; the
             chunks read before that are in.
     """
-    if request.dry_run:
-        with database.rehearse() as rehearsal:
-            return replace(_load(rehearsal, request, progress or Silent(), clock), is_dry=True)
-    return _load(database, request, progress or Silent(), clock)
+    budget = plan_load(request.memory)
+    with database.limit_memory(budget.database):
+        if request.dry_run:
+            with database.rehearse() as rehearsal:
+                summary = _load(rehearsal, request, budget, progress or Silent(), clock)
+                return replace(summary, is_dry=True)
+        return _load(database, request, budget, progress or Silent(), clock)
 
 
-def _load(database: Database, request: LoadRequest, progress: Progress, clock: Clock) -> LoadSummary:
+def _load(
+    database: Database, request: LoadRequest, budget: Budget, progress: Progress, clock: Clock
+) -> LoadSummary:
     started = time.monotonic()
     _check(request)
     loader = choose_loader(request)
@@ -70,13 +76,12 @@ def _load(database: Database, request: LoadRequest, progress: Progress, clock: C
         owner = (corpus_id, loader.name, _name_source(request))
         forget_unread(session, owner, {file.name for file in files})
         keep_unread(session, owner, found.unread)
-    task = _Task(database, loader, request, corpus_id, owner, progress, clock)
+    task = _Task(database, loader, request, budget, corpus_id, owner, progress, clock)
     plans = _plan(task, files)
     summaries = _load_files(task, plans)
     check_archives(files)
     corrections = correct_rows(database, plans, request)
-    with database.begin() as session:
-        resolved = resolve_corpus(session, corpus_id)
+    resolved = resolve_in_parts(database, corpus_id)
     identities = [plan.identity for plan in plans]
     read = found.count_read(without=task.of_other_content)
     loaded = Loaded(owner, identities, summaries, read, task.rejections)
@@ -101,6 +106,7 @@ class _Task:
     database: Database
     loader: Loader
     request: LoadRequest
+    budget: Budget
     corpus_id: int
     owner: Owner
     progress: Progress
@@ -140,7 +146,7 @@ def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, 
                 yield plan, next(files)
             elif plan in wanted:
                 chunks = task.loader.read_chunks(_settle(task, plan), request.options, plan.first_row)
-                with closing(read_in_thread(chunks)) as here:
+                with closing(read_in_thread(chunks, task.budget.ahead)) as here:
                     yield plan, here
             else:
                 yield plan, iter(())
@@ -206,8 +212,9 @@ def _load_some(
     Small transactions cost DuckDB a second writing of every row, in its log.
     """
     batches: list[dict[str, Any]] = []
+    rows = size = 0
     with task.database.begin() as session:
-        while sum(batch["rows_in"] for batch in batches) < staging.TRANSACTION_ROWS:
+        while rows < staging.TRANSACTION_ROWS and size < staging.TRANSACTION_BYTES:
             try:
                 item = next(marked, None)
             except LoadError as error:
@@ -217,6 +224,7 @@ def _load_some(
             chunk, is_last = item
             batches.append(_load_chunk(session, task, plan, chunk, first_row, is_last=is_last))
             first_row = chunk.last_row + 1
+            rows, size = rows + chunk.rows_in, size + chunk.nbytes
             task.progress.advance(chunk.rows_in)
     return batches, None
 

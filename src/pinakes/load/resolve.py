@@ -6,20 +6,19 @@ title where the years allow it. Where several papers answer, none is taken: they
 came does not show.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
-
-import pyarrow.compute as pc
 
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.load.corpus import find_corpus
-from pinakes.schema import ambiguous_references, check_schema
+from pinakes.schema import check_schema, cited_references, next_id
 
 MIN_TITLE_CHARACTERS: Final = 12
 """A shorter normalised title ("Introduction") says nothing."""
 MAX_YEARS_APART: Final = 1
 """A preprint and its publication are a year apart; a reference may name either."""
+PART_REFERENCES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,30 @@ class Resolved:
 def resolve(database: Database, corpus: str) -> Resolved:
     """Join the references and citations of a corpus with its papers."""
     check_schema(database)
+    with database.read() as session:
+        corpus_id = find_corpus(session, corpus)
+    return resolve_in_parts(database, corpus_id)
+
+
+def resolve_in_parts(database: Database, corpus_id: int) -> Resolved:
+    """As `resolve_corpus`, with a transaction for each `PART_REFERENCES` cited works that an id tells.
+
+    What a transaction changes is held in memory until it ends. Stopped and started again it ends alike.
+    """
+    with database.read() as session:
+        last = next_id(session, cited_references.c.reference_id) - 1
+    before = 0
+    for first in range(1, last + 1, PART_REFERENCES):
+        with database.begin() as session:
+            before += _resolve_by_id(session, corpus_id, first, first + PART_REFERENCES - 1)
     with database.begin() as session:
-        return resolve_corpus(session, find_corpus(session, corpus))
+        resolved = resolve_corpus(session, corpus_id)
+    return replace(resolved, by_source_id=before + resolved.by_source_id)
+
+
+def _resolve_by_id(session: Session, corpus_id: int, first: int, last: int) -> int:
+    values = {"corpus_id": corpus_id, "first_id": first, "last_id": last}
+    return session.execute(_read("by_source_id"), values)
 
 
 def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
@@ -54,8 +75,8 @@ def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
     if session.scalar(_read("has_pending"), {"corpus_id": corpus_id}):
         session.execute(_read("insert_pending"), {"corpus_id": corpus_id})
         mentions = session.execute(_read("delete_pending"), {"corpus_id": corpus_id})
-    by_source_id = session.execute(_read("by_source_id"), {"corpus_id": corpus_id})
-    return Resolved(by_source_id, _match(session, corpus_id), mentions)
+    last = next_id(session, cited_references.c.reference_id) - 1
+    return Resolved(_resolve_by_id(session, corpus_id, 1, last), _match(session, corpus_id), mentions)
 
 
 def _read(block: str) -> str:
@@ -69,10 +90,10 @@ def _match(session: Session, corpus_id: int) -> int:
     session.execute(_read("delete_ambiguous"), values)
     if not session.scalar(_read("has_matchable"), values):
         return 0
-    matches = session.fetch_arrow(_read("matches"), {**values, **limits})
-    is_sure = pc.and_(pc.equal(matches["papers"], 1), matches["is_compatible"])
-    answers = matches.select(["reference_id", "paper_id", "matched_by"])
-    with session.staged({"staged_matches": answers.filter(is_sure)}):
-        changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
-    session.insert(ambiguous_references, answers.filter(pc.invert(is_sure)))
+    # In the database, not here: there are as many as cited works.
+    session.execute(_read("create_matches"))
+    session.execute(_read("insert_matches"), {**values, **limits})
+    changed = session.execute(_read("forget"), values) + session.execute(_read("update"), values)
+    session.execute(_read("insert_ambiguous"))
+    session.execute(_read("drop_matches"))
     return changed

@@ -71,12 +71,15 @@ named AS (
     WHERE LENGTH(title_key) >= :min_characters
 ),
 shared AS (
-    SELECT kind, key
+    SELECT kind, key, ROW_NUMBER() OVER () AS key_number
     FROM named
     GROUP BY kind, key
     HAVING COUNT(*) > 1 AND COUNT(DISTINCT paper_id) <= 1
 )
-SELECT named.reference_id, named.rank, named.kind, named.key
+SELECT
+    named.reference_id,
+    named.rank,
+    shared.key_number,
+    CASE named.kind WHEN 'paper' THEN 0 WHEN 'identifier' THEN 1 ELSE 2 END AS kind
 FROM named
 INNER JOIN shared ON named.kind = shared.kind AND named.key = shared.key
-ORDER BY named.reference_id, named.kind, named.key

@@ -50,6 +50,7 @@ SET paper_id = papers.paper_id, resolved_by = 'source_id'
 FROM papers
 WHERE papers.corpus_id = :corpus_id
     AND cited_references.corpus_id = :corpus_id
+    AND cited_references.reference_id BETWEEN :first_id AND :last_id
     AND cited_references.reference_key = papers.source_id
     AND (
         cited_references.paper_id IS DISTINCT FROM papers.paper_id
@@ -71,9 +72,15 @@ FROM (
     LIMIT 1
 ) AS first_one
 
--- name: matches
+-- name: create_matches
+CREATE TEMPORARY TABLE staged_matches (
+    reference_id BIGINT, paper_id BIGINT, matched_by TEXT COLLATE "C", is_sure BOOLEAN
+)
+
+-- name: insert_matches
 -- Every paper that a cited work may be, a merged paper under the one that stands for it; by title only where
 -- no identifier answers.
+INSERT INTO staged_matches (reference_id, paper_id, matched_by, is_sure)
 WITH wanted AS (
     SELECT reference_id, year
     FROM cited_references
@@ -133,27 +140,36 @@ SELECT
     reference_id,
     paper_id,
     matched_by,
-    is_compatible,
-    COUNT(*) OVER (PARTITION BY reference_id) AS papers
+    COUNT(*) OVER (PARTITION BY reference_id) = 1 AND is_compatible AS is_sure
 FROM matches
-ORDER BY reference_id, paper_id
 
 -- name: forget
 UPDATE cited_references
 SET paper_id = NULL, resolved_by = NULL
 WHERE corpus_id = :corpus_id
     AND resolved_by IN ('identifier', 'title')
-    AND reference_id NOT IN (SELECT staged_matches.reference_id FROM staged_matches)
+    AND reference_id NOT IN (SELECT staged_matches.reference_id FROM staged_matches WHERE staged_matches.is_sure)
 
 -- name: update
 UPDATE cited_references
 SET paper_id = staged_matches.paper_id, resolved_by = staged_matches.matched_by
 FROM staged_matches
 WHERE cited_references.reference_id = staged_matches.reference_id
+    AND staged_matches.is_sure
     AND (
         cited_references.paper_id IS DISTINCT FROM staged_matches.paper_id
         OR cited_references.resolved_by IS DISTINCT FROM staged_matches.matched_by
     )
+
+-- name: insert_ambiguous
+INSERT INTO ambiguous_references (reference_id, paper_id, matched_by)
+SELECT reference_id, paper_id, matched_by
+FROM staged_matches
+WHERE NOT is_sure
+ORDER BY reference_id, paper_id
+
+-- name: drop_matches
+DROP TABLE staged_matches
 
 -- name: delete_ambiguous
 DELETE FROM ambiguous_references
