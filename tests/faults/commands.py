@@ -1,5 +1,6 @@
 """Commands of Pinakes in forked processes, with strace beside them where calls are counted or disturbed."""
 
+import gc
 import io
 import os
 import select
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -63,6 +65,8 @@ def import_ahead(modules: Iterable[str]) -> None:
         import_module(name)
     with redirect_stdout(io.StringIO()):
         run_command(["--version"])  # which builds the command line
+    gc.collect()
+    gc.freeze()  # else collections in the forked ones would copy all of it
 
 
 def call(
@@ -70,17 +74,18 @@ def call(
     place: Place,
     *,
     strace: Sequence[str] | None = None,
+    traced: int | None = None,
     before: Callable[[], None] | None = None,
-    meanwhile: Callable[[int], None] | None = None,
-    longest_s: float = LONGEST_S,
+    meanwhile: Callable[[int, Path], None] | None = None,
 ) -> Outcome:
     """Run a command line of Pinakes in a forked process.
 
     Args:
         words: the command line, without `pinakes`.
         strace: options of the strace that watches it; None: nobody watches.
+        traced: the process that strace watches; None: that of the command.
         before: what the process does before the command.
-        meanwhile: called with the process's id again and again while it runs.
+        meanwhile: called with the process's id and strace's log again and again while it runs.
     """
 
     def run_it() -> None:
@@ -89,7 +94,7 @@ def call(
         sys.argv = ["pinakes", *words]
         main()
 
-    return fork(run_it, place, strace=strace, meanwhile=meanwhile, longest_s=longest_s)
+    return fork(run_it, place, strace=strace, traced=traced, meanwhile=meanwhile)
 
 
 def fork(
@@ -97,8 +102,8 @@ def fork(
     place: Place,
     *,
     strace: Sequence[str] | None = None,
-    meanwhile: Callable[[int], None] | None = None,
-    longest_s: float = LONGEST_S,
+    traced: int | None = None,
+    meanwhile: Callable[[int, Path], None] | None = None,
 ) -> Outcome:
     """Run a function in a forked process, whose folder, environment and streams are its own."""
     with tempfile.TemporaryDirectory(prefix="pinakes-call-") as kept:
@@ -106,11 +111,11 @@ def fork(
         ready, start = os.pipe()
         process = os.fork()
         if process == 0:
-            os.close(start)
-            _become(place, out, err)
-            os.read(ready, 1)
-            os.close(ready)
             try:
+                os.close(start)
+                _become(place, out, err)
+                os.read(ready, 1)
+                os.close(ready)
                 run_it()
             except BaseException:  # noqa: BLE001 (a forked process must never go on as its parent)
                 import traceback
@@ -121,11 +126,20 @@ def fork(
             sys.stdout.flush()
             os._exit(0)
         os.close(ready)
-        tracer = None if strace is None else _attach(process, strace, log)
+        tracer = None
+        if strace is not None:
+            try:
+                tracer = _attach(process if traced is None else traced, strace, log)
+            except RuntimeError:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+                raise
         os.write(start, b"x")
         os.close(start)
-        code = _wait(process, meanwhile, longest_s)
+        code = _wait(process, None if meanwhile is None else partial(meanwhile, process, log))
         if tracer is not None:
+            if traced is not None:
+                tracer.send_signal(signal.SIGINT)
             tracer.communicate(timeout=30)
         calls = tuple(_read(log).splitlines()) if strace is not None else ()
         return Outcome(code, _read(out), _read(err), calls)
@@ -168,21 +182,20 @@ def _attach(process: int, options: Sequence[str], log: Path) -> subprocess.Popen
         said += line
     if " attached" not in said:
         tracer.kill()
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+        tracer.communicate()
         raise RuntimeError(f"strace did not attach: {said}")
     return tracer
 
 
-def _wait(process: int, meanwhile: Callable[[int], None] | None, longest_s: float) -> int | None:
-    deadline = time.monotonic() + longest_s
+def _wait(process: int, meanwhile: Callable[[], None] | None) -> int | None:
+    deadline = time.monotonic() + LONGEST_S
     pause_s = 0.002
     while time.monotonic() < deadline:
         ended, status = os.waitpid(process, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
         if meanwhile is not None:
-            meanwhile(process)
+            meanwhile()
         time.sleep(pause_s)
         pause_s = min(0.02, 1.2 * pause_s)
     os.killpg(process, signal.SIGKILL)

@@ -80,7 +80,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
             _index("--corpus", "own", "--system", "bm25"),
             ("load", "beir", "{inputs}/newer", "--corpus", "own", "--quiet", "--replace"),
         ),
-        (("search", "newer title", "--corpus", "own", "--system", "bm25"),),
+        (("search", "own", "newer title", "--system", "bm25"),),
     ),
     "encode": Scenario(
         ("encode", "{inputs}/texts.parquet", "vectors", "--model", *_TOY, "--quiet"), (("init", "-q"),)

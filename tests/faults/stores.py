@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 
 from pinakes.database import connect_read_only
 from tests.faults.commands import Place
-from tests.postgres import PostgresServer
+from tests.postgres import OwnPostgres, PostgresServer
 
 FILE: Final = "pinakes.duckdb"
 INDEXES: Final = "indexes"
@@ -35,6 +36,16 @@ class Store(Protocol):
 
     name: str
 
+    @property
+    def process(self) -> int | None:
+        """The server's first process, where there is one that may be disturbed."""
+
+    def stop(self) -> None:
+        """Have the server stop at once, without finishing anything."""
+
+    def recover(self) -> None:
+        """Wait until the database answers again."""
+
     def make(self, folder: Path, copied: Place | None) -> Place:
         """A place with an empty database, or a copy of another place with its database."""
 
@@ -47,11 +58,19 @@ class DuckdbStore:
     """Files of DuckDB."""
 
     name: str = "duckdb"
+    process: None = None
 
     def make(self, folder: Path, copied: Place | None) -> Place:
         """The file lies in the folder, and is copied with it."""
         _copy_folder(folder, copied)
         return Place(folder, _environment(folder, f"duckdb:///{folder / FILE}"))
+
+    def stop(self) -> None:
+        """There is no server."""
+        raise NotImplementedError
+
+    def recover(self) -> None:
+        """There is no server."""
 
     def drop(self, place: Place) -> None:
         """Remove the folder."""
@@ -63,6 +82,7 @@ class PostgresStore:
     """Databases of a Postgres server."""
 
     server: PostgresServer
+    own: OwnPostgres | None = None
     name: str = "postgresql"
     made: dict[Path, ExitStack] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -74,6 +94,29 @@ class PostgresStore:
         stack = self.made[folder] = ExitStack()
         name = f"pinakes_faults_{os.getpid()}_{next(self.numbers)}"
         return Place(folder, _environment(folder, stack.enter_context(self.server.create(name, template))))
+
+    @property
+    def process(self) -> int | None:
+        """The server's first process, where the server is ours to disturb."""
+        return None if self.own is None else self.own.process
+
+    def stop(self) -> None:
+        """Have the server stop at once."""
+        assert self.own is not None
+        self.own.crash()
+
+    def recover(self) -> None:
+        """Wait until the server answers again; start it where it stopped."""
+        self.server.engine.dispose()
+        for _ in range(100):
+            try:
+                with self.server.engine.connect():
+                    return
+            except sa.exc.OperationalError:
+                if self.own is not None:
+                    self.own.start_again()
+                time.sleep(0.1)
+        raise RuntimeError("Postgres does not come back")
 
     def drop(self, place: Place) -> None:
         """Drop the database and remove the folder."""

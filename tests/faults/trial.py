@@ -1,19 +1,33 @@
 """One fault: a copy of what is prepared, the command disturbed, what it says, and what the next ones find."""
 
 import json
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tests.faults.commands import Outcome, Place, call, call_within, fork
-from tests.faults.faults import COUNTING, Call, Injection, read_calls, was_injected
+from tests.faults.faults import (
+    COUNTING,
+    COUNTING_SERVER,
+    FAULTS,
+    STOPPED,
+    Call,
+    Injection,
+    let_clock_jump,
+    read_calls,
+    read_server_calls,
+    was_injected,
+)
 from tests.faults.scenarios import Scenario, Words, fill_in, make_small_chunks
 from tests.faults.stores import Content, Store, compare, copied_place, dump
 
 WORK: Final = "work"
-EMPTY: Final = ("has no tables", "there is no database", "does not exist", "there is no file", "run `pinakes init`")
+EMPTY: Final = ("no Pinakes tables", "there is no database", "does not exist", "there is no file", "run `pinakes init`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +50,29 @@ class Undisturbed:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Fallen:
     """What became of one fault.
 
     Attributes:
+        fault: its kind.
+        injected: what was injected, and where.
         fell: whether it fell: a call that is not made again is not hit.
         code: the exit code of the disturbed command.
         said: its last words.
-        findings: what was not as it should be.
     """
 
+    fault: str
+    injected: str
     fell: bool
     code: int | None
     said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of faults in a row, and what was not as it should be."""
+
+    faults: tuple[Fallen, ...]
     findings: tuple[str, ...]
 
 
@@ -61,9 +85,25 @@ class Bench:
     inputs: Path
     places: dict[tuple[Words, ...], Place]
 
-    def run(self, words: Words, place: Place, **given: object) -> Outcome:
-        """Run a command."""
-        return call(fill_in(words, self.inputs), place, before=make_small_chunks, **given)  # type: ignore[arg-type]
+    def run(
+        self,
+        words: Words,
+        place: Place,
+        *,
+        strace: Sequence[str] | None = None,
+        traced: int | None = None,
+        before: Callable[[], None] | None = None,
+        meanwhile: Callable[[int, Path], None] | None = None,
+    ) -> Outcome:
+        """Run a command, as `call` does."""
+
+        def begin() -> None:
+            make_small_chunks()
+            if before is not None:
+                before()
+
+        filled = fill_in(words, self.inputs)
+        return call(filled, place, strace=strace, traced=traced, before=begin, meanwhile=meanwhile)
 
     def require(self, words: Words, place: Place) -> Outcome:
         """Run a command that must succeed."""
@@ -94,22 +134,50 @@ class Bench:
             found = self._look(scenario, place, run_again=False)
             if found.findings:
                 raise RuntimeError(f"{name}: {found.findings}")
-            return Undisturbed(name, scenario, prepared, found.content, calls, frozenset(paths))
+        calls += self._observe_server(scenario)
+        return Undisturbed(name, scenario, prepared, found.content, calls, frozenset(paths))
 
-    def disturb(self, known: Undisturbed, injection: Injection) -> Trial:
-        """Run the scenario with a fault in its way, then look at what it left, and run it again."""
-        scenario = known.scenario
+    def disturb(self, known: Undisturbed, injections: Sequence[Injection]) -> Trial:
+        """Run the scenario with a fault in its way, again and again, each with another, as long as it does not come
+        through; then look at what it left, and run it again.
+        """
+        scenario, fallen, findings = known.scenario, [], []
         with copied_place(self.store, self.folder / WORK, known.prepared) as place:
-            outcome = self.run(scenario.words, place, strace=injection.options(known.paths))
-            fell = was_injected(injection, outcome.calls)
-            said = outcome.err.strip().splitlines()[-1:] or [""]
-            findings = _judge(outcome, injection)
-            found = self._look(scenario, place, run_again=outcome.code != 0)
+            for injection in injections:
+                outcome = self._run_disturbed(known, injection, place)
+                said = outcome.err.strip().splitlines()[-1:] or [""]
+                fell = was_injected(injection, outcome.calls)
+                fallen.append(Fallen(injection.fault, injection.text, fell, outcome.code, said[0]))
+                findings += _judge(outcome, injection)
+                self.store.recover()
+                if outcome.code == 0:
+                    break
+            found = self._look(scenario, place, run_again=fallen[-1].code != 0)
             findings += found.findings
             if not found.findings:
                 differs = compare(found.content, known.content)
                 findings += [f"not as undisturbed: {differs}"] if differs else []
-            return Trial(fell, outcome.code, said[0], tuple(findings))
+            return Trial(tuple(fallen), tuple(findings))
+
+    def _observe_server(self, scenario: Scenario) -> list[Call]:
+        """The calls that Postgres makes to serve the command."""
+        process = self.store.process
+        if process is None:
+            return []
+        with copied_place(self.store, self.folder / WORK, self.prepare(scenario.prepared)) as place:
+            traced = self.run(scenario.words, place, strace=COUNTING_SERVER, traced=process)
+        return read_server_calls(traced.calls, process)
+
+    def _run_disturbed(self, known: Undisturbed, injection: Injection, place: Place) -> Outcome:
+        words, fault = known.scenario.words, FAULTS[injection.fault]
+        if not fault.calls:
+            return self.run(words, place, before=partial(let_clock_jump, injection))
+        options = injection.options(known.paths)
+        if fault.stops_server:
+            return self.run(words, place, strace=options, meanwhile=_Stopping(self.store.stop).look)
+        return self.run(
+            words, place, strace=options, traced=self.store.process if fault.at == "server" else None
+        )
 
     def _look(self, scenario: Scenario, place: Place, *, run_again: bool) -> "_Found":
         """What the next commands find, in one process."""
@@ -134,6 +202,21 @@ class Bench:
         if outcome.code != 0:
             return _Found([f"cannot be looked at: {outcome.code} {outcome.err[-2500:]}"], {})
         return _Found(*json.loads(outcome.out))
+
+
+@dataclass(slots=True)
+class _Stopping:
+    """Stops the server when the command has been stopped, and lets the command go on."""
+
+    stop: Callable[[], None]
+    done: bool = False
+
+    def look(self, process: int, log: Path) -> None:
+        """Whether the moment has come, by strace's log."""
+        if not self.done and log.exists() and STOPPED in log.read_text(encoding="utf-8"):
+            self.done = True
+            self.stop()
+            os.kill(process, signal.SIGCONT)
 
 
 @dataclass(frozen=True, slots=True)
