@@ -10,7 +10,7 @@ DEMO ?= pinakes-demo
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-long check lint types imports wheel bench docs clean
+.PHONY: demo test test-long faults check lint types imports wheel bench docs clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -27,6 +27,11 @@ test: $(STAMP)
 
 test-long: $(STAMP)
 	$(PYTEST) -m "long or not long"
+
+# Faults of each scenario on each database, and which: `make faults FAULTS="--count 40 --seed 2"`.
+FAULTS ?= --count 24
+faults: $(STAMP)
+	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults $(FAULTS)
 
 check: lint types imports wheel
 

@@ -1,1 +1,1 @@
-"""Faults at every system call: commands are disturbed at their N-th, checked, and run again (`make faults`)."""
+"""Faults at system calls: commands are disturbed at their N-th, checked, and run again (`make faults`)."""

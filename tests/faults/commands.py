@@ -52,7 +52,11 @@ def find_obstacle() -> str | None:
     """Why no process can be traced here; None where one can."""
     try:
         tried = subprocess.run(
-            ["strace", "-qq", "-o", os.devnull, "true"], capture_output=True, text=True, timeout=30, check=False
+            ["strace", "-qq", "-o", os.devnull, "true"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
         )
     except FileNotFoundError:
         return "strace is not installed"

@@ -21,7 +21,7 @@ SOCKETS: Final = ("sendto", "recvfrom")
 SERVER_WRITES: Final = ("pwrite64", "pwritev", "pwritev2", "fallocate", "write")
 SERVER_WATCHED: Final = (*SERVER_WRITES, "pread64")
 CLOCK_CALLS: Final = 4
-JUMP: Final = timedelta(days=4_000)
+JUMP: Final = timedelta(days=40)
 
 _LINE: Final = re.compile(r"^(?P<thread>\d+) +(?P<name>\w+)\((?P<arguments>.*)")
 _PATH: Final = re.compile(r'<(/[^>]*)>|"([^"]*)"')

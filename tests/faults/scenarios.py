@@ -1,4 +1,4 @@
-"""What is disturbed: for each command of Pinakes that writes, what must be there, and what is run after it."""
+"""What is disturbed: commands that write, what must be there before, and what is run after."""
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,16 @@ from tests.loading import DATA, paper, write_beir
 PAPERS: Final = 120
 Words = tuple[str, ...]
 SYNTHETIC: Final[Words] = ("load", "synthetic", "--papers", str(PAPERS), "--seed", "1", "--quiet")
-POOLS: Final[Words] = ("--pool-size", "30", "--validation-pool-size", "20", "--queries", "1", "--validation-queries", "1")
+POOLS: Final[Words] = (
+    "--pool-size",
+    "30",
+    "--validation-pool-size",
+    "20",
+    "--queries",
+    "1",
+    "--validation-queries",
+    "1",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +31,12 @@ class Scenario:
         words: its command line; `{inputs}` in it is the folder of `write_inputs`.
         prepared: the commands that are run before.
         after: commands whose effect shows whether what it left can be used.
-        databases: those on which it is run.
         may_refuse: whether it refuses, and leaves all as it is, where it has already been done.
     """
 
     words: Words
     prepared: Sequence[Words] = ()
     after: Sequence[Words] = ()
-    databases: frozenset[str] = frozenset({"duckdb", "postgresql"})
     may_refuse: bool = False
 
 
@@ -48,7 +55,9 @@ _SCORED: Final = (*_RANKED, ("evaluate", "synthetic", "--quiet"))
 _VECTORS: Final = (SYNTHETIC, _index("synthetic", "--system", *_TOY))
 
 SCENARIOS: Final[Mapping[str, Scenario]] = {
-    "load folder": Scenario(("load", "beir", "{inputs}/beir", "--corpus", "own", "--quiet"), (("init", "-q"),)),
+    "load folder": Scenario(
+        ("load", "beir", "{inputs}/beir", "--corpus", "own", "--quiet"), (("init", "-q"),)
+    ),
     "load file": Scenario(
         ("load", "csv", f"{DATA}/csv/papers.csv", "--corpus", "own", "--max-rejects", "1", "-q"),
         (("init", "-q"),),
@@ -70,7 +79,17 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     ),
     "index vectors": Scenario(_index("synthetic", "--system", *_TOY), (SYNTHETIC,), (_run(*_TOY),)),
     "index faiss": Scenario(
-        ("index", "faiss", "--corpus", "synthetic", "--system", "{inputs}/toy", "--precision", "fp32", "--quiet"),
+        (
+            "index",
+            "faiss",
+            "--corpus",
+            "synthetic",
+            "--system",
+            "{inputs}/toy",
+            "--precision",
+            "fp32",
+            "--quiet",
+        ),
         _VECTORS,
     ),
     "index again": Scenario(
@@ -115,12 +134,17 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     ),
     "derive summaries": Scenario(("derive", "summaries", "--corpus", "synthetic", "--quiet"), (SYNTHETIC,)),
     "export table": Scenario(("export", "papers", "papers.parquet"), (SYNTHETIC,)),
-    "export beir": Scenario(("export", "beir", "written", "--corpus", "synthetic"), (SYNTHETIC,), may_refuse=True),
+    "export beir": Scenario(
+        ("export", "beir", "written", "--corpus", "synthetic"), (SYNTHETIC,), may_refuse=True
+    ),
     "export run": Scenario(("export", "run", "1", "ranked.trec.gz", "--quiet"), (SYNTHETIC, *_LEXICAL)),
     "remove run": Scenario(("remove", "run", "1", "--yes", "--quiet"), _SCORED, may_refuse=True),
-    "remove corpus": Scenario(("remove", "corpus", "synthetic", "--yes", "--quiet"), _SCORED, may_refuse=True),
+    "remove corpus": Scenario(
+        ("remove", "corpus", "synthetic", "--yes", "--quiet"), _SCORED, may_refuse=True
+    ),
     "gc": Scenario(
-        ("gc", "--yes", "--quiet"), (*_VECTORS, *_LEXICAL, ("remove", "corpus", "synthetic", "--yes", "--quiet"))
+        ("gc", "--yes", "--quiet"),
+        (*_VECTORS, *_LEXICAL, ("remove", "corpus", "synthetic", "--yes", "--quiet")),
     ),
 }
 

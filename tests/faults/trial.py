@@ -27,7 +27,13 @@ from tests.faults.scenarios import Scenario, Words, fill_in, make_small_chunks
 from tests.faults.stores import Content, Store, compare, copied_place, dump
 
 WORK: Final = "work"
-EMPTY: Final = ("no Pinakes tables", "there is no database", "does not exist", "there is no file", "run `pinakes init`")
+EMPTY: Final = (
+    "no Pinakes tables",
+    "there is no database",
+    "does not exist",
+    "there is no file",
+    "run `pinakes init`",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +144,7 @@ class Bench:
         return Undisturbed(name, scenario, prepared, found.content, calls, frozenset(paths))
 
     def disturb(self, known: Undisturbed, injections: Sequence[Injection]) -> Trial:
-        """Run the scenario with a fault in its way, again and again, each with another, as long as it does not come
-        through; then look at what it left, and run it again.
-        """
+        """Run the scenario with one fault after the other in its way, until it comes through; then look."""
         scenario, fallen, findings = known.scenario, [], []
         with copied_place(self.store, self.folder / WORK, known.prepared) as place:
             for injection in injections:
