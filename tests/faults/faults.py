@@ -103,7 +103,8 @@ COUNTING_SERVER: Final = ("-e", f"trace={','.join(SERVER_WATCHED)}")
 def read_calls(lines: Sequence[str], folder: Path) -> tuple[list[Call], set[str]]:
     """The calls on files of the folder or on sockets, from strace's log; and these files."""
     counts: Counter[tuple[str, str]] = Counter()
-    calls, paths = [], set()
+    calls: list[Call] = []
+    paths: set[str] = set()
     for thread, name, named in _read_lines(lines):
         ours = tuple(path for path in named if path.startswith(str(folder)) and path != str(folder))
         if not ours and name in (*NAMES, "openat"):

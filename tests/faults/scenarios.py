@@ -218,6 +218,5 @@ def make_small_chunks() -> None:
     from pinakes.loaders import staging
     from pinakes.loaders.reading import blocks
 
-    staging.CHUNK_ROWS = 20
-    staging.TRANSACTION_ROWS = 40
-    blocks.BLOCK_BYTES = 4_096
+    vars(staging).update(CHUNK_ROWS=20, TRANSACTION_ROWS=40)
+    vars(blocks).update(BLOCK_BYTES=4_096)

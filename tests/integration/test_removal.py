@@ -9,7 +9,7 @@ import pytest
 
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
-from pinakes.errors import UnknownNameError
+from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load

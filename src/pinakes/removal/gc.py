@@ -71,8 +71,8 @@ def _remove_folder(path: Path) -> None:
             raise
     except OSError as error:
         raise IndexingError(
-            f"{path} cannot be removed: {error.strerror or error}. Its row stays; mend that, then start the same "
-            "command again."
+            f"{path} cannot be removed: {error.strerror or error}. Its row stays. Mend that, and start the "
+            "same command again."
         ) from error
 
 
