@@ -19,7 +19,6 @@ def test_commands_disturbed_at_system_calls_lose_nothing(database: str) -> None:
         "5",
         "--scenarios",
         "load folder",
-        "index tfidf",
         "export table",
     ]
     done = subprocess.run(

@@ -33,6 +33,7 @@ from pinakes.schema import (
     text_analyses,
 )
 from pinakes.settings import read_settings
+from pinakes.vectors.side_index import list_unnamed
 
 _DIGESTS: Final = sa.table(
     "text_digests", sa.column("paper_id"), sa.column("section_number"), sa.column("text_digest")
@@ -168,13 +169,6 @@ def _find_folders(session: Session, folder: Path, paths: list[str], left: list[s
             )
         unnamed = [path for path in unnamed if path not in others]
     return [path for path in unnamed if _is_free(path, left)]
-
-
-def list_unnamed(session: Session, folder: Path) -> list[Path]:
-    """The folders of side indexes that no row names."""
-    named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
-    lying = sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
-    return [path for path in lying if str(path.relative_to(folder)) not in named]
 
 
 def _is_free(path: Path, left: list[str]) -> bool:

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole
-from pinakes.removal.gc import list_unnamed
 from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_integrity_checks
+from pinakes.vectors.side_index import list_unnamed
 
 MOST_NAMED: Final = 5
 """folders that a message names"""
