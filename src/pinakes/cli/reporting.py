@@ -127,18 +127,28 @@ def sql(
 @app.command()
 def status(
     check: Annotated[
-        bool, typer.Option("--check", help="Also look for rows that name missing rows.")
+        bool,
+        typer.Option(
+            "--check",
+            help="Also look for rows that name missing rows, and compare side indexes with their files.",
+        ),
     ] = False,
     *,
     common: CommonOptions,
 ) -> None:
     """What the database holds: corpora, loads, encoders, side indexes, runs."""
-    from pinakes.report.status import find_orphans, print_status, read_status
+    from pinakes.report.status import SideCheck, check_sides, find_orphans, print_status, read_status
+    from pinakes.workload.benchmark import find_index_folder
 
+    sides, orphans = SideCheck([], []), {}
     with common.connect_read_only() as database:
         found = read_status(database)
-        orphans = find_orphans(database) if check else {}
+        if check:
+            orphans = find_orphans(database)
+            sides = check_sides(database, found, find_index_folder(database))
     print_status(found, as_json=common.json)
-    if orphans:
-        listed = ", ".join(f"{name} ({count})" for name, count in orphans.items())
-        raise PinakesError(f"rows name rows that are not there: {listed}.")
+    common.say(*(f"{one}." for one in sides.unfinished))
+    listed = ", ".join(f"{name} ({count})" for name, count in orphans.items())
+    faults = [*([f"rows name rows that are not there: {listed}"] if listed else []), *sides.damaged]
+    if faults:
+        raise PinakesError(f"{'; '.join(faults)}.")

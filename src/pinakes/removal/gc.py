@@ -1,7 +1,7 @@
 """What nothing refers to: vectors of texts that are gone, side indexes and their folders, old analyses.
 
-The rows go in one transaction, the folders behind it: killed in between, the next collection finds the
-folders that no row names.
+The rows go in one transaction, the folders before its end: killed in between, the next collection finds the
+rows again, and with them what is left of the folders.
 """
 
 import shutil
@@ -33,6 +33,7 @@ from pinakes.schema import (
     text_analyses,
 )
 from pinakes.settings import read_settings
+from pinakes.vectors.side_index import list_unnamed
 
 _DIGESTS: Final = sa.table(
     "text_digests", sa.column("paper_id"), sa.column("section_number"), sa.column("text_digest")
@@ -48,17 +49,32 @@ def collect_garbage(database: Database, index_folder: Path, *, dry_run: bool = F
     if dry_run:
         with database.rehearse() as rehearsal, rehearsal.begin() as session:
             rows, paths = _remove_rows(session, left)
-            found = _find_folders(session, index_folder, paths, left)
-    else:
-        with database.begin() as session:
-            rows, paths = _remove_rows(session, left)
-        with database.read() as session:
-            found = _find_folders(session, index_folder, paths, left)
-    folders = {str(path.relative_to(index_folder)): _measure(path) for path in found}
-    if not dry_run:
+            folders = _measure_all(_find_folders(session, index_folder, paths, left), index_folder)
+        return Garbage(rows, folders, left)
+    with database.begin() as session:
+        rows, paths = _remove_rows(session, left)
+        found = _find_folders(session, index_folder, paths, left)
+        folders = _measure_all(found, index_folder)
         for path in found:
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_folder(path)
     return Garbage(rows, folders, left)
+
+
+def _measure_all(found: list[Path], index_folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(index_folder)): _measure(path) for path in found}
+
+
+def _remove_folder(path: Path) -> None:
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        if path.exists():
+            raise
+    except OSError as error:
+        raise IndexingError(
+            f"{path} cannot be removed: {error.strerror or error}. Its row stays. Mend that, and start the "
+            "same command again."
+        ) from error
 
 
 def _remove_rows(session: Session, left: list[str]) -> tuple[dict[str, int], list[str]]:
@@ -143,9 +159,7 @@ def _is_referred_to(row: Mapping[str, Any], known: Mapping[str, set[str]]) -> bo
 
 def _find_folders(session: Session, folder: Path, paths: list[str], left: list[str]) -> list[Path]:
     """The folders of removed rows, and those below the index folder that no row names."""
-    named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
-    lying = sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
-    unnamed = [path for path in lying if str(path.relative_to(folder)) not in named]
+    unnamed = list_unnamed(session, folder)
     if read_settings().index_folder is not None:
         others = [path for path in unnamed if str(path.relative_to(folder)) not in paths]
         if others:

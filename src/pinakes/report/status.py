@@ -2,15 +2,22 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.indexers.side_folder import is_whole
 from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_integrity_checks
+from pinakes.vectors.side_index import list_unnamed
+
+MOST_NAMED: Final = 5
+"""folders that a message names"""
 
 
 def read_status(database: Database) -> dict[str, list[dict[str, Any]]]:
@@ -48,6 +55,46 @@ def find_orphans(database: Database) -> dict[str, int]:
     with database.read() as session:
         counts = {name: int(session.scalar(query)) for name, query in list_integrity_checks().items()}
     return {name: count for name, count in counts.items() if count}
+
+
+@dataclass(frozen=True, slots=True)
+class SideCheck:
+    """What `--check` finds beside the rows.
+
+    Attributes:
+        damaged: side indexes whose files are not those that were built, each with what mends it.
+        unfinished: what a later command goes on with or takes away, in words.
+    """
+
+    damaged: list[str]
+    unfinished: list[str]
+
+
+def check_sides(
+    database: Database, found: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path
+) -> SideCheck:
+    """Compare what `read_status` found with the side indexes under a folder, whose files are all read."""
+    damaged = [
+        f"the {row['kind']} index of {row['scope']} in {folder / row['path']} is not there, or not as it was "
+        "built; `pinakes index` builds it again"
+        for row in found["side_indexes"]
+        if row["rows_now"] is None and not is_whole(folder / row["path"])
+    ]
+    unfinished = [
+        f"{row['file']} of the corpus {row['corpus']} is not wholly in; the same `pinakes load` goes on"
+        for row in found["loads"]
+        if row["complete"] == "no"
+    ]
+    with database.read() as session:
+        unnamed = list_unnamed(session, folder)
+    if unnamed:
+        names = ", ".join(str(path.relative_to(folder)) for path in unnamed[:MOST_NAMED])
+        more = f" and {len(unnamed) - MOST_NAMED} more" if len(unnamed) > MOST_NAMED else ""
+        unfinished.append(
+            f"no row names these folders under {folder}, which a stopped command or another database left: "
+            f"{names}{more}; `pinakes gc` says which of them it removes"
+        )
+    return SideCheck(damaged, unfinished)
 
 
 def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], *, as_json: bool) -> None:

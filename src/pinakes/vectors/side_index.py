@@ -139,3 +139,10 @@ def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str
         chosen = side_indexes.c.side_index_id == existing["side_index_id"]
         session.execute(sa.update(side_indexes).where(chosen).values(**row))
     return row
+
+
+def list_unnamed(session: Session, folder: Path) -> list[Path]:
+    """The folders of side indexes that no row names."""
+    named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
+    lying = sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
+    return [path for path in lying if str(path.relative_to(folder)) not in named]
