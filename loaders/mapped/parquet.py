@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 from pinakes.errors import InputError, OtherContentError
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.left_out import FieldNames, name_field
-from pinakes.loaders.mapped.plan import RECORD, run_apart
+from pinakes.loaders.mapped.plan import run_apart
 from pinakes.loaders.mapped.records import Batch
+from pinakes.loaders.mapped.syntax import RECORD
 from pinakes.loaders.reading.omissions import build_left_out
 from pinakes.loaders.reading.streams import is_parquet, open_stream
 from pinakes.loaders.staging import Rejected, Rows

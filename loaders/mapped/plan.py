@@ -35,12 +35,8 @@ from pinakes.loaders.mapped.sandbox import (
     walk,
     write_select,
 )
+from pinakes.loaders.mapped.syntax import RECORD, ROW, carry_record, find_shadowed
 from pinakes.loaders.staging import STAGED, Reason
-
-RECORD: Final = "_record"
-"""The column of `input` that holds the record's number in its file."""
-ROW: Final = "_row"
-"""The column of a result that holds the number of the record that a row comes from."""
 
 Faults = dict[int, tuple[Reason, str]]
 """Record -> why it is rejected: the first reason."""
@@ -48,7 +44,6 @@ Faults = dict[int, tuple[Reason, str]]
 _ABSENT: Final = re.compile(
     r'(?:Referenced (?:column|table)|column named|^Binder Error: Column) "((?:[^"]|"")+)"'
 )
-_NOT_PLAIN: Final = frozenset({"SUBQUERY", "WINDOW", "STAR"})
 _LATERAL: Final = """SELECT r._record AS _row, t.* FROM (SELECT _record FROM _records) AS r,
 LATERAL (WITH input AS (SELECT * FROM _records WHERE _records._record = r._record)
 SELECT * FROM ({}) AS u) AS t"""
@@ -97,7 +92,7 @@ class Plan:
         tree = parse_select(self._connection, block.sql)
         self._add_named(block, tree)
         lateral = _LATERAL.format(write_select(self._connection, tree))
-        is_plain = _carry_record(tree["statements"][0]["node"])
+        is_plain = carry_record(tree["statements"][0]["node"])
         plain = write_select(self._connection, tree)
         while True:
             self._register(pa.schema([pa.field(RECORD, pa.int64()), *self._fields.values()]).empty_table())
@@ -136,7 +131,7 @@ class Plan:
             raise self._mapping.complain(
                 block.place, "JSON Lines have no list of columns for *; name the keys"
             )
-        for name in (name for node in nodes for name in _find_shadowed(node)):
+        for name in (name for node in nodes for name in find_shadowed(node)):
             raise self._mapping.complain(
                 block.place,
                 f"{name} is a column that the SELECT makes, and may be a key of the records; write "
@@ -266,47 +261,3 @@ def run_apart(
             reject(records[RECORD][0].as_py(), error)
         for part in (records.slice(0, half), records.slice(half)) if half else ():
             yield from run_apart(part, run, errors, reject)
-
-
-def _carry_record(node: dict[str, Any]) -> bool:
-    """Whether a SELECT is plain; if so, the record's number is now the last of its columns."""
-    others = ("modifiers", "group_expressions", "group_sets", "having", "sample", "qualify")
-    source = node.get("from_table", {})
-    if (
-        node["type"] != "SELECT_NODE"
-        or any(node[key] for key in others)
-        or node["cte_map"]["map"]
-        or node["aggregate_handling"] != "STANDARD_HANDLING"
-        or source["sample"]
-        or any(
-            isinstance(part, dict) and part.get("class") in _NOT_PLAIN
-            for part in walk([node["select_list"], node["where_clause"]])
-        )
-    ):
-        return False
-    if source["type"] == "SUBQUERY":
-        if not _carry_record(source["subquery"]["node"]):
-            return False
-    elif (
-        source["type"] != "BASE_TABLE"
-        or source["qualified_name"]["path"] != ["input"]
-        or source["column_name_alias"]
-    ):
-        return False
-    column = RECORD if source["type"] == "BASE_TABLE" else ROW
-    node["select_list"].append(
-        {"class": "COLUMN_REF", "type": "COLUMN_REF", "alias": ROW, "column_names": [column]}
-    )
-    return True
-
-
-def _find_shadowed(node: dict[str, Any]) -> Iterator[str]:
-    """The names without a table in a SELECT from `input` that an earlier one of its columns has."""
-    if node.get("type") != "SELECT_NODE" or node["from_table"]["type"] != "BASE_TABLE":
-        return
-    made: set[str] = set()
-    for item in node["select_list"]:
-        parts = [part for part in walk(item) if isinstance(part, dict) and part.get("class") == "COLUMN_REF"]
-        yield from (name for part in parts if (name := part["column_names"][0]).lower() in made)
-        if item["alias"] and item.get("column_names", [""])[-1].lower() != item["alias"].lower():
-            made.add(item["alias"].lower())

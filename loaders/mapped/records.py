@@ -17,14 +17,15 @@ from pinakes.errors import LoadError
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.left_out import FieldNames, collect_left_out, leave_fields
-from pinakes.loaders.mapped.plan import RECORD
+from pinakes.loaders.mapped.syntax import RECORD
 from pinakes.loaders.reading.blocks import LineOrigins, read_blocks
 from pinakes.loaders.reading.breaks import until_broken
 from pinakes.loaders.reading.columnar import cut_block
 from pinakes.loaders.reading.columns import clean_texts
-from pinakes.loaders.reading.gathering import is_unicode, reject_record
+from pinakes.loaders.reading.gathering import reject_record
 from pinakes.loaders.reading.json_records import is_json_array, parse_json_object, read_json_array
 from pinakes.loaders.reading.omissions import build_left_out
+from pinakes.loaders.reading.storable import is_unicode
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 

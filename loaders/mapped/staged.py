@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from pinakes.loaders.mapped.conversions import EXPECTED
 from pinakes.loaders.mapped.mapping import DEFAULTS, NUMBERED, OWN_ID, PAPERS, RECORDS, list_required
-from pinakes.loaders.mapped.plan import RECORD, ROW, Faults, Plan, Select
+from pinakes.loaders.mapped.plan import Faults, Plan, Select
 from pinakes.loaders.mapped.records import Batch
 from pinakes.loaders.mapped.sandbox import MISSING, normalise_by_scheme, walk
+from pinakes.loaders.mapped.syntax import RECORD, ROW
 from pinakes.loaders.reading.columns import (
     build_left_out_table,
     clean_texts,

@@ -22,6 +22,7 @@ from pinakes.load.batches import (
     plan_file,
     refuse_second_loader,
 )
+from pinakes.load.chunks import limit_chunks, mark_last
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.corrections import correct_rows
 from pinakes.load.resolve import resolve_in_parts
@@ -32,7 +33,7 @@ from pinakes.loaders.base import InputFile, Loader
 from pinakes.loaders.merge import MergeContext, find_known, merge_chunk
 from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
-from pinakes.loaders.staging import Chunk, Rejected, cut_chunk, show_raw
+from pinakes.loaders.staging import Chunk, Rejected, show_raw
 from pinakes.memory import Budget, plan_load
 from pinakes.progress import Progress, Silent
 from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
@@ -189,7 +190,7 @@ def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSumm
     if _is_done(plan, task.request.limit):
         return summary
     task.progress.start(f"load {plan.file.name}", None)
-    marked = _mark_last(_limit(chunks, task.request.limit), plan.first_row)
+    marked = mark_last(limit_chunks(chunks, task.request.limit), plan.first_row)
     first_row: int | None = plan.first_row
     try:
         while first_row is not None:
@@ -227,38 +228,6 @@ def _load_some(
             rows, size = rows + chunk.rows_in, size + chunk.nbytes
             task.progress.advance(chunk.rows_in)
     return batches, None
-
-
-def _limit(chunks: Iterator[Chunk], limit: int | None) -> Iterator[Chunk | None]:
-    """The chunks up to the limit; None at the end where the file goes on behind it."""
-    for chunk in chunks:
-        if limit is not None and chunk.last_row > limit:
-            cut = cut_chunk(chunk, limit)
-            if cut.rows_in:  # nothing is left of it where the limit is the last row of the chunk before
-                yield cut
-            yield None
-            return
-        yield chunk
-
-
-def _mark_last(chunks: Iterator[Chunk | None], first_row: int) -> Iterator[tuple[Chunk, bool]]:
-    """Each chunk with whether the file ends with it; an empty one where there is none.
-
-    Where the file breaks off, or goes on behind a limit, no chunk is the last.
-    """
-    waiting: Chunk | None = None
-    try:
-        for chunk in chunks:
-            if waiting is not None:
-                yield waiting, False
-            if chunk is None:
-                return
-            waiting = chunk
-    except LoadError:
-        if waiting is not None:
-            yield waiting, False
-        raise
-    yield waiting or Chunk(last_row=first_row - 1, rows_in=0), True
 
 
 def _load_chunk(
