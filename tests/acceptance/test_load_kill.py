@@ -208,7 +208,8 @@ def test_a_load_whose_postgres_stops_says_so_and_a_second_one_completes_it(
     assert loads.wait() == 1
     output, errors = loads.said
     assert output == ""
-    assert errors.startswith("pinakes: the database does not answer as it should: ")
+    assert errors.startswith("pinakes: Postgres ")
+    assert "went away (" in errors
     assert "Traceback" not in errors
     own_postgres.start_again()
     assert 3 <= count_batches(urls[1]) < len(expected["load_batches"])

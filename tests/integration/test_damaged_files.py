@@ -9,11 +9,11 @@ from pinakes.errors import LoadError
 from pinakes.load.load import LoadRequest, load
 from pinakes.schema import create_schema
 from tests.loading import dump_tables
-from tests.unit.loaders.test_damaged_files import CASES, write_cut
+from tests.unit.loaders.test_damaged_files import CASES, MARKED, write_cut
 from tests.writing import COMPRESS
 
 _OF_LOADS = {"corpora", "load_batches", "load_reports", "rejected_rows", "unread_files", "left_out_items"}
-SUFFIXES = dict(zip(CASES, [*COMPRESS] * len(CASES), strict=False))
+SUFFIXES = dict(zip(CASES, MARKED * len(CASES), strict=False))
 
 
 def _dump(database: Database) -> dict[str, list[tuple[object, ...]]]:

@@ -380,7 +380,7 @@ def test_the_command_prints_the_funnel_and_every_pool(
         "--pool-size 100000 --validation-pool-size 90 --repeats 2 --seed x --counted received --min-cited 2"
     )
     filtered = ["--min-abstract", "10", "--min-citations", "1", "--exclude", str(excluded)]
-    assert run_command([*requested.split(), *chosen.split(), *filtered, "--db", database_url, "-q"]) == 0
+    assert run_command([*requested.split(), *chosen.split(), *filtered, "--db", database_url]) == 0
     told = capsys.readouterr()
     assert "with_citations_until_year" in told.out
     pools = [line.split()[0] for line in told.out.splitlines() if "/" in line.split(" ")[0]]

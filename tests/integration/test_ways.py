@@ -180,8 +180,8 @@ def test_csfcubes_own_files_and_tables_keep_the_order_of_equal_distances(
         json.loads((tmp_path / path.name).read_text()) for path in out
     ]
     export_run(prepared, first, tmp_path / "run.parquet")
-    for back in (out, [tmp_path / "run.parquet"]):
-        again = import_run(prepared, ImportRequest("csfcube", str(back), back)).run_id
+    for name, back in (("folder", out), ("table", [tmp_path / "run.parquet"])):
+        again = import_run(prepared, ImportRequest("csfcube", name, back)).run_id
         assert read_hits(prepared, again) == read_hits(prepared, first)
 
 

@@ -76,6 +76,10 @@ CASES: Final = {
 }
 
 
+MARKED: Final = [suffix for suffix in COMPRESS if suffix not in (".Z", ".z")]
+"""compressed files whose end is marked; `test_compression.py` damages the others"""
+
+
 def write_cut(folder: Path, case: Case, suffix: str) -> Path:
     """The file as two compressed streams, of which the second is cut short."""
     folder.mkdir()
@@ -94,7 +98,7 @@ def _read(case: Case, source: Path) -> Iterator[Chunk]:
     check_archives(files)
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("suffix", MARKED)
 @pytest.mark.parametrize("name", CASES)
 def test_records_before_the_damage_come_before_the_error(tmp_path: Path, name: str, suffix: str) -> None:
     case = CASES[name]
