@@ -1,4 +1,4 @@
-"""Ask the published advisories about the versions in constraints.txt; where they cannot be reached, say so and pass.
+"""Ask the published advisories about the versions in constraints.txt; where there are none, say so and pass.
 
 Run by `make audit`; exits 1 where a version has a known vulnerability. pip-audit passes too where an index
 answers and knows no advisories, so a version that is known to have some is asked about first.
