@@ -8,6 +8,7 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 
+from pinakes.database.driver_errors import read_message
 from pinakes.loaders.reading.columns import normalise_identifiers
 from pinakes.loaders.reading.rows import normalise_title
 
@@ -119,8 +120,5 @@ def explain_error(error: Exception) -> str:
     >>> explain_error(duckdb.BinderException("Binder Error: no such column\\n\\nLINE 1: SELECT x\\n  ^"))
     'no such column'
     """
-    told = str(error)
-    if isinstance(error, UnicodeDecodeError):
-        told = error.object.decode("utf-8", "replace")
-    message = re.sub(r"^[A-Z][\w -]*Error: ", "", told.split("\n\nLINE ")[0])
+    message = re.sub(r"^[A-Z][\w -]*Error: ", "", read_message(error).split("\n\nLINE ")[0])
     return " ".join(message.split()).rstrip(".")[:400]

@@ -106,3 +106,17 @@ def test_readers_of_a_duckdb_file_do_not_wait_for_each_other(prepared_duckdb_url
         assert question(one, "SELECT 1") == question(two, "SELECT 1") == [(1,)]
     with connect(prepared_duckdb_url) as writer:
         assert count(writer, "papers") == 313
+
+
+@pytest.mark.parametrize("begin", ["{", "{a", "{aa"])
+def test_what_duckdb_quotes_cut_in_the_middle_of_a_character_is_told(
+    prepared_duckdb_url: str, begin: str
+) -> None:
+    value = f"{begin}{chr(0x1F393) * 400}"
+    with connect_read_only(prepared_duckdb_url) as duck:
+        for text in (
+            f"SELECT CAST('{value}' AS JSON)",
+            f"SELECT CAST(t AS JSON) FROM (SELECT '{value}' AS t)",
+        ):
+            with pytest.raises(InputError, match=r"refuses the query: .*Malformed JSON"):
+                question(duck, text)

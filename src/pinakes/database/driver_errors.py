@@ -123,6 +123,13 @@ def driver_errors() -> tuple[type[Exception], ...]:
     return (sa.exc.DBAPIError, duckdb.Error, *_of_psycopg("Error"))
 
 
+def read_message(error: BaseException) -> str:
+    """What an error says; where DuckDB quotes a value cut within a character, with a mark there."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode("utf-8", "replace")
+    return str(error)
+
+
 def is_cancelled(error: BaseException | None) -> bool:
     """Whether the database ended a query before its time, as it does when that takes too long."""
     original = error.orig if isinstance(error, sa.exc.DBAPIError) else error

@@ -10,6 +10,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.core import ArrowResult, RawResult
+from pinakes.database.driver_errors import read_message
 from pinakes.database.query_text import find_explained
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
@@ -117,8 +118,8 @@ def _refusing(cursor: Any, text: str) -> Iterator[None]:
         for asked in (text,) if explained is None else (text, explained):
             _check_statement(cursor.extract_statements(asked), is_explain=asked is not explained)
         yield
-    except duckdb.Error as error:
-        raise InputError(f"DuckDB refuses the query: {error}") from error
+    except (duckdb.Error, UnicodeDecodeError) as error:
+        raise InputError(f"DuckDB refuses the query: {read_message(error)}") from error
 
 
 def _check_statement(statements: list[Any], *, is_explain: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import pyarrow as pa
 
 from pinakes.database.core import ArrowResult, Database, RawResult
-from pinakes.database.driver_errors import driver_errors, explain, is_cancelled
+from pinakes.database.driver_errors import driver_errors, explain, is_cancelled, read_message
 from pinakes.errors import InputError
 
 _Part = TypeVar("_Part")
@@ -108,6 +108,8 @@ class _Watch:
             if is_cancelled(error):
                 raise self._too_late() from error
             raise explain(error) or InputError(f"the database refuses the query: {error}") from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"the database refuses the query: {read_message(error)}") from error
 
     def _too_late(self) -> InputError:
         if self.limits.timeout_s is None:
