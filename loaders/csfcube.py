@@ -9,23 +9,20 @@ grades (a row where they are not is rejected), and the sample rankings (`pinakes
 The pools name papers that the abstracts lack; those become papers without a text.
 """
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-
-import orjson
 
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, Options, describe_as
 from pinakes.loaders.left_out import keep_distinct, leave_fields, leave_inner_fields
 from pinakes.loaders.reading.compression import strip_compression
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.json_records import read_json, read_json_lines, show_json
 from pinakes.loaders.reading.rows import make_judgment
-from pinakes.loaders.reading.streams import digest_files, find_file, read_text
+from pinakes.loaders.reading.streams import digest_files, find_file
+from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import clean_text, take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
 
@@ -103,12 +100,10 @@ def _take_texts(record: dict[str, Any], name: str) -> list[str]:
 
 def _read_queries(file: InputFile) -> Iterator[Accepted | Rejected]:
     folds = _read_folds(_find_sibling(file, "evaluation_splits.json"))
-    for number, row in enumerate(_read_query_rows(file), start=1):
-        raw = orjson.dumps(row)
-        yield take_record(number, f"line {number + 1}", raw, partial(_parse_query, row, folds))
+    return _read_query_table(file, partial(_parse_query, folds))
 
 
-def _parse_query(row: dict[str, str], folds: dict[str, str]) -> Rows:
+def _parse_query(folds: dict[str, str], row: dict[str, str]) -> Rows:
     query_id = f"{row['pid']}_{row['facet']}"
     if row["facet"] not in _QUERY_FACETS or query_id not in folds:
         raise RecordError("invalid_value", f"{query_id} is in no fold of evaluation_splits.json")
@@ -123,11 +118,23 @@ def _parse_query(row: dict[str, str], folds: dict[str, str]) -> Rows:
     return {"queries": [query]}
 
 
-def _read_query_rows(file: InputFile) -> list[dict[str, str]]:
-    rows = list(csv.DictReader(io.StringIO(read_text(file)), restkey="_", restval=""))
-    if not rows or not rows[0].keys() >= _QUERY:
-        raise InputError(f"{file.name} has not the columns {', '.join(sorted(_QUERY))}.")
-    return rows
+def _read_query_table(
+    file: InputFile, parse: Callable[[dict[str, str]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    return read_table(file, parse, delimiter=",", quoted=True, required=sorted(_QUERY))
+
+
+def _list_query_ids(file: InputFile) -> dict[str, list[str]]:
+    """The ids of each paper's queries."""
+    query_ids: dict[str, list[str]] = {}
+
+    def take(row: dict[str, str]) -> Rows:
+        query_ids.setdefault(row["pid"], []).append(f"{row['pid']}_{row['facet']}")
+        return {}
+
+    for _ in _read_query_table(file, take):
+        pass
+    return query_ids
 
 
 def _read_folds(file: InputFile) -> dict[str, str]:
@@ -162,7 +169,7 @@ def _read_candidates(file: InputFile) -> Iterator[tuple[int, str, int, dict[str,
 
 
 def _show_candidate(entry: dict[str, list[Any]], index: int) -> bytes:
-    return orjson.dumps({name: values[index] for name, values in entry.items() if index < len(values)})
+    return show_json({name: values[index] for name, values in entry.items() if index < len(values)})
 
 
 def _read_judgments(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -192,9 +199,7 @@ def _parse_judgment(query_id: str, entry: dict[str, list[Any]], index: int) -> R
 
 
 def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
-    query_ids: dict[str, list[str]] = {}
-    for row in _read_query_rows(_find_sibling(file, "queries-release.csv")):
-        query_ids.setdefault(row["pid"], []).append(f"{row['pid']}_{row['facet']}")
+    query_ids = _list_query_ids(_find_sibling(file, "queries-release.csv"))
     for number, paper, index, entry in _read_candidates(file):
         parse = partial(_parse_candidate, query_ids.get(paper, []), entry, index)
         yield take_record(number, f"{paper}.cands[{index}]", _show_candidate(entry, index), parse)
@@ -208,6 +213,8 @@ def _parse_candidate(query_ids: list[str], entry: dict[str, list[Any]], index: i
         raise RecordError("unknown_query", "the paper is no query")
     if not isinstance(sources[index], list) or not sources[index]:
         raise RecordError("missing_field", "the candidate has no source")
+    if not all(isinstance(source, str) for source in sources[index]):
+        raise RecordError("invalid_value", "a source of the candidate is no text")
     leave_fields({name: values[index] for name, values in entry.items() if index < len(values)}, _POOL)
     given = keep_distinct("pool_sources", sources[index])
     rows = [

@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
-import orjson
-
 from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.left_out import keep_distinct, leave_fields
 from pinakes.loaders.reading.finding import find_by_name, name_split
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.json_records import read_json, read_json_lines
+from pinakes.loaders.reading.json_records import read_json, read_json_lines, show_json
 from pinakes.loaders.reading.rows import Row, describe_paper, make_judgment
 from pinakes.loaders.reading.values import take_id
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
@@ -45,7 +43,7 @@ def _read_pools(file: InputFile) -> Iterator[Accepted | Rejected]:
             query_id = paper if requested[paper] == 1 else f"{paper}_{field}"
             query = {"query_id": query_id, "paper_source_id": paper, "field": field, "fold": split}
             parse = partial(_parse_pool, query, types)
-            yield take_record(number, f".{field}.{paper}", orjson.dumps(types), parse)
+            yield take_record(number, f".{field}.{paper}", show_json(types), parse)
 
 
 def _parse_pool(query: Row, types: object) -> Rows:

@@ -13,7 +13,7 @@ import orjson
 
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.left_out import keep_distinct, keep_filled, leave_out
-from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines
+from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines, show_json
 from pinakes.loaders.reading.rows import (
     keep_named,
     list_authorships,
@@ -64,7 +64,7 @@ def _read_answer(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]
         notes = [document]
     for number, note in enumerate(notes, start=1):
         parse_note = partial(_parse_member, note, parse)
-        yield take_record(number, f"notes[{number - 1}]", orjson.dumps(note), parse_note)
+        yield take_record(number, f"notes[{number - 1}]", show_json(note), parse_note)
 
 
 def _parse_member(note: object, parse: Parse) -> Rows:

@@ -59,6 +59,22 @@ def _take_digits(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
+def show_json(value: Any) -> bytes:
+    """The JSON of what `read_json` gave, for a rejected record; halves of surrogate pairs are escaped.
+
+    >>> show_json({"id": "a"}), show_json({"id": chr(0xD800)})
+    (b'{"id":"a"}', b'{"id": "\\\\ud800"}')
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        pass
+    try:
+        return json.dumps(value).encode()
+    except RecursionError:
+        return b"(too deep to be shown)"
+
+
 def read_json_lines(
     file: InputFile, parse: Callable[[dict[str, Any]], Rows]
 ) -> Iterator[Accepted | Rejected]:

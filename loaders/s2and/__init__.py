@@ -23,13 +23,11 @@ from itertools import count
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import orjson
-
 from pinakes.errors import InputError
 from pinakes.loaders.base import InputFile, Loader, describe_as
 from pinakes.loaders.left_out import build_left_out, leave_fields, leave_inner_fields, leave_out
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.json_records import read_json, read_json_members
+from pinakes.loaders.reading.json_records import read_json, read_json_members, show_json
 from pinakes.loaders.reading.rows import Row, describe_paper, leave_other_venues, list_fields, list_links
 from pinakes.loaders.reading.values import (
     expect_object,
@@ -123,7 +121,7 @@ def _read_authorships(file: InputFile) -> Iterator[Accepted | Rejected]:
         signed = dataset.signed.get(source_id, [])
         staged = {"papers": [{"source_id": source_id}], "authorships": own, "signatures": signed}
         staged["left_out"] = build_left_out(tuple(dataset.left_out[source_id].items()))
-        yield Accepted(next(numbers), staged, f"paper {source_id}", orjson.dumps([own, signed]))
+        yield Accepted(next(numbers), staged, f"paper {source_id}", show_json([own, signed]))
 
 
 def _read_splits(file: InputFile | None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from typing import Final
 import orjson
 
 from pinakes.loaders.reading.compression import strip_compression
+from pinakes.loaders.reading.json_records import show_json
 from pinakes.loaders.reading.tables import MAX_CELL_CHARACTERS
 from pinakes.loaders.reading.values import expect_object, take_int, take_text
 from pinakes.loaders.scisumm.papers import decode_document, name_paper, strip_sentence_tags
@@ -92,7 +93,7 @@ def _split_json(name: str, raw: bytes) -> Iterator[Entry]:
     if not isinstance(entries, list):
         raise RecordError("not_an_object", f"a JSON {type(entries).__name__}, expected a list of objects")
     for index, entry in enumerate(entries):
-        yield f"{name}[{index}]", orjson.dumps(entry), partial(_parse_sentence, name_topic(name), entry)
+        yield f"{name}[{index}]", show_json(entry), partial(_parse_sentence, name_topic(name), entry)
 
 
 def _parse_sentence(cited: str, value: object) -> Citance:

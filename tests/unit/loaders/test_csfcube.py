@@ -312,19 +312,25 @@ def test_an_inconsistent_candidate_is_rejected(
 
 def test_a_query_in_no_fold_is_rejected(release: Path) -> None:
     with (release / "queries-release.csv").open("a") as stream:
-        stream.write("12,result,2004,Another,theory\n12\n")
+        stream.write("12,result,2004,Another,theory\n12\n12,method,20\r04,Another,theory\n")
     _, rejected = stage_all("csfcube", release)
+    assert "new-line character" in rejected[-1].message
     assert [(row.row_number, row.location, row.reason, row.message) for row in rejected] == [
         (3, "line 4", "invalid_value", "12_result is in no fold of evaluation_splits.json"),
-        (4, "line 5", "invalid_value", "12_ is in no fold of evaluation_splits.json"),
+        (4, "line 5", "malformed_line", "1 cells, expected 5"),
+        (5, "line 6", "malformed_line", rejected[-1].message),
     ]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("queries-release.csv", "", "has not the columns facet, paper type, pid"),
-        ("queries-release.csv", "pid,facet\n1,method\n", "has not the columns facet, paper type, pid"),
+        ("queries-release.csv", "", "is empty; expected a line that names the columns"),
+        (
+            "queries-release.csv",
+            "pid,facet\n1,method\n",
+            "has no column paper type; its columns are pid, facet",
+        ),
         ("evaluation_splits.json", "{}", "has not the folds; expected fold1_dev and fold1_test"),
         ("evaluation_splits.json", "[]", "is a JSON list; expected an object"),
         (BACKGROUND, "{", "is not JSON"),
