@@ -1,8 +1,12 @@
 """Attacks on what only reads: through the URL, the environment, the query and the rights of the user."""
 
 import os
+import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only, pgvector_index
+from pinakes.database.address import find_file, read_address
 from pinakes.database.postgres_questions import HARMLESS_FUNCTIONS
 from pinakes.database.read_only import Limits, ask, ask_arrow
 from pinakes.database.reader_role import READER_ROLE, warn_of_rights
@@ -503,6 +508,52 @@ def test_the_commands_hold_the_limits_and_refuse_the_rest(call: Call, tmp_path: 
         outcome = call(*command, "--db", given)
         assert outcome.code == 1
         assert "may not carry the parameter 'access_mode'" in outcome.err
+
+
+READING = """
+import sys, duckdb
+with duckdb.connect(sys.argv[1], read_only=True):
+    print("open", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@contextmanager
+def _read_elsewhere(url: str) -> Iterator[None]:
+    """Another process has the DuckDB file open to read; a Postgres server has room for all."""
+    file = find_file(read_address(url))
+    if file is None:
+        yield
+        return
+    command = [sys.executable, "-c", READING, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "open\n"
+        yield
+
+
+def test_several_read_one_duckdb_file(call: Call, prepared_url: str, tmp_path: Path) -> None:
+    assert call("index", "scifact", "-s", "bm25").code == 0
+    assert call("run", "scifact", "-s", "bm25", "--json").code == 0
+    assert call("evaluate", "scifact").code == 0
+    commands = (
+        ("report", "scifact"),
+        ("search", "scifact", "graph", "-s", "bm25"),
+        ("compare", "scifact", "--all-runs"),
+        ("errors", "scifact"),
+        ("agreement", "csfcube"),
+        ("export", "run", 1, tmp_path / "a.run"),
+        ("export", "qrels", "scifact", tmp_path / "a.qrels"),
+        ("export", "beir", tmp_path / "beir", "--benchmark", "scifact"),
+        ("export", "mteb", tmp_path / "mteb", "--benchmark", "scifact"),
+    )
+    alone = [call(*words) for words in commands]
+    shutil.rmtree(tmp_path / "beir")
+    shutil.rmtree(tmp_path / "mteb")
+    with _read_elsewhere(prepared_url):
+        beside = [call(*words) for words in commands]
+    assert [(one.code, one.out) for one in beside] == [(one.code, one.out) for one in alone]
+    assert {one.code for one in alone[:2] + alone[3:]} == {0}
 
 
 def test_init_says_that_its_user_is_a_superuser(

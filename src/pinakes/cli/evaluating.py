@@ -74,7 +74,7 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
     from pinakes.evaluate.compare import compare_subsets
     from pinakes.report.present.compare import comparison_rows, describe_not_compared, resampled_rows
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         found = compare_subsets(
             database,
             benchmark,
@@ -116,7 +116,7 @@ def agreement(
     )
     from pinakes.workload.benchmark import open_benchmark
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         defined = open_benchmark(database, benchmark)
         column = by or choose_agreement_column(defined)
         if per_query:
@@ -167,7 +167,7 @@ def errors(
 
     runs, queries = tuple(options.run or ()), tuple(options.query or ())
     request = ErrorRequest(benchmark, runs, queries, options.top, options.relevant_from)
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         found = gather_errors(database, request)
     paths = write_errors(found, folder or Path(f"{benchmark}-errors"))
     print_table(error_table(found))

@@ -88,7 +88,7 @@ def export_run(
     """Write a stored run: TREC, ranx JSON, PyTerrier's table, CSFCube's or MDCR's own files."""
     from pinakes.run.export_run import export_run
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         count = export_run(database, run, file, format, with_provenance=provenance)
     common.say(f"{file}: {count} hits")
 
@@ -106,7 +106,7 @@ def export_qrels(
     """Write a benchmark's judgments: TREC qrels, BEIR's table (.tsv) or ranx JSON (.json)."""
     from pinakes.run.export_qrels import export_qrels
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         count = export_qrels(database, benchmark, file, format)
     common.say(f"{file}: {count} judgments")
 
@@ -140,7 +140,7 @@ def export_beir(folder: Folder, choice: CollectionChoice, common: CommonOptions)
     """Write a corpus or a benchmark as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv."""
     from pinakes.export.beir import export_beir
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         written = export_beir(database, choice.find(database), folder)
     common.print_records([asdict(written)])
 
@@ -150,7 +150,7 @@ def export_mteb(folder: Folder, choice: CollectionChoice, common: CommonOptions)
     """Write a corpus or a benchmark as Parquet files that `datasets` and MTEB read."""
     from pinakes.export.mteb import export_mteb
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         written = export_mteb(database, choice.find(database), folder)
     common.print_records([asdict(written)])
 
@@ -173,7 +173,7 @@ def export_summaries(
     """Write the examples of query-focused summarisation of a corpus, with sentences and labels."""
     from pinakes.texts.summaries.export import export_summaries
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         written = export_summaries(
             database,
             corpus,

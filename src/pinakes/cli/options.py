@@ -157,6 +157,13 @@ class CommonOptions:
         self.warn_of_missing_folders()
         return connect_read_only(self.db, wait_s=self.wait, memory=self.memory_bytes)
 
+    def connect_to_look(self) -> "Database":
+        """The database, of which the command only reads."""
+        from pinakes.database import connect_to_look
+
+        self.warn_of_missing_folders()
+        return connect_to_look(self.db, wait_s=self.wait, memory=self.memory_bytes)
+
     def warn_of_missing_folders(self) -> None:
         """Say which folders of benchmarks are not there; what needs one of theirs fails by itself."""
         from pinakes.queries.folders import tell_missing

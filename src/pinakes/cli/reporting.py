@@ -71,7 +71,7 @@ def report(
             raise InputError(f"a report on {benchmark} shows all its measures; leave --measure out.")
         _report_own(own, benchmark, RunChoice(run or [], all_runs, mode), folder, common)
         return
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
     paths = write_report(found, folder or Path(f"{benchmark}-report"))
     print_report(found)
@@ -82,7 +82,7 @@ def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
     from pinakes.report.present.suite import print_suite, write_suite
     from pinakes.report.suite.gather import gather_suite
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         found = gather_suite(database, name, progress=common.show_progress())
     paths = write_suite(found, folder)
     print_suite(found)
@@ -98,7 +98,7 @@ def _report_own(
 ) -> None:
     from pinakes.workload.benchmark import open_benchmark
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         benchmark = open_benchmark(database, name)
         found = own.gather(database, benchmark, chosen.run_ids, all_runs=chosen.all_runs, mode=chosen.mode)
     paths = own.write(found, folder or Path(f"{name}-report"))

@@ -113,6 +113,6 @@ def export_pools(
     """Write a benchmark's pools by candidate type, and their texts, as MDCR publishes them."""
     from pinakes.sample.export_pools import export_pools
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         written = export_pools(database, benchmark, folder)
     common.print_records([{"folder": str(folder), **asdict(written)}])

@@ -52,7 +52,7 @@ def search(
     from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
 
-    with common.connect() as database:
+    with common.connect_to_look() as database:
         request = SearchRequest(
             corpus,
             text,

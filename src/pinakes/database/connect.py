@@ -88,6 +88,23 @@ def connect_read_only(
     return _open(address, wait_s=wait_s, sleep=sleep, create=False, memory=memory, read_only=True)
 
 
+def connect_to_look(
+    url: Address = None,
+    *,
+    wait_s: float = 0.0,
+    sleep: Callable[[float], None] = time.sleep,
+    memory: int | None = None,
+) -> Database:
+    """The database for commands of our own that only read: several may have a DuckDB file open at once.
+
+    A DuckDB file is opened as by `connect_read_only`. On Postgres it is `connect`, since what they stage are
+    temporary tables, which a transaction that only reads cannot make. Errors are those of `connect`.
+    """
+    address = read_address(url)
+    read_only = address.get_backend_name() == "duckdb"
+    return _open(address, wait_s=wait_s, sleep=sleep, create=False, memory=memory, read_only=read_only)
+
+
 @contextmanager
 def connect_to_fill(
     url: Address, is_empty: Callable[[Database], bool], *, wait_s: float = 0.0, memory: int | None = None
