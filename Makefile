@@ -6,9 +6,9 @@ STAMP := $(VENV)/.installed
 DEMO ?= pinakes-demo
 # A worker more than cores, since tests wait for databases and for processes that they start; a thread a worker.
 # Tests of one file share a worker, and so their fixtures; files start in their order, acceptance first, so that no
-# long one is left at the end.
+# long one is left at the end. Bytecode is kept, else each worker and each process that a test starts compiles anew.
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-long fuzz faults check lint types imports wheel audit bench docs clean install-locked lock
 .DEFAULT_GOAL := test
