@@ -152,7 +152,16 @@ def read_benchmark(name: str, folders: Sequence[Path] = ()) -> Benchmark:
     known = find_folders("benchmark.toml", folders)
     if name not in known:
         raise UnknownNameError("benchmark", name, list(known), hint_folders(folders))
-    folder = known[name]
+    return _read_folder(name, known[name])
+
+
+def read_benchmarks(folders: Sequence[Path] = ()) -> list[Benchmark]:
+    """All benchmarks, bundled and in the given folders, by name; raises what `read_benchmark` does."""
+    known = find_folders("benchmark.toml", folders)
+    return [_read_folder(name, known[name]) for name in sorted(known)]
+
+
+def _read_folder(name: str, folder: Any) -> Benchmark:
     toml = read_file(folder, "benchmark.toml")
     try:
         described = tomllib.loads(toml)

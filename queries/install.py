@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import takewhile
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -19,7 +18,7 @@ from pinakes.database import Database, Session
 from pinakes.database.driver_errors import driver_errors
 from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import BenchmarkError, UnknownNameError
-from pinakes.queries.definition import Benchmark, list_benchmarks, read_benchmark
+from pinakes.queries.definition import Benchmark, read_benchmarks
 from pinakes.queries.folders import tell_missing
 from pinakes.queries.install_suites import install_suites
 from pinakes.queries.tasks import TaskViews, resolve_task
@@ -52,55 +51,64 @@ def initialise(
     if missing:
         raise BenchmarkError(f"{missing} Make it, or name the right one; then start the same command again.")
     create_schema(database)
-    renewed = install_benchmarks(database, folders)
-    install_suites(database, folders)
+    found = read_benchmarks(folders)
+    renewed = _install(database, found)
+    install_suites(database, found, folders)
     with database.begin() as session:
         make_reader_role(session)
-        open_to_readers(session, [session.scalar("SELECT CURRENT_SCHEMA()"), *list_benchmarks(folders)])
+        schemas = [session.scalar("SELECT CURRENT_SCHEMA()"), *(benchmark.name for benchmark in found)]
+        open_to_readers(session, schemas)
     return renewed
-
-
-def install_benchmarks(database: Database, folders: Sequence[Path] = ()) -> list[str]:
-    """Make or renew the views of every benchmark; the names of those that were made or changed."""
-    names = list_benchmarks(folders)
-    return [name for name in names if install_benchmark(database, read_benchmark(name, folders))]
 
 
 def install_benchmark(database: Database, benchmark: Benchmark) -> bool:
     """Make or renew a benchmark's views and published figures; False where they stand as defined."""
+    return bool(_install(database, [benchmark]))
+
+
+def _install(database: Database, wanted: Sequence[Benchmark]) -> list[str]:
+    """Make or renew all or, after an error, none; the names of those that were made or changed."""
     with database.read() as session:  # so that a report waits for no writer, and needs no right to write
-        if _is_installed(session, benchmark):
-            return False
+        if not _find_stale(session, wanted):
+            return []
     with database.begin() as session:
-        if _is_installed(session, benchmark):
-            return False
-        _refuse_name_of_file(session, benchmark)
-        _create_views(session, benchmark)
-        _replace_rows(session, benchmark)
-        open_to_readers(session, [benchmark.name])
-    return True
+        stale = _find_stale(session, wanted)
+        if not stale:
+            return []
+        views = _list_views(session, [benchmark.name for benchmark in stale])
+        _refuse_name_of_file(session, stale)
+        for benchmark in stale:
+            _create_views(session, benchmark, views.get(benchmark.name, []))
+        _replace_rows(session, stale)
+        open_to_readers(session, [benchmark.name for benchmark in stale])
+    return [benchmark.name for benchmark in stale]
 
 
-def _is_installed(session: Session, benchmark: Benchmark) -> bool:
-    query = sa.select(benchmarks.c.definition_digest).where(benchmarks.c.name == benchmark.name)
-    return bool(session.scalar(query) == benchmark.digest)
+def _find_stale(session: Session, wanted: Sequence[Benchmark]) -> list[Benchmark]:
+    """Those that do not stand as they are defined."""
+    rows = session.rows(sa.select(benchmarks.c.name, benchmarks.c.definition_digest))
+    digests = {row["name"]: row["definition_digest"] for row in rows}
+    return [benchmark for benchmark in wanted if digests.get(benchmark.name) != benchmark.digest]
 
 
-def _refuse_name_of_file(session: Session, benchmark: Benchmark) -> None:
+def _refuse_name_of_file(session: Session, installed: Sequence[Benchmark]) -> None:
     # DuckDB calls a database as its file: scifact.queries would be a table of it, or a view of a schema.
-    if session.backend.name == "duckdb" and session.scalar("SELECT CURRENT_DATABASE()") == benchmark.name:
+    if session.backend.name != "duckdb":
+        return
+    file = session.scalar("SELECT CURRENT_DATABASE()")
+    if file in {benchmark.name for benchmark in installed}:
         raise BenchmarkError(
-            f"the DuckDB file is called {benchmark.name}, as a benchmark is, and DuckDB cannot tell "
-            f"{benchmark.name}.queries in the one from that in the other. Rename the file, or choose another "
-            "--db."
+            f"the DuckDB file is called {file}, as a benchmark is, and DuckDB cannot tell "
+            f"{file}.queries in the one from that in the other. Rename the file, or choose another --db."
         )
 
 
-def _create_views(session: Session, benchmark: Benchmark) -> None:
+def _create_views(session: Session, benchmark: Benchmark, present: Sequence[str]) -> None:
     session.execute(CreateSchema(benchmark.name, if_not_exists=True))
     # A view may read those before it, so they go in the order opposite to that in which they come.
-    for view in (*_find_own_views(session, benchmark), *reversed(list(benchmark.sql))):
-        session.execute(f"DROP VIEW IF EXISTS {_quote(session, benchmark, view)}")
+    own = sorted((view for view in present if view not in benchmark.sql), reverse=True)
+    for view in (*own, *(view for view in reversed(list(benchmark.sql)) if view in present)):
+        session.execute(f"DROP VIEW {_quote(session, benchmark, view)}")
     task: TaskViews = resolve_task(benchmark.task)
     for view, body in benchmark.sql.items():
         expected = set(task.list_columns(benchmark, view))
@@ -122,17 +130,19 @@ def _quote_names(session: Session, *names: str) -> str:
 _EXPECTED: Final = {"query_sentences": {"query_id", "paper_id", "position"}}
 """view of a folder's own -> the columns that it must have; the others are read by people alone"""
 
-_VIEWS_OF_SCHEMA: Final = """
-SELECT table_name
+_VIEWS_OF_SCHEMAS: Final = sa.text("""
+SELECT table_schema, table_name
 FROM information_schema.tables
-WHERE table_catalog = CURRENT_DATABASE() AND table_schema = :schema AND table_type = 'VIEW'
-"""
+WHERE table_catalog = CURRENT_DATABASE() AND table_schema IN :schemas AND table_type = 'VIEW'
+""").bindparams(sa.bindparam("schemas", expanding=True))
 
 
-def _find_own_views(session: Session, benchmark: Benchmark) -> list[str]:
-    """The views besides those of the task, also those that the folder has no longer; last made first."""
-    rows = session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark.name})
-    return sorted((row["table_name"] for row in rows if row["table_name"] not in benchmark.sql), reverse=True)
+def _list_views(session: Session, schemas: Sequence[str]) -> dict[str, list[str]]:
+    """schema -> the views in it."""
+    found: dict[str, list[str]] = {}
+    for row in session.rows(_VIEWS_OF_SCHEMAS, {"schemas": list(schemas)}):
+        found.setdefault(row["table_schema"], []).append(row["table_name"])
+    return found
 
 
 def drop_views(session: Session, benchmark: str) -> None:
@@ -140,7 +150,7 @@ def drop_views(session: Session, benchmark: str) -> None:
 
     Raises `DatabaseError` on Postgres where a view of another schema reads one of them.
     """
-    views = [row["table_name"] for row in session.rows(_VIEWS_OF_SCHEMA, {"schema": benchmark})]
+    views = _list_views(session, [benchmark]).get(benchmark, [])
     named = [_quote_names(session, benchmark, view) for view in views]
     # Postgres drops views that read each other in one statement alone; DuckDB drops one at a time.
     together = [", ".join(named)] if session.backend.name == "postgresql" and named else named
@@ -158,6 +168,7 @@ def _create_view(
         # In brackets, a second statement is an error of syntax; not `text`: a colon in it is no parameter.
         statement = f"CREATE VIEW {name} AS (\n{body.rstrip().removesuffix(';')}\n)"
         session.execute(sa.DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]
+        # Run, since DuckDB finds some faults of a view, as that it reads itself, only then.
         nothing = sa.select(sa.text("*")).select_from(sa.table(view, schema=benchmark.name)).limit(0)
         found = set(session.fetch_arrow(nothing).column_names)
     if not expected <= found:
@@ -192,33 +203,16 @@ def _explain_refusal(benchmark: Benchmark, file: str) -> Iterator[None]:
         ) from error
 
 
-def _replace_rows(session: Session, benchmark: Benchmark) -> None:
-    session.execute(sa.delete(benchmarks).where(benchmarks.c.name == benchmark.name))
-    session.execute(sa.delete(published_scores).where(published_scores.c.benchmark == benchmark.name))
-    session.execute(sa.delete(suite_figures).where(suite_figures.c.benchmark == benchmark.name))
-    session.execute(
-        sa.insert(benchmarks).values(
-            name=benchmark.name,
-            title=benchmark.title,
-            citation=benchmark.citation,
-            licence=benchmark.licence,
-            headline_measure=benchmark.headline_measure,
-            format=benchmark.format,
-            definition_digest=benchmark.digest,
-        )
-    )
-    rows = [{"benchmark": benchmark.name, **asdict(score)} for score in benchmark.published]
-    session.insert(published_scores, pa.Table.from_pylist(rows))
+def _replace_rows(session: Session, installed: Sequence[Benchmark]) -> None:
+    names = [benchmark.name for benchmark in installed]
+    for column in (benchmarks.c.name, published_scores.c.benchmark, suite_figures.c.benchmark):
+        session.execute(sa.delete(column.table).where(column.in_(names)))
     # What a user chose (preference 0) stays.
-    of_folder = (benchmark_corpora.c.benchmark == benchmark.name) & (benchmark_corpora.c.preference > 0)
-    session.execute(sa.delete(benchmark_corpora).where(of_folder))
-    readable = [
-        {"benchmark": benchmark.name, "corpus": corpus, "preference": number}
-        for number, corpus in enumerate((benchmark.corpus, *benchmark.other_corpora), start=1)
-        if corpus
-    ]
-    session.insert(benchmark_corpora, pa.Table.from_pylist(readable))
-    session.insert(suite_figures, pa.Table.from_pylist(_list_figures(benchmark)))
+    of_folders = benchmark_corpora.c.benchmark.in_(names) & (benchmark_corpora.c.preference > 0)
+    session.execute(sa.delete(benchmark_corpora).where(of_folders))
+    for table, list_rows in _ROWS:
+        rows = [row for benchmark in installed for row in list_rows(benchmark)]
+        session.insert(table, pa.Table.from_pylist(rows))
 
 
 def use_corpus(database: Database, benchmark: Benchmark, corpus: str) -> None:
@@ -241,6 +235,32 @@ def use_corpus(database: Database, benchmark: Benchmark, corpus: str) -> None:
         session.execute(sa.insert(table).values(benchmark=benchmark.name, corpus=corpus, preference=0))
 
 
+def _describe(benchmark: Benchmark) -> list[dict[str, object]]:
+    return [
+        {
+            "name": benchmark.name,
+            "title": benchmark.title,
+            "citation": benchmark.citation,
+            "licence": benchmark.licence,
+            "headline_measure": benchmark.headline_measure,
+            "format": benchmark.format,
+            "definition_digest": benchmark.digest,
+        }
+    ]
+
+
+def _list_published(benchmark: Benchmark) -> list[dict[str, object]]:
+    return [{"benchmark": benchmark.name, **asdict(score)} for score in benchmark.published]
+
+
+def _list_readable(benchmark: Benchmark) -> list[dict[str, object]]:
+    return [
+        {"benchmark": benchmark.name, "corpus": corpus, "preference": number}
+        for number, corpus in enumerate((benchmark.corpus, *benchmark.other_corpora), start=1)
+        if corpus
+    ]
+
+
 def _list_figures(benchmark: Benchmark) -> list[dict[str, object]]:
     if benchmark.suite is None:
         return []
@@ -250,3 +270,12 @@ def _list_figures(benchmark: Benchmark) -> list[dict[str, object]]:
         for number, figure in enumerate(benchmark.suite.figures, start=1)
         for subset, measure in figure
     ]
+
+
+_ROWS: Final = (
+    (benchmarks, _describe),
+    (published_scores, _list_published),
+    (benchmark_corpora, _list_readable),
+    (suite_figures, _list_figures),
+)
+"""each table of what folders say, and what gives a benchmark's rows of it"""

@@ -8,15 +8,16 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.queries.suites import Suite, list_members, list_suites, read_suite
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.suites import Suite, choose_members, list_suites, read_suite
 from pinakes.schema import published_scores, suite_extras, suite_figures, suite_groups, suites
 
 
-def install_suites(database: Database, folders: Sequence[Path] = ()) -> None:
-    """Make or renew the rows of every suite."""
+def install_suites(database: Database, found: Sequence[Benchmark], folders: Sequence[Path] = ()) -> None:
+    """Make or renew the rows of every suite, whose members are among the benchmarks found."""
     for name in list_suites(folders):
         suite = read_suite(name, folders)
-        install_suite(database, suite, [one.name for one in list_members(suite, folders)])
+        install_suite(database, suite, [one.name for one in choose_members(suite, found)])
 
 
 def install_suite(database: Database, suite: Suite, members: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from pinakes.queries.definition import (
     Benchmark,
     PublishedScore,
     list_benchmarks,
-    read_benchmark,
+    read_benchmarks,
 )
 from pinakes.queries.folders import find_folders, hint_folders, read_file
 
@@ -80,7 +80,11 @@ def list_members(suite: Suite, folders: Sequence[Path] = ()) -> list[Benchmark]:
 
     Raises `BenchmarkError` where one of them is in a group that the suite lacks.
     """
-    found = [read_benchmark(name, folders) for name in list_benchmarks(folders)]
+    return choose_members(suite, read_benchmarks(folders))
+
+
+def choose_members(suite: Suite, found: Sequence[Benchmark]) -> list[Benchmark]:
+    """Those of the benchmarks that are of the suite; order and errors are those of `list_members`."""
     members = {one.name: one for one in found if one.suite is not None and one.suite.name == suite.name}
     groups = {name: one.suite.group for name, one in members.items() if one.suite is not None}
     for name, group in groups.items():

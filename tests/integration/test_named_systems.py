@@ -25,6 +25,12 @@ LEXICAL = ("fabs_bm25", "fabs_tfidf")
 Hits = list[tuple[str, str, int, float]]
 
 
+@pytest.fixture(autouse=True)
+def _few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Word vectors are trained in a tenth of the time; nothing here is about how good they are."""
+    monkeypatch.setattr("pinakes.indexers.word2vec.MOST_PASSES", 5)
+
+
 def choose(folder: Path, **parameters: str) -> SystemOptions:
     return SystemOptions(folder, parameters=parameters)
 

@@ -1,13 +1,16 @@
 """A suite from its folder to its report: what runs, what is listed, what is ranked."""
 
 import math
+import shutil
+from collections.abc import Iterator
+from itertools import count as count_up
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pinakes.database import Database
+from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError, RunError, UnknownNameError
 from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
@@ -22,10 +25,13 @@ from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import open_benchmark
 from tests.benching import change, count
 from tests.calling import Call
+from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
 
 MEMBERS = ["little_class", "little_beside", "little_rank", "little_year"]
+
+_NUMBERS = count_up(1)
 
 
 @pytest.fixture(scope="session")
@@ -48,12 +54,52 @@ def request(database: Database, **given: Any) -> RunRequest:
     return RunRequest("little", "", SystemOptions(find_index_folder(database), precision="fp32"), **given)
 
 
-@pytest.fixture
-def scored(prepared: Database, suite_folder: Path, encoders: list[str]) -> Database:
-    """A database where two encoders were run on the suite and scored."""
-    run_suite(prepared, request(prepared), encoders)
-    evaluate_suite(prepared, "little")
-    return prepared
+def _score(url: str, folder: Path, encoders: list[str]) -> None:
+    """Run two encoders on the suite and score them."""
+    with pytest.MonkeyPatch.context() as patch, connect(url) as database:
+        patch.setenv("PINAKES_BENCHMARKS", str(write_suite(folder / "benchmarks")))
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
+        run_suite(database, request(database), encoders)
+        evaluate_suite(database, "little")
+
+
+@pytest.fixture(scope="module")
+def scored_duckdb(
+    prepared_duckdb: Path, encoders: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A DuckDB file where the suite is scored."""
+    folder = tmp_path_factory.mktemp("scored")
+    shutil.copy(prepared_duckdb, folder / "scored.duckdb")
+    _score(f"duckdb:///{folder / 'scored.duckdb'}", folder, encoders)
+    return folder / "scored.duckdb"
+
+
+@pytest.fixture(scope="module")
+def scored_postgres(
+    postgres_server: PostgresServer,
+    prepared_postgres: str,
+    encoders: list[str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """The name of a Postgres database where the suite is scored."""
+    name = f"{prepared_postgres}_scored"
+    with postgres_server.create(name, prepared_postgres) as url:
+        _score(url, tmp_path_factory.mktemp("scored"), encoders)
+        yield name
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def scored(request: pytest.FixtureRequest, suite_folder: Path, tmp_path: Path) -> Iterator[Database]:
+    """A database where two encoders were run on the suite and scored: DuckDB, then Postgres."""
+    if request.param == "duckdb":
+        copied = shutil.copy(request.getfixturevalue("scored_duckdb"), tmp_path / "scored.duckdb")
+        with connect(f"duckdb:///{copied}") as opened:
+            yield opened
+        return
+    template = request.getfixturevalue("scored_postgres")
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.create(f"{template}_{next(_NUMBERS)}", template) as url, connect(url) as opened:
+        yield opened
 
 
 def read(database: Database, query: str) -> list[dict[str, Any]]:

@@ -13,8 +13,9 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from io import TextIOWrapper
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -107,7 +108,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
     try:
         with warnings.catch_warnings():  # --quiet turns them off for one command
-            app(arguments, auto_envvar_prefix=ENVIRONMENT)
+            _make_command()(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
         typer.echo(f"pinakes: {clean(str(error))}", err=True)
         return 1
@@ -130,6 +131,12 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
         return 3
     return 0
+
+
+@cache
+def _make_command() -> Any:
+    """The commands with their options, which are read from the functions once a process."""
+    return typer.main.get_command(app)
 
 
 def _explain_driver(error: Exception) -> str | None:

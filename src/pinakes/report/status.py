@@ -13,7 +13,7 @@ from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole
 from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
-from pinakes.schema.integrity import list_integrity_checks
+from pinakes.schema.integrity import list_filled_tables, list_integrity_checks
 from pinakes.vectors.side_index import list_unnamed
 
 MOST_NAMED: Final = 5
@@ -53,7 +53,12 @@ def find_orphans(database: Database) -> dict[str, int]:
     """
     check_schema(database)
     with database.read() as session:
-        counts = {name: int(session.scalar(query)) for name, query in list_integrity_checks().items()}
+        filled = list_filled_tables(session)
+        counts = {
+            name: int(session.scalar(query))
+            for name, query in list_integrity_checks().items()
+            if name.partition(".")[0] in filled
+        }
     return {name: count for name, count in counts.items() if count}
 
 
