@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -66,7 +66,8 @@ def find_obstacle() -> str | None:
 def import_ahead(modules: Iterable[str]) -> None:
     """Import what the commands import, so that no forked one has to."""
     for name in modules:
-        import_module(name)
+        with suppress(ImportError):  # some names of `sys.modules` are none that can be imported
+            import_module(name)
     with redirect_stdout(io.StringIO()):
         run_command(["--version"])  # which builds the command line
     gc.collect()
