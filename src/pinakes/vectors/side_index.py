@@ -19,7 +19,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, RunError
 from pinakes.faults import told_as
 from pinakes.indexers.side_folder import folder_name, is_whole
-from pinakes.schema import next_id, side_indexes
+from pinakes.schema import benchmarks, corpora, encoders, next_id, side_indexes
 
 Row = dict[str, Any]
 """a row of `side_indexes`"""
@@ -159,6 +159,27 @@ def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str
         chosen = side_indexes.c.side_index_id == existing["side_index_id"]
         session.execute(sa.update(side_indexes).where(chosen).values(**row))
     return row
+
+
+def list_unused(session: Session) -> list[Row]:
+    """The rows of indexes of corpora, encoders and benchmarks that are gone."""
+    known = {
+        kind: {str(row["name"]) for row in session.rows(sa.select(table.c.name))}
+        for kind, table in (("corpora", corpora), ("encoders", encoders), ("benchmarks", benchmarks))
+    }
+    return [row for row in session.rows(sa.select(side_indexes)) if not _is_used(row, known)]
+
+
+def _is_used(row: Row, known: Mapping[str, set[str]]) -> bool:
+    """Whether what the index is of is there: its corpora and its encoder, or its benchmark."""
+    kind, _, name = str(row["scope"]).partition(":")
+    if kind == "vectors":
+        return name in known["encoders"]
+    if kind == "corpus":
+        has_encoder = not row["encoder"] or row["encoder"] in known["encoders"]
+        parts = [name] if name in known["corpora"] else name.split(" counted in ")
+        return has_encoder and all(part in known["corpora"] for part in parts)
+    return kind in known["benchmarks"]
 
 
 def list_unnamed(session: Session, folder: Path) -> list[Path]:
