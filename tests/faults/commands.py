@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.cli import main, run_command
+from pinakes.report import status
+from pinakes.schema.integrity import list_integrity_checks
 
 LONGEST_S: Final = 120.0
 """that a command may take, before it is said to hang"""
@@ -70,6 +72,8 @@ def import_ahead(modules: Iterable[str]) -> None:
             import_module(name)
     with redirect_stdout(io.StringIO()):
         run_command(["--version"])  # which builds the command line
+    checks = list_integrity_checks()
+    vars(status)["list_integrity_checks"] = lambda: checks  # built once, not in each forked one
     gc.collect()
     gc.freeze()  # else collections in the forked ones would copy all of it
 
