@@ -123,7 +123,7 @@ def test_a_damaged_index_is_never_searched_and_is_built_again(
 def test_the_folder_of_a_replaced_index_that_stays_is_removed_by_the_next_start(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
 ) -> None:
-    def refuse(folder: Path, **others: bool) -> None:
+    def refuse(folder: Path, **others: Any) -> None:
         if folder == replaced:
             raise fault
         remove(folder, **others)
