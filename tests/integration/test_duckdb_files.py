@@ -61,11 +61,11 @@ def test_a_file_whose_making_the_disk_ended_is_made_by_the_next_command(
 ) -> None:
     path, said = tmp_path / "made.duckdb", "No space left on device"
 
-    def stop(file: str, *given: Any, **others: Any) -> Any:
-        if file == ":memory:":  # which duckdb_engine asks what it can do
-            return ask(file, *given, **others)
-        Path(file).write_bytes(bytes(written))  # as DuckDB leaves it
-        raise duckdb.IOException(f'IO Error: Could not write file "{file}": {said}')
+    def stop(database: str, *given: Any, **others: Any) -> Any:
+        if database == ":memory:":  # which duckdb_engine asks what it can do
+            return ask(database, *given, **others)
+        Path(database).write_bytes(bytes(written))  # as DuckDB leaves it
+        raise duckdb.IOException(f'IO Error: Could not write file "{database}": {said}')
 
     ask = duckdb.connect
     with monkeypatch.context() as patched:
