@@ -111,7 +111,10 @@ def _disturb(bench: Bench, known: Undisturbed, asked: argparse.Namespace) -> lis
     count = 0
     while count < asked.count and kinds:
         given = min(asked.in_a_row, asked.count - count)
-        drawn = [draw(known.calls, generator, kinds[(count + more) % len(kinds)]) for more in range(given)]
+        drawn = [
+            draw(known.calls, generator, kinds[(count + more) % len(kinds)], resumed=more > 0)
+            for more in range(given)
+        ]
         trial = bench.disturb(known, [injection for injection in drawn if injection is not None])
         count += len(trial.faults)
         done.append(trial)

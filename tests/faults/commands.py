@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.cli import main, run_command
+from pinakes.report import status
+from pinakes.schema.integrity import list_integrity_checks
 
 LONGEST_S: Final = 120.0
 """that a command may take, before it is said to hang"""
@@ -66,9 +68,12 @@ def find_obstacle() -> str | None:
 def import_ahead(modules: Iterable[str]) -> None:
     """Import what the commands import, so that no forked one has to."""
     for name in modules:
-        import_module(name)
+        with suppress(ImportError):  # some names of `sys.modules` are none that can be imported
+            import_module(name)
     with redirect_stdout(io.StringIO()):
         run_command(["--version"])  # which builds the command line
+    checks = list_integrity_checks()
+    vars(status)["list_integrity_checks"] = lambda: checks  # built once, not in each forked one
     gc.collect()
     gc.freeze()  # else collections in the forked ones would copy all of it
 

@@ -4,7 +4,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from itertools import count
 from pathlib import Path
@@ -136,8 +136,13 @@ def _read_lines(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
             yield match["thread"], match["name"], [one or other for one, other in _PATH.findall(line)]
 
 
-def draw(calls: Sequence[Call], generator: random.Random, fault: str) -> Injection | None:
-    """One of the faults of a kind: first which call's name, then which of its calls; None where none fits."""
+def draw(
+    calls: Sequence[Call], generator: random.Random, fault: str, *, resumed: bool = False
+) -> Injection | None:
+    """One of the faults of a kind: first which call's name, then which of its calls; None where none fits.
+
+    A command that was stopped before, and is resumed, has less to do: of its calls an earlier one is hit.
+    """
     kind = FAULTS[fault]
     if not kind.calls:
         return Injection(fault, Call("", generator.randint(1, CLOCK_CALLS), ()), lasts=True)
@@ -148,6 +153,8 @@ def draw(calls: Sequence[Call], generator: random.Random, fault: str) -> Injecti
     if not by_name:
         return None
     chosen = generator.choice(by_name[generator.choice(sorted(by_name))])
+    if resumed:
+        chosen = replace(chosen, number=generator.randint(1, chosen.number))
     return Injection(fault, chosen, generator.choice(kind.lasts))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tests.faults.commands import Outcome, Place, call, call_within, fork
+from tests.faults.commands import Outcome, Place, call, call_within, fork, import_ahead
 from tests.faults.faults import (
     COUNTING,
     COUNTING_SERVER,
@@ -200,12 +200,17 @@ class Bench:
                 is_refused = words in again and scenario.may_refuse and ended.code == 1
                 if ended.code != 0 and not is_refused:
                     findings.append(f"then {' '.join(words)}: {ended.code}: {ended.err.strip()[-2500:]}")
-            json.dump([findings, dump(place.folder)], sys.stdout)
+            content = dump(place.folder)
+            json.dump([findings, content, sorted(sys.modules.keys() - here)], sys.stdout)
 
+        here = set(sys.modules)
         outcome = fork(look, place)
         if outcome.code != 0:
             return _Found([f"cannot be looked at: {outcome.code} {outcome.err[-2500:]}"], {})
-        return _Found(*json.loads(outcome.out))
+        findings, content, imported = json.loads(outcome.out)
+        if imported:
+            import_ahead(imported)  # for those to come
+        return _Found(findings, content)
 
 
 @dataclass(slots=True)

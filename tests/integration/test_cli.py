@@ -291,3 +291,33 @@ def test_a_reader_that_stops_early_is_no_defect(prepared_duckdb_url: str) -> Non
     assert "Traceback" not in told
     assert "defect" not in told
     assert process.returncode == 1
+
+
+LOST_AT_COMMIT = """
+import duckdb
+import duckdb_engine
+
+from pinakes.cli import main
+
+
+def fail(*_):
+    duckdb_engine.Dialect.do_rollback = fail
+    raise duckdb.FatalException("FATAL Error: fsync failed!")
+
+
+duckdb_engine.Dialect.do_commit = fail
+main()
+"""
+
+
+def test_a_disk_that_fails_at_a_commit_is_told_in_words_only(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOST_AT_COMMIT, "init", "--db", str(tmp_path / "x.duckdb")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("pinakes: the disk of the database cannot be read or written")
+    assert "Traceback" not in done.stderr

@@ -1,15 +1,19 @@
 """DuckDB files as others find them: the storage version, and older DuckDBs that open them."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from pinakes.database import connect
 from pinakes.database.connect import STORAGE_VERSION
+from pinakes.errors import DatabaseError
 from tests.long import long
 
 WRITE = """
@@ -49,6 +53,45 @@ def test_a_file_is_written_in_the_storage_version_that_older_duckdbs_open(tmp_pa
     assert storage_version(path) == f"{STORAGE_VERSION}+"
     # what a DuckDB compares with its own: 64 is v0.9 to v1.1, 65 v1.2, 999 none that was published
     assert int.from_bytes(path.read_bytes()[12:20], "little") == 65
+
+
+@pytest.mark.parametrize("written", [0, 4_096, 8_192])
+def test_a_file_whose_making_the_disk_ended_is_made_by_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    path, said = tmp_path / "made.duckdb", "No space left on device"
+
+    def stop(database: str, *given: Any, **others: Any) -> Any:
+        if database == ":memory:":  # which duckdb_engine asks what it can do
+            return ask(database, *given, **others)
+        Path(database).write_bytes(bytes(written))  # as DuckDB leaves it
+        raise duckdb.IOException(f'IO Error: Could not write file "{database}": {said}')
+
+    ask = duckdb.connect
+    with monkeypatch.context() as patched:
+        patched.setattr(duckdb, "connect", stop)
+        with pytest.raises(DatabaseError, match=rf"disk of the database is full .*\"{path}\": {said}"):
+            connect(path)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "made.duckdb.1.new").write_bytes(bytes(written))  # of a process that was killed
+    (tmp_path / "made.duckdb.own.new").touch()  # a file of the user's
+    with connect(path) as database, database.begin() as session:
+        session.execute("CREATE TABLE numbers (n INTEGER)")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["made.duckdb", "made.duckdb.own.new"]
+
+
+def test_a_file_is_made_on_a_file_system_without_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "made.duckdb"
+    with connect(path):
+        pass
+    assert [one.name for one in tmp_path.iterdir()] == ["made.duckdb"]
+    assert storage_version(path) == f"{STORAGE_VERSION}+"
 
 
 def test_a_file_that_was_made_in_a_newer_version_is_read_and_written_as_it_is(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """What was encoded is never encoded again, and a killed index goes on where it was."""
 
+import errno
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError
@@ -15,6 +18,7 @@ from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encode import encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.run.run import RunRequest, run
+from pinakes.schema import papers
 from pinakes.systems.base import SystemOptions
 from pinakes.vectors import encoding
 from tests.benching import change, count
@@ -113,3 +117,35 @@ def test_a_damaged_index_is_never_searched_and_is_built_again(
         run(prepared, RunRequest("synthetic", system, options))
     assert index(prepared, "synthetic", system, options=options).added > 0
     assert run(prepared, RunRequest("synthetic", system, options)).hit_count > 0
+
+
+@pytest.mark.parametrize("fault", [PermissionError(errno.EACCES, "Permission denied"), KeyboardInterrupt()])
+def test_the_folder_of_a_replaced_index_that_stays_is_removed_by_the_next_start(
+    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException
+) -> None:
+    def refuse(folder: Path, **others: Any) -> None:
+        if folder == replaced:
+            raise fault
+        remove(folder, **others)
+
+    options = SystemOptions(tmp_path / "indexes")
+    index(prepared, "synthetic", "tfidf", options=options)
+    (replaced,) = list_folders(options)
+    remove = shutil.rmtree
+    with prepared.begin() as session:
+        session.execute(sa.update(papers).values(title="Another title"))
+    with monkeypatch.context() as patched:
+        patched.setattr("pinakes.vectors.side_index.shutil.rmtree", refuse)
+        with pytest.raises((IndexingError, KeyboardInterrupt)) as told:
+            index(prepared, "synthetic", "tfidf", options=options)
+    if isinstance(fault, OSError):
+        assert "is built, but the index that it replaces cannot be removed: this user" in str(told.value)
+    assert len(list_folders(options)) == 2
+    assert run(prepared, RunRequest("synthetic", "tfidf", options)).hit_count > 0
+    assert index(prepared, "synthetic", "tfidf", options=options).added == 0
+    assert replaced not in list_folders(options)
+    assert len(list((options.index_folder / "tfidf").iterdir())) == 1
+
+
+def list_folders(options: SystemOptions) -> list[Path]:
+    return sorted((options.index_folder / "tfidf").glob("[!.]*"))

@@ -16,7 +16,7 @@ from pinakes.load.load import LoadRequest, load
 from pinakes.queries.install import initialise
 from pinakes.removal.gc import collect_garbage
 from pinakes.removal.remove import list_answers, remove_benchmark, remove_corpus, remove_runs
-from pinakes.report.status import find_orphans
+from pinakes.report.status import check_sides, find_orphans, read_status
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.schema.removal import is_cleared, list_references
@@ -231,6 +231,13 @@ def test_a_collection_that_cannot_remove_a_folder_says_so_and_the_next_one_remov
         patched.setattr("pinakes.removal.gc.shutil.rmtree", refuse)
         with pytest.raises(IndexingError, match="cannot be removed: Permission denied"):
             collect_garbage(prepared, indexes)
+    (folder / "parameters.json").unlink()  # removed in part
+    sides = check_sides(prepared, read_status(prepared), indexes)
+    assert sides.damaged == []
+    assert sides.unfinished == [
+        f"the bm25 index in {folder} is of what was removed (corpus:scifact), and not whole; `pinakes gc` "
+        "removes the rest"
+    ]
     assert collect_garbage(prepared, indexes).folders.keys() == {str(folder.relative_to(indexes))}
     assert not folder.exists()
     assert collect_garbage(prepared, indexes).rows == {}

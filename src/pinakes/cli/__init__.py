@@ -7,6 +7,7 @@ What the machine or the database refuses, as a full disk, is no defect: it is to
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
 
+import logging
 import os
 import sys
 import traceback
@@ -89,6 +90,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not of UTF-8 ends no command
+    # The pool logs a traceback of a connection that cannot be rolled back; the command's own error tells why.
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
     code = run_command()
     try:
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """From a URL to a `Database`: which backend, how it is opened, how long to wait for its holder."""
 
+import errno
 import glob
 import os
 import shutil
@@ -9,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+import duckdb
 import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file, read_address, require_file
@@ -41,6 +43,10 @@ _READ_ONLY: Final = {
     "python_enable_replacements": "false",
     "lock_configuration": "true",
 }
+_MADE: Final = ".new"
+"""ends the name of a DuckDB file that is not wholly made"""
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
+"""what file systems say on which a file has one name: there DuckDB makes the file under its own"""
 _BYTES_A_THREAD: Final = 128 << 20
 """DuckDB needs about so many for each thread: with less it would run out of them, and not spill"""
 
@@ -152,11 +158,13 @@ def _open(
     waited_s = 0.0
     while True:
         try:
+            if file is not None and not file.exists():
+                _make_file(file)
             with database.engine.connect():
                 if file is not None and not read_only:
                     _clear_temporary(file)
                 return database
-        except sa.exc.DBAPIError as error:
+        except (sa.exc.DBAPIError, duckdb.Error) as error:
             ours = explain(error)
             if isinstance(ours, DatabaseBusyError) and waited_s < wait_s:
                 sleep(_POLL_S)
@@ -209,11 +217,36 @@ def _name_temporary(file: Path) -> Path:
     return file.with_name(f"{file.name}.{os.getpid()}.tmp")
 
 
+def _make_file(file: Path) -> None:
+    """Make an empty DuckDB file, under another name until it is whole.
+
+    A DuckDB that is stopped while it makes a file leaves one that no DuckDB opens.
+    """
+    made = file.with_name(f"{file.name}.{os.getpid()}{_MADE}")
+    try:
+        made.unlink(missing_ok=True)  # of a process that had this number before
+        duckdb.connect(str(made), config={"storage_compatibility_version": STORAGE_VERSION}).close()
+        os.link(made, file)
+    except duckdb.Error as error:
+        raise type(error)(str(error).replace(str(made), str(file))) from error
+    except (FileExistsError, FileNotFoundError):
+        pass  # another process has made it, or cleared up behind one that had
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    finally:
+        made.unlink(missing_ok=True)
+
+
 def _clear_temporary(file: Path) -> None:
     """Take away what killed processes left behind: no other process has the file open."""
     for folder in file.parent.glob(f"{glob.escape(file.name)}.*.tmp"):
         if folder.is_dir() and folder != _name_temporary(file):
             shutil.rmtree(folder, ignore_errors=True)
+    for made in file.parent.glob(f"{glob.escape(file.name)}.*{_MADE}"):
+        if made.name.removeprefix(f"{file.name}.").removesuffix(_MADE).isdecimal():
+            with suppress(OSError):
+                made.unlink()
 
 
 def _hide_progress_bar(connection: Any, _record: Any) -> None:

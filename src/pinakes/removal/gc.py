@@ -6,9 +6,8 @@ rows again, and with them what is left of the folders.
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -22,10 +21,7 @@ from pinakes.removal.vectors import remove_vectors
 from pinakes.schema import (
     authors,
     authorships,
-    benchmarks,
     check_schema,
-    corpora,
-    encoders,
     metadata,
     repeated_rows,
     runs,
@@ -33,7 +29,7 @@ from pinakes.schema import (
     text_analyses,
 )
 from pinakes.settings import read_settings
-from pinakes.vectors.side_index import list_unnamed
+from pinakes.vectors.side_index import list_unnamed, list_unused
 
 _DIGESTS: Final = sa.table(
     "text_digests", sa.column("paper_id"), sa.column("section_number"), sa.column("text_digest")
@@ -135,26 +131,10 @@ def _remove_notes(session: Session) -> int:
 
 def _remove_indexes(session: Session) -> list[str]:
     """Delete the rows of indexes of what is gone; the paths that they had."""
-    known = {
-        kind: {str(row["name"]) for row in session.rows(sa.select(table.c.name))}
-        for kind, table in (("corpora", corpora), ("encoders", encoders), ("benchmarks", benchmarks))
-    }
-    gone = [row for row in session.rows(sa.select(side_indexes)) if not _is_referred_to(row, known)]
+    gone = list_unused(session)
     ids = [row["side_index_id"] for row in gone]
     session.execute(sa.delete(side_indexes).where(side_indexes.c.side_index_id.in_(ids)))
     return [str(row["path"]) for row in gone]
-
-
-def _is_referred_to(row: Mapping[str, Any], known: Mapping[str, set[str]]) -> bool:
-    """Whether what the index is of is there: its corpora and its encoder, or its benchmark."""
-    kind, _, name = str(row["scope"]).partition(":")
-    if kind == "vectors":
-        return name in known["encoders"]
-    if kind == "corpus":
-        has_encoder = not row["encoder"] or row["encoder"] in known["encoders"]
-        parts = [name] if name in known["corpora"] else name.split(" counted in ")
-        return has_encoder and all(part in known["corpora"] for part in parts)
-    return kind in known["benchmarks"]
 
 
 def _find_folders(session: Session, folder: Path, paths: list[str], left: list[str]) -> list[Path]:

@@ -14,7 +14,7 @@ from pinakes.indexers.side_folder import is_whole
 from pinakes.report.terminal import print_object, print_records
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_filled_tables, list_integrity_checks
-from pinakes.vectors.side_index import list_unnamed
+from pinakes.vectors.side_index import list_unnamed, list_unused
 
 MOST_NAMED: Final = 5
 """folders that a message names"""
@@ -79,19 +79,29 @@ def check_sides(
     database: Database, found: Mapping[str, Sequence[Mapping[str, Any]]], folder: Path
 ) -> SideCheck:
     """Compare what `read_status` found with the side indexes under a folder, whose files are all read."""
+    with database.read() as session:
+        unnamed = list_unnamed(session, folder)
+        unused = {row["path"] for row in list_unused(session)}
+    not_whole = [
+        row for row in found["side_indexes"] if row["rows_now"] is None and not is_whole(folder / row["path"])
+    ]
     damaged = [
         f"the {row['kind']} index of {row['scope']} in {folder / row['path']} is not there, or not as it was "
         "built; `pinakes index` builds it again"
-        for row in found["side_indexes"]
-        if row["rows_now"] is None and not is_whole(folder / row["path"])
+        for row in not_whole
+        if row["path"] not in unused
     ]
     unfinished = [
         f"{row['file']} of the corpus {row['corpus']} is not wholly in; the same `pinakes load` goes on"
         for row in found["loads"]
         if row["complete"] == "no"
     ]
-    with database.read() as session:
-        unnamed = list_unnamed(session, folder)
+    unfinished += [
+        f"the {row['kind']} index in {folder / row['path']} is of what was removed ({row['scope']}), and not "
+        "whole; `pinakes gc` removes the rest"
+        for row in not_whole
+        if row["path"] in unused
+    ]
     if unnamed:
         names = ", ".join(str(path.relative_to(folder)) for path in unnamed[:MOST_NAMED])
         more = f" and {len(unnamed) - MOST_NAMED} more" if len(unnamed) > MOST_NAMED else ""

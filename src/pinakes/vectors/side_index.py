@@ -1,7 +1,8 @@
 """The one life cycle of a stored index: a folder beside the database, and its row in `side_indexes`.
 
 It is built under a temporary name and sealed (`indexers.side_folder`), entered in its row, found again, and
-compared with the texts and settings of today; a newer one takes its row, and the replaced folder goes.
+compared with the texts and settings of today; a newer one takes its row, and the replaced folder goes. A note
+beside the newer one says which that is, until it is gone.
 """
 
 import shutil
@@ -18,7 +19,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, RunError
 from pinakes.faults import told_as
 from pinakes.indexers.side_folder import folder_name, is_whole
-from pinakes.schema import next_id, side_indexes
+from pinakes.schema import benchmarks, corpora, encoders, next_id, side_indexes
 
 Row = dict[str, Any]
 """a row of `side_indexes`"""
@@ -67,19 +68,38 @@ class SideIndex:
         """The row of an index of that digest and those parameters, and whether it was built now.
 
         `build` fills a folder and gives the columns `parameters`, `row_count` and, where measured, recall.
+
+        Raises:
+            IndexingError: the folder cannot be written, or the one that it replaces cannot be removed.
         """
         existing = self.find(database)
         if existing and self._is_current(existing, digest, parameters or {}):
+            self._remove_replaced(existing)
             return existing, False
         path = Path(self.room) / folder_name(*self.named, digest[:16])
         with told_as(IndexingError, f"no index can be kept in {self.folder}"):
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
         values = {**build(self.folder / path), "content_digest": digest, "path": str(path)}
+        if existing and existing["path"] != str(path):
+            with told_as(IndexingError, f"no index can be kept in {self.folder}"):
+                _note_beside(self.folder / path).write_text(str(existing["path"]), encoding="utf-8")
         with database.begin() as session:
             row = store_row(session, self.identity, values)
-        if existing and existing["path"] != str(path):
-            shutil.rmtree(self.path(existing), ignore_errors=True)
+        self._remove_replaced(row)
         return row, True
+
+    def _remove_replaced(self, row: Row) -> None:
+        """Remove the folder that this index took the place of; a stopped command left it, or its note."""
+        built = self.path(row)
+        note = _note_beside(built)
+        with told_as(IndexingError, f"{built} is built, but the index that it replaces cannot be removed"):
+            if not note.exists():
+                return
+            replaced = note.read_text(encoding="utf-8")
+            for folder in _list_folders(self.folder):
+                if folder != built and str(folder.relative_to(self.folder)) == replaced:
+                    shutil.rmtree(folder)
+            note.unlink(missing_ok=True)
 
     def _is_current(self, row: Row, digest: str, parameters: Mapping[str, Any]) -> bool:
         stored = orjson.loads(row["parameters"])
@@ -141,8 +161,37 @@ def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str
     return row
 
 
+def list_unused(session: Session) -> list[Row]:
+    """The rows of indexes of corpora, encoders and benchmarks that are gone."""
+    known = {
+        kind: {str(row["name"]) for row in session.rows(sa.select(table.c.name))}
+        for kind, table in (("corpora", corpora), ("encoders", encoders), ("benchmarks", benchmarks))
+    }
+    return [row for row in session.rows(sa.select(side_indexes)) if not _is_used(row, known)]
+
+
+def _is_used(row: Row, known: Mapping[str, set[str]]) -> bool:
+    """Whether what the index is of is there: its corpora and its encoder, or its benchmark."""
+    kind, _, name = str(row["scope"]).partition(":")
+    if kind == "vectors":
+        return name in known["encoders"]
+    if kind == "corpus":
+        has_encoder = not row["encoder"] or row["encoder"] in known["encoders"]
+        parts = [name] if name in known["corpora"] else name.split(" counted in ")
+        return has_encoder and all(part in known["corpora"] for part in parts)
+    return kind in known["benchmarks"]
+
+
 def list_unnamed(session: Session, folder: Path) -> list[Path]:
     """The folders of side indexes that no row names."""
     named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
-    lying = sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
-    return [path for path in lying if str(path.relative_to(folder)) not in named]
+    return [path for path in _list_folders(folder) if str(path.relative_to(folder)) not in named]
+
+
+def _list_folders(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else []
+
+
+def _note_beside(folder: Path) -> Path:
+    """The file that names the folder which this one takes the place of."""
+    return folder.with_name(f".{folder.name}.replaces")
