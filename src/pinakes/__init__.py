@@ -1,6 +1,33 @@
 """Pinakes: scholarly papers, references and citations in tables; retrieval benchmarks in SQL.
 
-Importing the package does nothing but name its version; every part is imported where it is used.
+Importing the package does nothing but name its version; what it offers is imported when it is used.
 """
 
-__version__ = "0.1.0"
+from typing import TYPE_CHECKING
+
+from pinakes.version import VERSION
+
+if TYPE_CHECKING:
+    from pinakes.api import Connection, Records, Result, connect
+    from pinakes.errors import PinakesError
+
+
+__version__ = VERSION
+
+__all__ = ["Connection", "PinakesError", "Records", "Result", "__version__", "connect"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "PinakesError":
+        from pinakes.errors import PinakesError
+
+        return PinakesError
+    if name in __all__:
+        from pinakes import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'pinakes' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -20,7 +20,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pinakes import __version__
 from pinakes.cli import (
     demo,
     deriving,
@@ -38,6 +37,7 @@ from pinakes.cli import (
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.errors import PinakesError, clean
 from pinakes.faults import explain_fault
+from pinakes.version import VERSION
 
 INTERRUPTED: Final = 130
 _GOES_ON: Final = frozenset(
@@ -72,7 +72,7 @@ for _group in _GROUPS:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pinakes {__version__}")
+        typer.echo(f"pinakes {VERSION}")
         raise typer.Exit
 
 

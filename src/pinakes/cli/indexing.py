@@ -17,7 +17,6 @@ from pinakes.cli.options import (
     Systems,
     Templates,
 )
-from pinakes.errors import InputError
 
 DEFAULT_INDEX: Final = "benchmark"
 
@@ -57,14 +56,9 @@ def index(
     common: CommonOptions,
 ) -> None:
     """Make what systems need to rank a benchmark, or to search a corpus: side indexes, vectors."""
-    from pinakes.index.index import index, index_corpus
+    from pinakes.index.index import index, index_corpus, require_target
 
-    if benchmark is None and corpus is None:
-        raise InputError(
-            "expected a BENCHMARK, or --corpus NAME, or both for a benchmark that reads any corpus."
-        )
-    if benchmark is None and (producer is not None or mode != "corrected"):
-        raise InputError("--producer and --mode are of a benchmark; leave them out for a corpus.")
+    require_target(benchmark, corpus, producer, mode)
     with common.connect() as database:
         given: dict[str, Any] = {
             "options": choices.for_database(database, common.say),

@@ -8,7 +8,6 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions, parse_options
-from pinakes.errors import InputError, LoadError
 
 app = CommandGroup()
 
@@ -73,17 +72,16 @@ def load(
     common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
-    from pinakes.load.corpus import holds_no_load
-    from pinakes.load.load import LoadRequest, choose_loader, load
-    from pinakes.loaders.registry import LOADERS
+    from pinakes.load.corpus import check_source, holds_no_load, read_loader_name
+    from pinakes.load.load import LoadRequest, load
     from pinakes.queries.install import initialise
     from pinakes.report.present.load import print_load
 
-    name, _, dataset = loader.partition(":")
+    name, named = read_loader_name(loader)
     request = LoadRequest(
         name,
         source,
-        options.for_loader() | ({"dataset": dataset} if dataset else {}),
+        options.for_loader() | named,
         options.corpus,
         options.version,
         options.licence,
@@ -96,20 +94,12 @@ def load(
         common.memory_bytes,
     )
     common.warn_of_missing_folders()
-    if source is None and loader in LOADERS and loader not in ("synthetic", "ir-datasets"):
-        raise InputError(f"the loader {loader} needs a source: `pinakes load {loader} FILE_OR_FOLDER`.")
-    chosen = choose_loader(request)  # before a database is made for nothing
-    if source is not None and not source.exists():
-        chosen.find_files(source, request.options)  # which says what it expects, or knows a pattern of names
+    check_source(request)
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())
     print_load(summary, as_json=common.json, say=common.say)
-    if summary.rejected_share > options.max_rejects:
-        raise LoadError(
-            f"{summary.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
-            f"{options.max_rejects} allows; the table rejected_rows says why. What was accepted is in."
-        )
+    summary.require_few_rejected(options.max_rejects)
 
 
 @app.command()

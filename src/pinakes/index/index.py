@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pinakes.database import Database
-from pinakes.errors import UnknownNameError
+from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
 from pinakes.systems.base import IndexSummary, SystemOptions, choose_options, note_stored
@@ -13,6 +13,16 @@ from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.readers import SEARCH
 from pinakes.workload.scope import open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
+
+
+def require_target(benchmark: str | None, corpus: str | None, producer: str | None, mode: str) -> None:
+    """Raise `InputError` where neither a benchmark nor a corpus is named, or options are of the other one."""
+    if benchmark is None and corpus is None:
+        raise InputError(
+            "expected a BENCHMARK, or --corpus NAME, or both for a benchmark that reads any corpus."
+        )
+    if benchmark is None and (producer is not None or mode != MODES[0]):
+        raise InputError("--producer and --mode are of a benchmark; leave them out for a corpus.")
 
 
 def index(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import sqlalchemy as sa
 
@@ -15,6 +15,8 @@ from pinakes.loaders.base import Loader
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.names import check_name
 from pinakes.schema import corpora, has_tables, load_batches, next_id
+
+_WITHOUT_SOURCE: Final = frozenset({"synthetic", "ir-datasets"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,33 @@ def choose_loader(request: LoadRequest) -> Loader:
     if unknown:
         raise UnknownNameError(f"option of the loader {loader.name}", unknown[0], list(loader.options))
     return loader
+
+
+def read_loader_name(text: str) -> tuple[str, dict[str, str]]:
+    """The loader's name and the options that are said with it.
+
+    >>> read_loader_name("beir"), read_loader_name("ir-datasets:vaswani")
+    (('beir', {}), ('ir-datasets', {'dataset': 'vaswani'}))
+    """
+    name, _, dataset = text.partition(":")
+    return name, {"dataset": dataset} if dataset else {}
+
+
+def check_source(request: LoadRequest) -> None:
+    """Refuse a request that cannot be loaded, before a database is made for nothing.
+
+    Raises:
+        UnknownNameError: no such loader or option.
+        InputError: the source is missing, or is not what the loader reads.
+    """
+    source = request.source
+    if source is None and request.loader in LOADERS and request.loader not in _WITHOUT_SOURCE:
+        raise InputError(
+            f"the loader {request.loader} needs a source: `pinakes load {request.loader} FILE_OR_FOLDER`."
+        )
+    chosen = choose_loader(request)
+    if source is not None and not source.exists():
+        chosen.find_files(source, request.options)  # which says what it expects, or knows a pattern of names
 
 
 def _hint(name: str) -> str:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.errors import LoadError
 from pinakes.load.corrections import Corrections
 from pinakes.load.resolve import Resolved
 from pinakes.load.unread import Owner, read_unread
@@ -157,6 +158,14 @@ class LoadSummary:
         rows_in = self.rows_in + sum(file.rows_in_before for file in self.files)
         rejected = self.rows_rejected + sum(file.rows_rejected_before for file in self.files)
         return rejected / rows_in if rows_in else 0.0
+
+    def require_few_rejected(self, most: float) -> None:
+        """Raise `LoadError` where more than this share of the records was rejected; the others are in."""
+        if self.rejected_share > most:
+            raise LoadError(
+                f"{self.rejected_share:.2%} of the files' records were rejected, more than --max-rejects "
+                f"{most} allows; the table rejected_rows says why. What was accepted is in."
+            )
 
 
 def summarise_load(

@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
 from pinakes.errors import InputError, RunError
@@ -31,6 +30,7 @@ from pinakes.run.files.rows import show
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import corpora, hits, load_batches, next_id, papers
 from pinakes.tasks.base import check_judged
+from pinakes.version import VERSION
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 
@@ -129,7 +129,7 @@ def _describe(request: ImportRequest, workload: Workload, found: _Found) -> dict
         "system": request.system,
         "run_digest": hashlib.sha256("\0".join(["import", *decides]).encode()).hexdigest(),
         "parameters": "{}",
-        "code_version": __version__,
+        "code_version": VERSION,
         "dataset_digest": workload.digest,
         "view_digest": workload.benchmark.digest,
         "queries_expected": len(workload.query_ids),

@@ -12,7 +12,6 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pinakes import __version__
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
@@ -31,6 +30,7 @@ from pinakes.tasks.base import (
     choose_corpus,
     find_task,
 )
+from pinakes.version import VERSION
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
 
@@ -107,7 +107,7 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
         "precision": description.precision,
         "query_template": questions.query_template,
         "paper_template": questions.paper_template,
-        "code_version": __version__,
+        "code_version": VERSION,
         "dataset_digest": questions.digest,
         "view_digest": questions.benchmark.digest,
         "depth": questions.benchmark.depth,

@@ -27,7 +27,7 @@ _COUNTED: Final = {
 def print_scores(results: Sequence[RunScores], *, per_query: bool, as_json: bool) -> None:
     """Scores of subsets, a table for each mode, a row each of subset and run; or records."""
     if as_json or per_query:
-        print_records(_score_rows(results, per_query=per_query), as_json=as_json)
+        print_records(list_score_rows(results, per_query=per_query), as_json=as_json)
         return
     modes = [mode for mode in MODES if any(result.mode == mode for result in results)]
     print_tables([_score_table([one for one in results if one.mode == mode], mode) for mode in modes])
@@ -83,7 +83,7 @@ def describe_coverage(results: Sequence[RunScores]) -> Iterator[str]:
             )
 
 
-def _score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, object]]:
+def list_score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, object]]:
     """Scores as rows: of subsets, or of single queries."""
     return [
         {

@@ -53,8 +53,13 @@ def _list_tables(report: SuiteReport) -> list[Table]:
 
 
 def print_suite_scores(database: Database, name: str, *, as_json: bool) -> None:
+    """Print the figures of a suite."""
+    print_records(list_suite_rows(database, name), as_json=as_json)
+
+
+def list_suite_rows(database: Database, name: str) -> list[dict[str, object]]:
     """The figures of a suite as rows: one a system and figure."""
-    rows: list[dict[str, object]] = [
+    return [
         {
             "mode": mode,
             "system": system,
@@ -70,7 +75,6 @@ def print_suite_scores(database: Database, name: str, *, as_json: bool) -> None:
         for system, of_system in of_mode.items()
         for key, one in of_system.items()
     ]
-    print_records(rows, as_json=as_json)
 
 
 def list_missing(missing: Iterable[Missing]) -> list[str]:

@@ -1,0 +1,600 @@
+"""Pinakes from Python: a connection, whose methods ask, load, index, run, score, compare and search.
+
+A method is called as its command is and takes what that takes, by the same names. Where a command prints
+rows, the method gives the rows that `--json` prints, as `Records`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import pyarrow as pa
+
+from pinakes.errors import InputError, PinakesError
+from pinakes.memory import read_memory
+
+if TYPE_CHECKING:  # importing `pinakes` waits for none of them
+    import pandas as pd
+    import polars as pl
+
+    from pinakes.database import Database
+    from pinakes.load.summary import LoadSummary
+    from pinakes.systems.base import SystemOptions
+
+Names = str | Sequence[str]
+"""one name, or several"""
+
+SHOWN_ROWS: Final = 20
+LONGEST_SHOWN: Final = 60
+
+
+class Records(list[dict[str, Any]]):
+    """Rows of one kind, each a dict by column name."""
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return pa.Table.from_pylist(list(self))
+
+    def pandas(self) -> "pd.DataFrame":
+        """The rows as a pandas DataFrame."""
+        return _to_pandas(self.arrow())
+
+    def polars(self) -> "pl.DataFrame":
+        """The rows as a polars DataFrame."""
+        return _to_polars(self.arrow())
+
+    def __repr__(self) -> str:
+        """The first rows as a table, as a command prints it."""
+        from pinakes.report.formatting import format_field
+
+        shown = [[format_field(name, value) for name, value in row.items()] for row in self[:SHOWN_ROWS]]
+        return _draw(list(self[0]) if self else [], shown, len(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """What a query gave. Of columns of one name the second is called `name_2`."""
+
+    table: pa.Table
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table; a vector is a fixed-size list, a UUID is text."""
+        return self.table
+
+    def pandas(self) -> "pd.DataFrame":
+        """The rows as a pandas DataFrame."""
+        return _to_pandas(self.table)
+
+    def polars(self) -> "pl.DataFrame":
+        """The rows as a polars DataFrame."""
+        return _to_polars(self.table)
+
+    def records(self) -> Records:
+        """The rows as dicts by column name."""
+        return Records(self.table.to_pylist())
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns' names."""
+        return list(self.table.column_names)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return int(self.table.num_rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """The rows one by one, each a tuple."""
+        return iter(list(zip(*(column.to_pylist() for column in self.table.columns), strict=True)))
+
+    def __repr__(self) -> str:
+        """The first rows as a table, as `pinakes sql` prints it."""
+        shown = Result(self.table.slice(0, SHOWN_ROWS))
+        return _draw(self.columns, list(shown), len(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A database, made by `connect`. It is opened for each call alone: nobody waits for an open notebook.
+
+    Attributes:
+        address: where it is.
+        read_only: whether the methods that write refuse: `load`, `index`, `run` and `evaluate`.
+        wait: seconds to wait for a DuckDB file that another process holds.
+        memory: how much memory a call may take; None: what is usual.
+    """
+
+    address: Any
+    read_only: bool = True
+    wait: float = 0.0
+    memory: str | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the database is; its password is hidden."""
+        return str(self.address.render_as_string(hide_password=True))
+
+    def sql(self, text: str, *, timeout: float | None = None, max_rows: int | None = None) -> Result:
+        """The result of one query; as `pinakes sql` it can change nothing, whatever the text is.
+
+        Args:
+            text: one SELECT, or EXPLAIN, SHOW, DESCRIBE, SUMMARIZE.
+            timeout: seconds after which the query is ended.
+            max_rows: rows beyond which the query is ended.
+
+        Raises:
+            InputError: the database refuses the query, or a limit is reached.
+            DatabaseError: the database cannot be opened.
+        """
+        from pinakes.database.read_only import Limits, ask_arrow
+
+        limits = Limits(timeout, max_rows)
+        with self._open_read_only() as database, ask_arrow(database, text, limits) as result:
+            return Result(pa.Table.from_batches(_list_batches(result.parts), result.schema))
+
+    def load(
+        self,
+        loader: str,
+        source: str | os.PathLike[str] | None = None,
+        *,
+        corpus: str | None = None,
+        version: str | None = None,
+        licence: str | None = None,
+        option: Mapping[str, object] | None = None,
+        papers: int | None = None,
+        seed: int | None = None,
+        max_rejects: float = 0.01,
+        on_error: Literal["reject", "stop"] = "reject",
+        replace: bool = False,
+        limit: int | None = None,
+        jobs: int = 1,
+        dry_run: bool = False,
+    ) -> "LoadSummary":
+        """Load a corpus, or go on with a load that was stopped: what became of every record.
+
+        Args:
+            loader: the format, as s2orc or beir, or ir-datasets:DATASET.
+            source: the published file or folder.
+            corpus: the corpus's name; None: that of the release.
+            version: the corpus's version.
+            licence: the corpus's licence.
+            option: options of the loader's own, by name.
+            papers: synthetic: how many papers.
+            seed: synthetic: which world.
+            max_rejects: the greatest share of records that may be rejected, from 0 to 1.
+            on_error: reject a record that is not accepted, or stop at it.
+            replace: whether to remove rows of a file's older version that it no longer has.
+            limit: records of each file to read at most.
+            jobs: processes that read files ahead.
+            dry_run: whether to take it all back in the end.
+
+        Raises:
+            InputError: the source is not what the loader reads, or the connection only reads.
+            LoadError: a file breaks off, or more records were rejected than allowed: what was accepted is in.
+        """
+        from pinakes.load.corpus import LoadRequest, check_source, read_loader_name
+        from pinakes.load.load import load as load_corpus
+
+        path = None if source is None else Path(source)
+        numbers = {"papers": papers, "seed": seed}
+        given = {name: value for name, value in numbers.items() if value is not None} | dict(option or {})
+        name, named = read_loader_name(loader)
+        request = LoadRequest(
+            name,
+            path,
+            {key: str(value) for key, value in given.items()} | named,
+            corpus,
+            version,
+            licence,
+            dry_run,
+            limit,
+            jobs,
+            on_error,
+            replace,
+            max_rejects,
+            self._bytes(),
+        )
+        check_source(request)
+        with self._open_to_fill() as database:
+            summary = load_corpus(database, request)
+        summary.require_few_rejected(max_rejects)
+        return summary
+
+    def index(
+        self,
+        benchmark: str | None = None,
+        *,
+        system: Names,
+        corpus: str | None = None,
+        producer: str | None = None,
+        mode: str = "corrected",
+        precision: str = "auto",
+        device: str | None = None,
+        option: Mapping[str, object] | None = None,
+        format: str | None = None,
+        query_template: str | None = None,
+        paper_template: str | None = None,
+    ) -> Records:
+        """Make what systems need to rank a benchmark, or to search a corpus: a row for each index.
+
+        Args:
+            benchmark: the benchmark's name; None: the corpus is indexed for `search`.
+            system: bm25, tfidf, minilm, a model's folder, or a hub id; one or several.
+            corpus: of a benchmark that reads any, or that is searched.
+            producer: whose variants of papers a benchmark asks with, where several made some.
+            mode: the mode in which the benchmark will run: corrected or published.
+            precision: fp32, bf16, fp16 or auto.
+            device: cpu or cuda; None: CUDA where there is a device.
+            option: options of the system's own, by name.
+            format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH.
+            query_template: text template for queries; None: the benchmark's.
+            paper_template: text template for papers; None: the benchmark's.
+
+        Raises:
+            UnknownNameError: no such benchmark, corpus, system or template.
+            InputError: neither a benchmark nor a corpus is named, or the connection only reads.
+        """
+        from pinakes.index.index import index as index_benchmark
+        from pinakes.index.index import index_corpus, require_target
+
+        require_target(benchmark, corpus, producer, mode)
+        with self._open() as database:
+            options = _choose(database, precision, None, device, option, format)
+            if benchmark is None:
+                made = [
+                    index_corpus(database, corpus or "", name, options=options, paper_template=paper_template)
+                    for name in _list_names(system)
+                ]
+            else:
+                made = [
+                    index_benchmark(
+                        database,
+                        benchmark,
+                        name,
+                        options=options,
+                        query_template=query_template,
+                        paper_template=paper_template,
+                        corpus=corpus,
+                        producer=producer,
+                        mode=mode,
+                    )
+                    for name in _list_names(system)
+                ]
+        return Records(asdict(one) for one in made)
+
+    def run(
+        self,
+        benchmark: str,
+        *,
+        system: Names,
+        depth: int | None = None,
+        query_template: str | None = None,
+        paper_template: str | None = None,
+        again: bool = False,
+        mode: str = "corrected",
+        corpus: str | None = None,
+        producer: str | None = None,
+        precision: str = "auto",
+        distance: str | None = None,
+        device: str | None = None,
+        option: Mapping[str, object] | None = None,
+        format: str | None = None,
+    ) -> Records:
+        """Have systems answer the questions of a benchmark or a suite and store the answers: a row a run.
+
+        A run of which nothing changed is not made again.
+
+        Args:
+            benchmark: the benchmark's name, or a suite's.
+            system: bm25, tfidf, minilm, a model's folder, or a hub id; one or several.
+            depth: papers kept for each query; None: the benchmark's.
+            query_template: text template for queries; None: the benchmark's.
+            paper_template: text template for papers; None: the benchmark's.
+            again: whether to rank again even where nothing changed.
+            mode: corrected, or published: as the published code has it, with its faults.
+            corpus: of a benchmark that reads any, a loaded corpus or a dataset of its own.
+            producer: whose variants of papers ask, where several made some.
+            precision: fp32, bf16, fp16 or auto.
+            distance: cosine, l2 or inner_product; None: the encoder's own, or cosine.
+            device: cpu or cuda; None: CUDA where there is a device.
+            option: options of the system's own, by name.
+            format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH; None: the benchmark's format.
+
+        Raises:
+            UnknownNameError: no such benchmark, system or template.
+            BenchmarkError: the benchmark's corpus is not loaded.
+            RunError: an index is missing or stale, or a benchmark of a suite failed; the message says which.
+            InputError: an option is not of this benchmark or system, or the connection only reads.
+        """
+        from pinakes.errors import RunError
+        from pinakes.evaluate.suite import run_suite
+        from pinakes.report.present.suite import list_failures
+        from pinakes.run.run import RunRequest
+        from pinakes.run.run import run as run_benchmark
+        from pinakes.workload.suite import is_suite
+
+        with self._open() as database:
+            options = _choose(database, precision, distance, device, option, format)
+            ranking = (options, depth, query_template, paper_template, again, mode)
+            if not is_suite(benchmark):
+                requests = [
+                    RunRequest(benchmark, name, *ranking, corpus, producer) for name in _list_names(system)
+                ]
+                return Records(asdict(run_benchmark(database, request)) for request in requests)
+            if corpus or producer:
+                raise InputError("corpus and producer are of one benchmark; leave them out for a suite.")
+            done = run_suite(database, RunRequest(benchmark, "", *ranking), _list_names(system))
+        if done.failed:
+            raise RunError(list_failures(done.failed))
+        return Records(asdict(one) for one in done.made)
+
+    def evaluate(
+        self,
+        benchmark: str,
+        *,
+        run: Sequence[int] = (),
+        measure: Names = (),
+        per_query: bool = False,
+    ) -> Records:
+        """Score runs of a benchmark or a suite and store the scores: a row each of run, subset and measure.
+
+        Args:
+            benchmark: the benchmark's name, or a suite's.
+            run: ids of runs; none: all of the benchmark's.
+            measure: measures, as nDCG@10; none: the benchmark's.
+            per_query: whether to give the value of each query, not those of subsets.
+
+        Raises:
+            UnknownNameError: no such benchmark or measure.
+            EvaluationError: there is no run, or a run cannot be scored.
+            InputError: run, measure or per_query is given for a suite, or the connection only reads.
+        """
+        from pinakes.errors import EvaluationError
+        from pinakes.evaluate.evaluate import evaluate as evaluate_benchmark
+        from pinakes.evaluate.suite import evaluate_suite
+        from pinakes.report.present.evaluate import list_score_rows
+        from pinakes.report.present.suite import list_failures, list_suite_rows
+        from pinakes.workload.suite import is_suite
+
+        with self._open() as database:
+            if not is_suite(benchmark):
+                found = evaluate_benchmark(
+                    database, benchmark, run_ids=tuple(run), measures=_list_names(measure)
+                )
+                return Records(list_score_rows(found, per_query=per_query))
+            if run or measure or per_query:
+                raise InputError("run, measure and per_query are of one benchmark; a suite is scored whole.")
+            done = evaluate_suite(database, benchmark)
+            rows = list_suite_rows(database, benchmark)
+        if done.failed:
+            raise EvaluationError(list_failures(done.failed))
+        return Records(rows)
+
+    def compare(
+        self,
+        benchmark: str,
+        *,
+        run: Sequence[int] = (),
+        measure: str | None = None,
+        by: str | None = None,
+        seed: int = 0,
+        all_runs: bool = False,
+    ) -> Records:
+        """Test each pair of runs for a difference: t, Wilcoxon, randomisation, bootstrap; Holm over pairs.
+
+        Args:
+            benchmark: the benchmark's name.
+            run: ids of runs; none: the newest of each setting.
+            measure: the measure; None: the headline measure.
+            by: a grouping column: test within each of its groups too.
+            seed: of the randomisation test.
+            all_runs: whether also runs that a newer one of the same settings replaced.
+
+        Raises:
+            UnknownNameError: no such benchmark or grouping column.
+            EvaluationError: fewer than two runs are scored by the measure.
+        """
+        from pinakes.evaluate.compare import compare_subsets
+        from pinakes.report.present.compare import comparison_rows, resampled_rows
+
+        with self._open_to_look() as database:
+            found = compare_subsets(
+                database, benchmark, run_ids=list(run), measure=measure, seed=seed, all_runs=all_runs, by=by
+            )
+        return Records(dict(row) for row in comparison_rows(found.pairs) or resampled_rows(found.resampled))
+
+    def search(
+        self,
+        corpus: str,
+        text: str = "",
+        *,
+        system: str = "bm25",
+        k: int = 10,
+        paper: str | None = None,
+        sentences: Sequence[int] = (),
+        year_from: int | None = None,
+        year_to: int | None = None,
+        venue: str | None = None,
+        field: str | None = None,
+        min_citations: int | None = None,
+        through: str = "exact",
+        paper_template: str | None = None,
+        precision: str = "auto",
+        distance: str | None = None,
+        device: str | None = None,
+        option: Mapping[str, object] | None = None,
+        format: str | None = None,
+    ) -> Records:
+        """The papers of a corpus that are nearest to a text or a paper; a filter never gives fewer.
+
+        Args:
+            corpus: the corpus's name.
+            text: what to look for; no character of it is syntax.
+            system: bm25, tfidf, minilm, …
+            k: how many papers.
+            paper: ask with this paper of the corpus, by its source's id, in place of the text.
+            sentences: ask with these sentences of its abstract, from 1; none: with title and abstract.
+            year_from: the earliest year.
+            year_to: the latest year.
+            venue: the venue, word for word.
+            field: a field of study.
+            min_citations: the least citation count.
+            through: how vectors are compared: exact, pgvector, or faiss:KIND.
+            paper_template: text template for papers; None: the system's.
+            precision: fp32, bf16, fp16 or auto.
+            distance: cosine, l2 or inner_product; None: the encoder's own, or cosine.
+            device: cpu or cuda; None: CUDA where there is a device.
+            option: options of the system's own, by name.
+            format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH.
+
+        Raises:
+            UnknownNameError: no such corpus, system or template.
+            InputError: there is nothing to ask with, no such paper or sentence, or none passes the filter.
+            RunError: an index is missing or stale; the message has the command that makes it.
+        """
+        from pinakes.search.filter import PaperFilter
+        from pinakes.search.search import SearchRequest
+        from pinakes.search.search import search as search_corpus
+
+        with self._open_to_look() as database:
+            request = SearchRequest(
+                corpus,
+                text,
+                system,
+                k,
+                PaperFilter(year_from, year_to, venue, field, min_citations),
+                paper_template,
+                _choose(database, precision, distance, device, option, format, through),
+                paper,
+                tuple(sentences),
+            )
+            return Records(asdict(one) for one in search_corpus(database, request))
+
+    def __repr__(self) -> str:
+        """How it was made."""
+        return f"pinakes.connect({self.url!r}, read_only={self.read_only})"
+
+    def _open_read_only(self) -> "Database":
+        from pinakes.database import connect_read_only
+
+        return connect_read_only(self.address, wait_s=self.wait, memory=self._bytes())
+
+    def _open_to_look(self) -> "Database":
+        from pinakes.database import connect_to_look
+
+        return connect_to_look(self.address, wait_s=self.wait, memory=self._bytes())
+
+    def _open(self) -> "Database":
+        from pinakes.database import connect as open_database
+
+        self._refuse_read_only()
+        return open_database(self.address, wait_s=self.wait, create=False, memory=self._bytes())
+
+    @contextmanager
+    def _open_to_fill(self) -> Iterator["Database"]:
+        from pinakes.database import connect_to_fill
+        from pinakes.load.corpus import holds_no_load
+        from pinakes.queries.install import initialise
+
+        self._refuse_read_only()
+        with connect_to_fill(self.address, holds_no_load, wait_s=self.wait, memory=self._bytes()) as database:
+            initialise(database, pass_over_missing=True)
+            yield database
+
+    def _refuse_read_only(self) -> None:
+        if self.read_only:
+            raise InputError(
+                "this connection only reads; make one that writes by pinakes.connect(url, read_only=False)."
+            )
+
+    def _bytes(self) -> int | None:
+        return None if self.memory is None else read_memory(self.memory)
+
+
+def connect(
+    url: str | os.PathLike[str] | None = None,
+    *,
+    read_only: bool = True,
+    wait: float = 0.0,
+    memory: str | None = None,
+) -> Connection:
+    """A database to ask; with `read_only=False` also to fill and to run benchmarks in.
+
+    Args:
+        url: a DuckDB file, or a URL, duckdb:///FILE or postgresql://USER@HOST/NAME; None:
+            `PINAKES_DATABASE_URL`, or pinakes.duckdb in the working folder.
+        read_only: whether the methods that write refuse. `sql` never writes.
+        wait: seconds to wait for a DuckDB file that another process holds.
+        memory: how much memory a call may take, as 2GB, or a share of the machine's, as 25%.
+
+    Raises:
+        DatabaseError: there is no such database, or the URL is of another kind or has a parameter that is
+            not allowed. With `read_only=False` a DuckDB file that is missing is made by `load`.
+        DatabaseBusyError: another process holds the DuckDB file.
+    """
+    from pinakes.database.address import read_address
+
+    connection = Connection(read_address(url), read_only, wait, memory)
+    if read_only:
+        connection._open_read_only().close()
+    return connection
+
+
+def _choose(
+    database: "Database",
+    precision: str,
+    distance: str | None,
+    device: str | None,
+    option: Mapping[str, object] | None,
+    format_: str | None,
+    through: str = "exact",
+) -> "SystemOptions":
+    from pinakes.systems.base import SystemOptions
+    from pinakes.workload.benchmark import find_index_folder
+
+    parameters = {name: str(value) for name, value in (option or {}).items()}
+    folder = find_index_folder(database)
+    return SystemOptions(folder, precision, distance, device, parameters, through, format=format_)
+
+
+def _list_names(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _list_batches(parts: Iterator[pa.Table]) -> list[pa.RecordBatch]:
+    return [batch for part in parts for batch in part.to_batches()]
+
+
+def _draw(columns: Sequence[str], rows: Sequence[Sequence[object]], count: int) -> str:
+    from pinakes.report.formatting import shorten
+    from pinakes.report.terminal import print_rows
+
+    drawn = StringIO()
+    cut = [
+        [shorten(value, LONGEST_SHOWN) if isinstance(value, str) else value for value in row] for row in rows
+    ]
+    print_rows(columns, cut, stream=drawn)
+    more = f"{count:,} row{'' if count == 1 else 's'}"
+    if count > len(rows):
+        more += f"; the first {len(rows)} are shown"
+    return f"{drawn.getvalue()}{more}"
+
+
+def _to_pandas(table: pa.Table) -> "pd.DataFrame":
+    try:
+        import pandas as _  # noqa: F401 (pyarrow would say less)
+    except ModuleNotFoundError as error:
+        raise PinakesError("pandas is not installed; run `pip install pandas`.") from error
+    return table.to_pandas()
+
+
+def _to_polars(table: pa.Table) -> "pl.DataFrame":
+    try:
+        import polars
+    except ModuleNotFoundError as error:
+        raise PinakesError("polars is not installed; run `pip install polars`.") from error
+    frame: pl.DataFrame = polars.from_arrow(table)
+    return frame

@@ -1,0 +1,176 @@
+"""Pinakes from Python: a connection's methods do what the commands do, by the same names."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+import pinakes
+from pinakes.cli import evaluating, indexing, loading, running, searching
+from pinakes.database import connect as open_database
+from tests.calling import Call
+from tests.python_manual import METHODS, NOTEBOOK, PAGE, render
+
+COMMANDS: dict[str, Any] = {
+    "load": loading.load,
+    "index": indexing.index,
+    "run": running.run,
+    "evaluate": evaluating.evaluate,
+    "compare": evaluating.compare,
+    "search": searching.search,
+}
+OF_THE_TERMINAL = {"db", "wait", "memory", "quiet", "json"}
+
+
+@pytest.fixture
+def work(call: Call) -> pinakes.Connection:
+    """The database with the corpora, which the environment names."""
+    return pinakes.connect(read_only=False)
+
+
+def list_parameters(command: Any) -> dict[str, Any]:
+    found = inspect.signature(command).parameters.values()
+    return {one.name: one.default for one in found if one.name not in {"self", *OF_THE_TERMINAL}}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_takes_what_its_command_takes(name: str) -> None:
+    from pinakes.cli.option_sets import takes_option_sets
+
+    asked = list_parameters(takes_option_sets(COMMANDS[name]))
+    given = list_parameters(getattr(pinakes.Connection, name))
+    assert set(given) == set(asked)
+    empty: tuple[Any, ...] = (None, (), "", [], inspect.Parameter.empty)
+    plain = {key: value for key, value in given.items() if value not in empty}
+    assert plain == {key: value for key, value in asked.items() if value not in empty}
+
+
+def test_methods_give_what_the_commands_print(call: Call, work: pinakes.Connection) -> None:
+    asked: list[tuple[tuple[Any, ...], Any]] = [
+        (("index", "synthetic", "-s", "bm25"), lambda: work.index("synthetic", system="bm25")),
+        (("run", "synthetic", "-s", "bm25"), lambda: work.run("synthetic", system="bm25")),
+        (("evaluate", "synthetic"), lambda: work.evaluate("synthetic")),
+        (("evaluate", "synthetic", "--per-query"), lambda: work.evaluate("synthetic", per_query=True)),
+        (("search", "synthetic", "market", "-k", 2), lambda: work.search("synthetic", "market", k=2)),
+    ]
+    for words, method in asked:
+        method()  # so that both find what exists already
+        assert without_times(call(*words, "--json").data) == without_times(method())
+    work.index("synthetic", system="tfidf")
+    work.run("synthetic", system="tfidf")
+    work.evaluate("synthetic")
+    printed = call("compare", "synthetic", "-m", "nDCG@10", "--json")
+    assert printed.code == 0, printed.err
+    assert printed.data == list(work.compare("synthetic", measure="nDCG@10"))
+    assert len(printed.data) == 1
+
+
+def without_times(rows: Any) -> list[dict[str, Any]]:
+    return [{key: value for key, value in row.items() if key != "elapsed_s"} for row in rows]
+
+
+def test_rows_are_handed_on(work: pinakes.Connection) -> None:
+    result = work.sql("SELECT 1 AS a, 'x' AS b, NULL AS b UNION ALL SELECT 2, 'y', NULL ORDER BY a")
+    assert result.columns == ["a", "b", "b_2"]
+    assert list(result) == [(1, "x", None), (2, "y", None)]
+    assert result.records() == [{"a": 1, "b": "x", "b_2": None}, {"a": 2, "b": "y", "b_2": None}]
+    assert result.arrow().num_rows == len(result) == len(result.pandas()) == 2
+    assert result.records().pandas()["a"].tolist() == [1, 2]
+    assert len(work.sql("SELECT 1 AS a WHERE 1 = 0")) == 0
+    many = work.sql("SELECT title, abstract FROM papers ORDER BY paper_id")
+    assert f"{len(many)} rows; the first 20 are shown" in repr(many)
+    assert max(map(len, repr(many).splitlines())) < 200
+    assert repr(pinakes.Records()).endswith("0 rows")
+
+
+def test_polars_takes_the_rows(work: pinakes.Connection) -> None:
+    pytest.importorskip("polars")
+    assert work.sql("SELECT 1 AS a").polars()["a"].to_list() == [1]
+    assert pinakes.Records([{"a": 2}]).polars()["a"].to_list() == [2]
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_what_is_not_installed_is_named(
+    work: pinakes.Connection, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(pinakes.PinakesError, match=f"{name} is not installed; run `pip install {name}`"):
+        getattr(work.sql("SELECT 1 AS a"), name)()
+
+
+def test_a_connection_only_reads_unless_told(call: Call, tmp_path: Path) -> None:
+    db = pinakes.connect()
+    for write in (
+        lambda: db.load("synthetic"),
+        lambda: db.index("scifact", system="bm25"),
+        lambda: db.run("scifact", system="bm25"),
+        lambda: db.evaluate("scifact"),
+    ):
+        with pytest.raises(pinakes.PinakesError, match=r"only reads; make one .*read_only=False"):
+            write()
+    for text in ("DELETE FROM papers", "CREATE TABLE x (n INTEGER)", "SELECT 1; DELETE FROM papers"):
+        for one in (db, pinakes.connect(read_only=False)):
+            with pytest.raises(pinakes.PinakesError):
+                one.sql(text)
+    with pytest.raises(pinakes.PinakesError, match="there is no database file"):
+        pinakes.connect(tmp_path / "none.duckdb")
+    assert not (tmp_path / "none.duckdb").exists()
+    with pytest.raises(pinakes.PinakesError, match="more than the 2 rows"):
+        db.sql("SELECT paper_id FROM papers", max_rows=2)
+
+
+def test_the_password_is_hidden() -> None:
+    db = pinakes.connect("postgresql://me:secret@nowhere.invalid/x", read_only=False)
+    assert "secret" not in repr(db)
+    assert "secret" not in str([db])
+
+
+def test_an_open_connection_holds_no_file(prepared_duckdb_url: str) -> None:
+    db = pinakes.connect(prepared_duckdb_url)
+    before = len(db.sql("SELECT paper_id FROM papers"))
+    with open_database(prepared_duckdb_url) as other, other.begin() as session:
+        session.execute(sa.text("DELETE FROM papers WHERE source_id = 'p1'"))
+    assert len(db.sql("SELECT paper_id FROM papers")) == before - 1
+
+
+def test_a_file_that_is_missing_is_made_by_a_load(tmp_path: Path) -> None:
+    db = pinakes.connect(tmp_path / "new.duckdb", read_only=False)
+    summary = db.load("synthetic", papers=20, seed=1)
+    assert (summary.papers, summary.rows_in) == (20, summary.rows_loaded + summary.rows_rejected)
+    with pytest.raises(pinakes.PinakesError, match="needs a source"):
+        db.load("beir")
+    with pytest.raises(pinakes.PinakesError, match="unknown loader 'nothing'"):
+        db.load("nothing", tmp_path)
+
+
+def test_importing_waits_for_nothing() -> None:
+    heavy = ("duckdb", "sqlalchemy", "pyarrow", "pandas", "numpy", "torch")
+    code = f"import sys, pinakes; print([name for name in {heavy} if name in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
+
+
+def test_the_manuals_page_is_made_from_the_docstrings() -> None:
+    assert PAGE.read_text(encoding="utf-8") == render(), "run `python -m tests.python_manual`"
+
+
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    names: dict[str, Any] = {}
+    shown = []
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            *body, last = "".join(cell["source"]).rstrip().split("\n")
+            exec("\n".join(body), names)
+            shown.append(eval(last, names))
+    read, loaded, rejected = shown[0]
+    assert read == loaded + rejected > 300
+    assert all(len(one) for one in shown[1:])
+    assert names["scores"]["value"].between(0, 1).all()
