@@ -24,10 +24,10 @@ def systems(
     from pinakes.systems.registry import describe_systems, list_system_options
 
     if name is None:
-        print_records(describe_systems(), as_json=common.json)
+        print_records(describe_systems(), common.output)
     elif name == "pgvector" or name.startswith("faiss:"):
         from pinakes.vectors.nearest import describe_index_options
 
-        print_records(describe_index_options(name), as_json=common.json)
+        print_records(describe_index_options(name), common.output)
     else:
-        print_records(describe_options(list_system_options(name)), as_json=common.json)
+        print_records(describe_options(list_system_options(name)), common.output)

@@ -10,21 +10,20 @@ from pinakes.load.summary import SHOWN_PLACES, FileSummary, LoadSummary
 from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
 from pinakes.report.formatting import format_seconds, shorten
 from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
-from pinakes.report.terminal import print_object, print_table, print_tables
+from pinakes.report.output import Output
+from pinakes.report.terminal import print_object, print_tables
 
 
-def print_load(summary: LoadSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+def print_load(summary: LoadSummary, out: Output, *, say: Callable[[str], None]) -> None:
     """What became of a load: tables, or one JSON object; `say` takes what is no data."""
-    if as_json:
+    if out.is_for_programs:
         record = asdict(summary)
         quality = record.pop("quality")
-        print_object({**record, **quality})
+        print_object({**record, **quality}, out)
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
-    print_tables(load_tables(corpus, summary))
-    if table := corrections_table(summary.corrections):
-        print()
-        print_table(table)
+    table = corrections_table(summary.corrections)
+    print_tables([*load_tables(corpus, summary), *([table] if table else [])], out)
     for rows in summary.stale:
         derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
         say(f"{derived} are of an older text: make them again")
