@@ -3,11 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rich import box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.segment import Segment, Segments
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from pinakes.report.escapes import escape_controls
@@ -23,37 +19,50 @@ _STYLES = {
 }
 
 
-def draw_columns(table: Table, fitted: Fitted) -> RenderableType:
-    """The columns of a layout beside each other, a line below their titles.
+def draw_columns(table: Table, fitted: Fitted) -> Iterator[Text]:
+    """The lines of a layout's columns beside each other, one drawn below their titles.
 
     The table's texts hold no control characters: see `escape_table`.
     """
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-    titles = _write_titles(table, fitted)
-    for title, place, width in zip(titles, fitted.places, fitted.widths, strict=True):
-        is_number = table.columns[place].is_number
-        drawn.add_column(title, justify="right" if is_number else "left", width=width, no_wrap=True)
+    numbers = [table.columns[place].is_number for place in fitted.places]
+    yield from _lay_side_by_side([(title, "bold") for title in _write_titles(table, fitted)], fitted, numbers)
+    yield Text("─" * (sum(fitted.widths) + GAP * (len(fitted.widths) - 1)))
     for row in table.rows:
-        drawn.add_row(
-            *(
-                Text("\n".join(_fold(row.cells[place], fitted, width)), style=_style(row.cells[place], row))
-                for place, width in zip(fitted.places, fitted.widths, strict=True)
-            )
-        )
-    return _Stripped(drawn)
+        cells = [
+            (_fold(row.cells[place], fitted, width), _style(row.cells[place], row))
+            for place, width in zip(fitted.places, fitted.widths, strict=True)
+        ]
+        yield from _lay_side_by_side(cells, fitted, numbers)
 
 
-def draw_expanded(table: Table, width: int) -> RenderableType:
-    """Each column on a line of its own, row by row; rows are numbered where there are several."""
+def _lay_side_by_side(
+    cells: list[tuple[list[str], str]], fitted: Fitted, numbers: list[bool]
+) -> Iterator[Text]:
+    """The lines of cells that are as wide as their columns; numbers stand at the right."""
+    for number in range(max(len(lines) for lines, _style in cells)):
+        drawn, blanks = Text(), 0
+        for (lines, style), width, is_number in zip(cells, fitted.widths, numbers, strict=True):
+            text = lines[number] if number < len(lines) else ""
+            fill = width - cell_len(text)
+            if text:
+                drawn.append(" " * (blanks + (fill if is_number else 0)))
+                drawn.append(text, style)
+                blanks = 0 if is_number else fill
+            else:
+                blanks += width
+            blanks += GAP
+        yield drawn
+
+
+def draw_expanded(table: Table, width: int) -> Iterator[Text]:
+    """The lines of a table with each column on its own, row by row; rows are numbered if they are several."""
     titles = table.full_titles()
     named = min(max(map(cell_len, titles), default=0), max(1, width // 2 - GAP))
-    lines: list[Text] = []
     for number, row in enumerate(table.rows, start=1):
         if len(table.rows) > 1:
-            lines.append(Text(f"── {number} of {len(table.rows)}", style="dim"))
+            yield Text(f"── {number} of {len(table.rows)}", style="dim")
         for title, cell in zip(titles, row.cells, strict=True):
-            lines += _pair(wrap(title, named), named, cell, _style(cell, row), width)
-    return Group(*lines)
+            yield from _pair(wrap(title, named), named, cell, _style(cell, row), width)
 
 
 def tallest(table: Table, fitted: Fitted) -> int:
@@ -67,23 +76,6 @@ def tallest(table: Table, fitted: Fitted) -> int:
         ),
         default=1,
     )
-
-
-class _Stripped:
-    """What another draws, without the blanks that it fills its lines up with."""
-
-    def __init__(self, drawn: RenderableType) -> None:
-        self._drawn = drawn
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segments]:
-        for line in console.render_lines(self._drawn, options, pad=False):
-            kept = list(line)
-            while kept and not kept[-1].text.strip(" "):
-                kept.pop()
-            if kept:
-                last = kept.pop()
-                kept.append(Segment(last.text.rstrip(" "), last.style))
-            yield Segments([*kept, Segment.line()])
 
 
 def _fold(cell: Cell, fitted: Fitted, width: int) -> list[str]:
@@ -100,7 +92,7 @@ def _pair(title: list[str], named: int, cell: Cell, style: str, width: int) -> I
         yield Text.assemble((left, "bold"), blank, (right, style))
 
 
-def _write_titles(table: Table, fitted: Fitted) -> list[Text]:
+def _write_titles(table: Table, fitted: Fitted) -> list[list[str]]:
     """The folded titles, all as high as the highest, so that they stand on the line below."""
     folded = []
     for place, width in zip(fitted.places, fitted.widths, strict=True):
@@ -108,10 +100,7 @@ def _write_titles(table: Table, fitted: Fitted) -> list[Text]:
         folded.append((wrap(above, width) if table.headings else [], wrap(own, width)))
     upper = max((len(above) for above, _own in folded), default=0)
     lower = max((len(own) for _above, own in folded), default=0)
-    return [
-        Text("\n".join([*above, *[""] * (upper - len(above)), *[""] * (lower - len(own)), *own]))
-        for above, own in folded
-    ]
+    return [[*above, *[""] * (upper - len(above)), *[""] * (lower - len(own)), *own] for above, own in folded]
 
 
 def _style(cell: Cell, row: Row) -> str:

@@ -20,8 +20,10 @@ _TOGETHER: Final = 14
 """a text of at most so many characters is not folded"""
 _NUMBER_TOGETHER: Final = 20
 """nor is a number with its unit, or an interval"""
+_SHORT_TITLE: Final = 8
+"""a title of at most so many characters is not folded"""
 _TITLE: Final = 16
-"""characters of a title that are kept together"""
+"""characters of a longer one that are kept together"""
 _BREAKS: Final = re.compile(r"[^\s_./:,;=|&?-]*(?:[_./:,;=|&?-]+|$)|\S+")
 
 Notes = Literal["beside", "below", "none"]
@@ -147,7 +149,11 @@ def _measure(table: Table, place: int, notes: Notes, width: int) -> _Size:
 
 
 def _measure_title(table: Table, place: int) -> tuple[int, int]:
-    parts = [part for title in title_lines(table, place) for part in _split(title)]
+    parts = [
+        part
+        for title in title_lines(table, place)
+        for part in ([title] if cell_len(title) <= _SHORT_TITLE else _split(title))
+    ]
     return max(1, min(_TITLE, _longest(parts))), max([1, *_title_widths(table, place)])
 
 

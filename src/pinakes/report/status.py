@@ -18,7 +18,8 @@ from pinakes.schema.integrity import list_integrity_checks
 from pinakes.vectors.side_index import list_unnamed
 
 _LEAD: Final = {
-    "loads": ("corpus", "file", "rows_in", "rows_loaded", "rows_rejected"),
+    "corpora": ("corpus", "papers", "abstracts", "queries", "judgments", "citations"),
+    "loads": ("corpus", "file", "rows_in", "rows_loaded", "rows_rejected", "complete"),
     "side indexes": ("kind", "scope", "encoder", "row_count", "rows_now", "recall_10"),
     "runs": ("run_id", "benchmark", "system", "measure", "value", "queries_answered", "queries_expected"),
 }

@@ -7,14 +7,16 @@ are written out, so that no title of a paper can steer a terminal.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
 
+from pinakes.database.read_only import number_repeated
 from pinakes.report.drawing import draw_columns, draw_expanded, escape_table, tallest
 from pinakes.report.escapes import escape_controls
-from pinakes.report.fitting import GAP, Fitted, fit, fit_unfolded
+from pinakes.report.fitting import Fitted, fit, fit_unfolded
 from pinakes.report.for_programs import dump, flatten, list_columns, write_csv, write_json, write_value
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
@@ -23,6 +25,8 @@ from pinakes.report.output import Output
 STANDARD: Final = Output()
 _TALLEST: Final = 6
 """lines of a row of a query's result; longer texts are read better with each column on its own line"""
+_LINES: Final = 1000
+"""that are printed together"""
 _NOTES: Final = "what stands in parentheses"
 
 
@@ -116,18 +120,22 @@ def _print_fitted(table: Table, out: Output, *, keeps_all: bool = False) -> None
     shown = escape_table(table)
     if shown.title:
         console.print(Text(shown.title, style="bold"))
+    if not shown.columns:
+        if not shown.title:
+            console.print(Text("no rows", style="dim"))
+        return
     fitted = fit(shown, out.width) if out.is_terminal else fit_unfolded(shown)
     if out.layout == "wide":
         fitted = fit_unfolded(shown)
-        console.width = max(console.width, sum(fitted.widths) + GAP * len(fitted.widths))
     if out.layout == "expanded" or (out.layout == "fitted" and _is_better_expanded(shown, fitted, keeps_all)):
-        console.print(draw_expanded(shown, out.width))
-        fitted = fit_unfolded(shown)
+        lines, fitted = draw_expanded(shown, out.width), fit_unfolded(shown)
     else:
-        console.print(draw_columns(shown, fitted))
+        lines = draw_columns(shown, fitted)
+    while some := list(islice(lines, _LINES)):
+        console.print(Text("\n").join(some), soft_wrap=True)
     hidden = [*([_NOTES] if fitted.notes == "none" else []), *fitted.left_out]
     if hidden:
-        console.print(Text(f"left out: {', '.join(hidden)}; --wide or --expanded shows all", style="dim"))
+        console.print(Text(f"left out: {', '.join(hidden)}; all with --wide or --expanded", style="dim"))
     if shown.note:
         console.print(Text(shown.note, style="dim"))
 
@@ -165,7 +173,7 @@ def _describe(table: Table) -> dict[str, object]:
 
 
 def _list_records(table: Table) -> list[dict[str, object]]:
-    titles = table.full_titles()
+    titles = number_repeated(table.full_titles())
     return [
         {title: cell.full_text for title, cell in zip(titles, row.cells, strict=True)} for row in table.rows
     ]
