@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from pinakes.cli.completing import complete_systems
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions
 
@@ -13,7 +14,10 @@ app = CommandGroup()
 @app.command()
 def systems(
     name: Annotated[
-        str | None, typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME")
+        str | None,
+        typer.Argument(
+            help="A system, or an index such as faiss:hnsw.", metavar="NAME", autocompletion=complete_systems
+        ),
     ] = None,
     *,
     common: Annotated[CommonOptions, Omit("db", "wait")],
