@@ -72,7 +72,7 @@ class CompareOptions:
 def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
     """Test each pair of runs for a difference: t, Wilcoxon, randomisation, bootstrap; Holm over pairs."""
     from pinakes.evaluate.compare import compare_subsets
-    from pinakes.report.present.compare import comparison_rows, describe_not_compared, resampled_rows
+    from pinakes.report.present.compare import LEAD, comparison_rows, describe_not_compared, resampled_rows
 
     with common.connect() as database:
         found = compare_subsets(
@@ -84,7 +84,7 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
             all_runs=options.all_runs,
             by=options.by,
         )
-    common.print_records(comparison_rows(found.pairs) or resampled_rows(found.resampled))
+    common.print_records(comparison_rows(found.pairs) or resampled_rows(found.resampled), LEAD)
     common.say(*describe_not_compared(found.not_compared))
 
 

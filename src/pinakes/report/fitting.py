@@ -16,7 +16,7 @@ from pinakes.report.layout import Cell, Table
 
 GAP: Final = 2
 """characters between columns"""
-_TOGETHER: Final = 14
+_TOGETHER: Final = 16
 """a text of at most so many characters is not folded"""
 _NUMBER_TOGETHER: Final = 20
 """nor is a number with its unit, or an interval"""

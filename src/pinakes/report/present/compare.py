@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Final
 
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
 from pinakes.evaluate.compare import PairComparison, ResampledPair
@@ -12,6 +13,18 @@ from pinakes.report.output import Output
 from pinakes.report.terminal import print_object, print_records, print_tables
 from pinakes.systems.tuned import TuneSummary
 
+LEAD: Final = (
+    "a",
+    "b",
+    "mean_difference",
+    "difference",
+    "interval_low",
+    "interval_high",
+    "holm_randomisation_p",
+    "holm_bootstrap_p",
+    "subset",
+)
+"""the columns of a comparison that come first"""
 Printed = Mapping[tuple[str, str], Mapping[str, str]]
 """(group, stage) -> measure -> figure as printed"""
 

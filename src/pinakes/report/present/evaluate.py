@@ -61,7 +61,8 @@ def _score_table(results: Sequence[RunScores], mode: str) -> Table:
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
     title = "Scores" if mode == MODES[0] else "Scores as the published code has them"
-    return Table(title, columns, rows, note)
+    lead = ("subset", "system", "from", *measures[:3], "queries")
+    return Table(title, columns, rows, note, lead=lead)
 
 
 def _value_cell(result: RunScores, subset: str, measure: str, score: Score | None) -> Cell:

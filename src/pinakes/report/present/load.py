@@ -79,7 +79,8 @@ def _show_files(corpus: str, summary: LoadSummary) -> Table:
     note += f" Files read: {summary.files_read:,}; not read: {len(summary.unread):,}."
     if skipped := sum(file.rows_skipped for file in summary.files):
         note += f" The mapping makes no row of {skipped:,} of the accepted records."
-    return Table(f"Load of {corpus}", make_columns(["file", "holds"], titles), rows, note)
+    lead = ("file", "records", "accepted", "rejected", "holds")
+    return Table(f"Load of {corpus}", make_columns(["file", "holds"], titles), rows, note, lead=lead)
 
 
 def _show_rejected(summary: LoadSummary) -> Table:
