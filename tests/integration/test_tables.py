@@ -51,7 +51,7 @@ LINES = {
     "index faiss": ("index faiss --corpus library --system TOY --kind flat",),
     "index pgvector": ("index pgvector --system TOY",),
     "search": ("search synthetic graphs", "search hostile graph", "search hostile none"),
-    "new-benchmark": ("new-benchmark csfcube --name own --folder own",),
+    "new-benchmark": ("new-benchmark synthetic --name own --folder own",),
     "sample": (SAMPLE,),
     "construct": ("construct mdcr_constructed",),
     "export-pools": ("export-pools mdcr_constructed pools",),
@@ -123,6 +123,7 @@ def world(benchmarks_duckdb: Path, tmp_path_factory: pytest.TempPathFactory, toy
             "index --corpus library -s TOY",
             "index synthetic -s sparse_bm25",
             f"import-run csfcube duckdb-csfcube.txt --system {LONG}",
+            "evaluate csfcube",
         ):
             assert run_command([*split(line, toy_folder), "-q"]) == 0
     return folder

@@ -98,8 +98,11 @@ def test_corpora_and_runs_are_those_of_a_file_and_no_server_is_asked(home: Path)
         with database.begin() as session:
             session.execute(
                 "INSERT INTO runs (run_id, benchmark, system, run_digest, parameters, code_version, "
-                "dataset_digest, view_digest, device, started_at, mode) SELECT 17, 'synthetic', 'bm25', 'd', "
-                "'{}', '1', 'd', 'd', 'cpu', TIMESTAMP '2026-01-01 00:00:00', 'corrected'"
+                "dataset_digest, view_digest, device, started_at, mode, elapsed_s, queries_expected, "
+                "queries_answered, candidates_expected, candidates_without_text, hit_count, depth) "
+                "SELECT 17, 'synthetic', 'bm25', 'd', "
+                "'{}', '1', 'd', 'd', 'cpu', TIMESTAMP '2026-01-01 00:00:00', "
+                "'corrected', 0, 1, 1, 1, 0, 1, 10"
             )
     assert complete(home, f"pinakes search --db {file} ") == ["synthetic"]
     here = {"PINAKES_DATABASE_URL": str(file)}

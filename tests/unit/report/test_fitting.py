@@ -25,8 +25,10 @@ TITLES = st.sampled_from(
         "from",
         "year",
         "x_y_z",
+        "of these unchanged",
+        "a",
+        "interval_low",
     ]
-    + ["of these unchanged", "a", "interval_low"]
 )
 
 
