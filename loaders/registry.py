@@ -1,10 +1,12 @@
 """The loaders by name, imported when asked for."""
 
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pinakes.errors import UnknownNameError
-from pinakes.loaders.base import Loader
+
+if TYPE_CHECKING:  # what completes a name does not wait for it
+    from pinakes.loaders.base import Loader
 
 LOADERS: Final = {
     "aan": "pinakes.loaders.aan:LOADER",
@@ -45,7 +47,7 @@ LOADERS: Final = {
 }
 
 
-def find_loader(name: str, hint: str = "") -> Loader:
+def find_loader(name: str, hint: str = "") -> "Loader":
     """The loader of that name; `hint` is what an error says besides.
 
     Raises:
@@ -54,5 +56,5 @@ def find_loader(name: str, hint: str = "") -> Loader:
     if name not in LOADERS:
         raise UnknownNameError("loader", name, list(LOADERS), hint)
     module, member = LOADERS[name].split(":")
-    loader: Loader = getattr(import_module(module), member)
+    loader: "Loader" = getattr(import_module(module), member)
     return loader

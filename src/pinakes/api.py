@@ -570,13 +570,14 @@ def _list_batches(parts: Iterator[pa.Table]) -> list[pa.RecordBatch]:
 
 def _draw(columns: Sequence[str], rows: Sequence[Sequence[object]], count: int) -> str:
     from pinakes.report.formatting import shorten
+    from pinakes.report.output import Output
     from pinakes.report.terminal import print_rows
 
     drawn = StringIO()
     cut = [
         [shorten(value, LONGEST_SHOWN) if isinstance(value, str) else value for value in row] for row in rows
     ]
-    print_rows(columns, cut, stream=drawn)
+    print_rows(columns, cut, Output(stream=drawn))
     more = f"{count:,} row{'' if count == 1 else 's'}"
     if count > len(rows):
         more += f"; the first {len(rows)} are shown"

@@ -27,7 +27,8 @@ from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.registry import list_kinds, list_systems
+from pinakes.systems.names import list_systems
+from pinakes.systems.registry import list_kinds
 from pinakes.vectors.nearest import describe_index_options
 from tests.documented_world import EXAMPLE, fill, write_example
 from tests.documents import (

@@ -17,6 +17,7 @@ from pinakes.evaluate.agreement import (
 )
 from pinakes.load.load import LoadRequest, load
 from pinakes.queries.install import initialise
+from pinakes.report.output import Output
 from pinakes.report.present.compare import (
     choose_agreement_column,
     find_published_agreement,
@@ -233,12 +234,12 @@ def test_published_figures_stand_beside_ours(
     assert published == {("background", "before"): {"rho": ".83", "percent": "38.00"}}
     assert find_published_agreement(benchmark, "fold") == {}
     rows = measure_agreement(database, "printed", column)
-    print_agreement(rows, published, as_json=False)
+    print_agreement(rows, published, Output())
     shown = capsys.readouterr().out
     assert "0.8333 (.83)" in shown
     assert "37.5000 (≠ 38.00)" in shown
     assert "rho 1" in shown
-    print_agreement(rows, published, as_json=True)
+    print_agreement(rows, published, Output("json"))
     first, *_, last = json.loads(capsys.readouterr().out)
     assert (first["group"], first["stage"], first["published"]) == (
         "background",

@@ -12,6 +12,7 @@ from pinakes import schema
 from pinakes.database import Database
 from pinakes.errors import InputError, PinakesError, UnknownNameError
 from pinakes.load.load import LoadRequest, LoadSummary, load
+from pinakes.report.output import Output
 from pinakes.report.present.load import print_load
 from pinakes.report.status import find_orphans, read_status
 from pinakes.texts.derive import Derived, Generator, derive
@@ -264,5 +265,5 @@ def test_a_load_reports_rows_of_an_older_text(database: Database, tmp_path: Path
     told: list[str] = []
     load_toy(database, tmp_path, paper(1))
     Toy(schema.paper_variants, make_variants).derive(database)
-    print_load(load_toy(database, tmp_path, paper(1, text="Other")), as_json=False, say=told.append)
+    print_load(load_toy(database, tmp_path, paper(1, text="Other")), Output(), say=told.append)
     assert told == ["2 rows of paper_variants by toy 1 are of an older text: make them again"]

@@ -11,6 +11,7 @@ from pinakes.errors import EvaluationError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.records import Score
+from pinakes.report.output import Output
 from pinakes.report.present.evaluate import print_scores
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, change, count, read_hits, write_benchmark
@@ -264,7 +265,7 @@ def test_the_printed_table_leaves_repeats_and_parts_of_types_to_the_database(
 ) -> None:
     bring(prepared)
     results = evaluate(prepared, "own", measures=["AP"])
-    print_scores(results, per_query=False, as_json=False)
+    print_scores(results, Output(), per_query=False)
     printed = capsys.readouterr().out
     shown = [line.split()[0] for line in printed.splitlines() if line.startswith(("all", "field=", "type="))]
     assert shown == ["all", "field=background", "field=method", "field=result", "type=graph", "type=random"]

@@ -20,6 +20,7 @@ from pinakes.index.approximate import FaissRequest, index_faiss
 from pinakes.index.index import index, index_corpus
 from pinakes.indexers.encoder.adapters import attach_adapter
 from pinakes.queries.relations import select_candidate_texts
+from pinakes.report.output import Output
 from pinakes.report.present.cross_format import print_cross_format
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import RunSummary
@@ -348,9 +349,9 @@ def test_the_matrix_of_codes_is_that_of_single_runs(
     assert [(one.format, one.code, one.value, one.benchmarks) for one in means[:4]] == [
         ("PRX", one.code, one.value, 1) for one in scores[:4]
     ]
-    print_cross_format(scores, as_json=True)
+    print_cross_format(scores, Output("json"))
     assert orjson.loads(capsys.readouterr().out)["scores"][0]["benchmark"] == "prx"
-    print_cross_format(scores, as_json=False)
+    print_cross_format(scores, Output())
     printed = capsys.readouterr().out
     assert "Headline scores by code" in printed
     assert "Means by format" in printed
@@ -433,7 +434,7 @@ def test_the_matrix_has_classification_beside_search(
         ("in-train", "CLF"),
         ("", "SRCH"),
     ]
-    print_cross_format(scores, as_json=False)
+    print_cross_format(scores, Output())
     rows = capsys.readouterr().out.splitlines()
     (row,) = [row for row in rows if " classes " in row]
     own = scores[0]

@@ -15,7 +15,8 @@ from pinakes.run.run import RunRequest, run
 from pinakes.schema import runs
 from pinakes.search.search import SearchRequest, search
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.registry import NAMED, find_system, list_systems
+from pinakes.systems.names import NAMED, list_systems
+from pinakes.systems.registry import find_system
 from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_hits
 

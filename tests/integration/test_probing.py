@@ -17,6 +17,7 @@ from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError, InputError, RunError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.progress import Progress
+from pinakes.report.output import Output
 from pinakes.report.present.evaluate import print_scores
 from pinakes.run import run as run_module
 from pinakes.run.run import RunRequest, run
@@ -213,7 +214,7 @@ def test_a_missing_vector_is_a_wrong_prediction_or_left_out_as_published(
         (accuracy,) = [score for score in result.aggregates() if score.measure == "Accuracy"]
         assert accuracy.value == hits / of
         assert (accuracy.queries_expected, accuracy.queries_answered) == (50, 48)
-    print_scores(evaluate(held, "kind"), per_query=False, as_json=False)
+    print_scores(evaluate(held, "kind"), Output(), per_query=False)
     own, of_published = capsys.readouterr().out.split("Scores as the published code has them")
     assert ("run 1" in own, "run 2" in own) == (True, False)
     assert ("run 1" in of_published, "run 2" in of_published) == (False, True)

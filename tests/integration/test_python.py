@@ -24,7 +24,7 @@ COMMANDS: dict[str, Any] = {
     "compare": evaluating.compare,
     "search": searching.search,
 }
-OF_THE_TERMINAL = {"db", "wait", "memory", "quiet", "json"}
+OF_THE_TERMINAL = {"db", "wait", "memory", "quiet", "json", "csv", "wide", "expanded"}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.queries.definition import list_benchmarks
 from pinakes.report.gather import gather_report
+from pinakes.report.output import Output
 from pinakes.report.present.evaluate import print_scores
 from pinakes.report.self_retrieval.gather import gather_self_retrieval
 from pinakes.run import run as run_module
@@ -331,7 +332,7 @@ def test_runs_of_two_corpora_are_not_compared_and_told_apart(
     write_variants(toy, "two", VARIANTS[:2])
     for corpus in ("toy", "two"):
         run(toy, RunRequest(NAME, "letters", corpus=corpus))
-    print_scores(evaluate(toy, NAME, measures=["MRR"]), per_query=False, as_json=False)
+    print_scores(evaluate(toy, NAME, measures=["MRR"]), Output(), per_query=False)
     printed = capsys.readouterr().out
     assert (printed.count("code=TNNU_A"), printed.count("code=T_ARot")) == (2, 1)
     with pytest.raises(EvaluationError, match="each run of self_retrieval is of another mode or corpus"):

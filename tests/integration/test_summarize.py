@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
+from pinakes.report.output import Output
 from pinakes.report.present.summary import find_terms, print_summary
 from pinakes.schema import cited_references, papers, sections
 from pinakes.search.documents import Document, ScoredSentence, Sentence, Summary
@@ -160,7 +161,7 @@ def test_any_text_is_read_or_refused(text: str, query: str) -> None:
     assert all(text[start:end].isalnum() for start, end in spans)
     for as_markdown in (False, True):
         stream = io.StringIO()
-        print_summary(summary, as_markdown=as_markdown, stream=stream)
+        print_summary(summary, Output(stream=stream), as_markdown=as_markdown)
         assert "\x1b" not in stream.getvalue()
         assert stream.getvalue().count("\n") == 7
 
@@ -183,7 +184,7 @@ def test_terms_stand_out_on_a_terminal_and_hostile_text_does_not_steer_it(
     monkeypatch.delenv("NO_COLOR", raising=False)
     file.write_text("[red]Ranking[/red] of \x1b[2J papers is long enough to be folded on a narrow screen.")
     stream = Screen()
-    print_summary(ask(file=file, query="rank folds on"), stream=stream)
+    print_summary(ask(file=file, query="rank folds on"), Output(stream=stream))
     said = stream.getvalue()
     assert "[red]\x1b[1;32mRanking\x1b[0m[/red] of \\x1b[2J papers" in said
     assert max(len(line) for line in said.splitlines()) < 100

@@ -16,7 +16,8 @@ from pinakes.indexers.transport.plans import TransportSettings, measure_transpor
 from pinakes.progress import Silent
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.registry import find_system, list_systems
+from pinakes.systems.names import list_systems
+from pinakes.systems.registry import find_system
 from tests.benching import ABSTRACTS, POOLS, change
 from tests.integration.sentence_systems import (
     encode_alone,

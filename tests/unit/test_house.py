@@ -14,7 +14,7 @@ from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.tasks import TASKS, resolve_task
 from pinakes.schema.batches import REJECTION_REASONS
 from pinakes.systems.base import ABILITIES
-from pinakes.systems.registry import COMBINED, DENSE, SYSTEMS
+from pinakes.systems.names import COMBINED, DENSE, SYSTEMS
 from pinakes.tasks.base import Task
 
 ROOT = Path(__file__).resolve().parents[2]

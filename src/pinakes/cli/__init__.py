@@ -63,7 +63,6 @@ app = typer.Typer(
     name="pinakes",
     help="Scholarly papers, references and citations in tables; retrieval benchmarks in SQL.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 for _group in _GROUPS:

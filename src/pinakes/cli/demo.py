@@ -24,7 +24,7 @@ def demo(
     ),
     papers: Annotated[int, typer.Option(min=100, help="How many papers the corpus has.")] = 2000,
     *,
-    common: Annotated[CommonOptions, Omit("db", "wait", "memory", "json")],
+    common: Annotated[CommonOptions, Omit("db", "wait", "memory")],
 ) -> None:
     """The whole way on the bundled corpus, without a network: load, index, run, evaluate, report."""
     from pinakes.database import connect
@@ -42,8 +42,8 @@ def demo(
         evaluate(database, BENCHMARK)
         report = gather_report(database, BENCHMARK)
     page, *_others = write_report(report, folder / "report")
-    print_report(report)
-    typer.echo(f"report: {page.resolve()}")
+    print_report(report, common.output)
+    typer.echo(f"report: {page.resolve()}", err=common.output.is_for_programs)
 
 
 def _load(database: "Database", papers: int, common: CommonOptions) -> None:

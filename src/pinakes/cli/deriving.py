@@ -38,7 +38,7 @@ def derive_neighbours(
     request = NeighbourRequest(corpus, split_codes(codes), seed, analyser, as_published, jobs)
     with common.connect() as database:
         made = derive_neighbours(database, request, progress=common.show_progress())
-    print_neighbours(made, as_json=common.json)
+    print_neighbours(made, common.output)
 
 
 @derive_app.command("summaries")
@@ -79,4 +79,4 @@ def derive_summaries(
     request = SummaryRequest(corpus, splitter, labellers, min_positives, min_sentences, jobs, seed, *shares)
     with common.connect() as database:
         made = derive_summaries(database, request, progress=common.show_progress())
-    print_summaries(made, as_json=common.json)
+    print_summaries(made, common.output)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.option_sets import CommandGroup
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
 from pinakes.errors import EvaluationError, InputError
 
@@ -37,10 +37,10 @@ def evaluate(
         return
     with common.connect() as database:
         results = evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
-        if is_self_retrieval(benchmark) and not per_query and not common.json:
-            print_self_scores(database, benchmark, results)
+        if is_self_retrieval(benchmark) and not per_query and not common.output.is_for_programs:
+            print_self_scores(database, benchmark, results, common.output)
             return
-    print_scores(results, per_query=per_query, as_json=common.json)
+    print_scores(results, common.output, per_query=per_query)
     common.say(*describe_coverage(results))
 
 
@@ -50,7 +50,7 @@ def _evaluate_suite(name: str, common: CommonOptions) -> None:
 
     with common.connect() as database:
         done = evaluate_suite(database, name, report=common.say)
-        print_suite_scores(database, name, as_json=common.json)
+        print_suite_scores(database, name, common.output)
     if done.failed:
         raise EvaluationError(list_failures(done.failed))
 
@@ -72,7 +72,7 @@ class CompareOptions:
 def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOptions) -> None:
     """Test each pair of runs for a difference: t, Wilcoxon, randomisation, bootstrap; Holm over pairs."""
     from pinakes.evaluate.compare import compare_subsets
-    from pinakes.report.present.compare import comparison_rows, describe_not_compared, resampled_rows
+    from pinakes.report.present.compare import LEAD, comparison_rows, describe_not_compared, resampled_rows
 
     with common.connect_to_look() as database:
         found = compare_subsets(
@@ -84,7 +84,7 @@ def compare(benchmark: BenchmarkName, options: CompareOptions, common: CommonOpt
             all_runs=options.all_runs,
             by=options.by,
         )
-    common.print_records(comparison_rows(found.pairs) or resampled_rows(found.resampled))
+    common.print_records(comparison_rows(found.pairs) or resampled_rows(found.resampled), LEAD)
     common.say(*describe_not_compared(found.not_compared))
 
 
@@ -124,7 +124,7 @@ def agreement(
             common.print_records([asdict(one) for one in found])
         else:
             rows = measure_agreement(database, benchmark, column, negative=negative)
-            print_agreement(rows, find_published_agreement(defined, column), as_json=common.json)
+            print_agreement(rows, find_published_agreement(defined, column), common.output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def errors(
     options: ErrorOptions,
     folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-errors in this folder.")] = None,
     *,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: CommonOptions,
 ) -> None:
     """Show what runs rank too high and too low, query by query with its text, as one HTML page."""
     from pinakes.report.errors.gather import ErrorRequest, gather_errors
@@ -170,5 +170,5 @@ def errors(
     with common.connect_to_look() as database:
         found = gather_errors(database, request)
     paths = write_errors(found, folder or Path(f"{benchmark}-errors"))
-    print_table(error_table(found))
+    print_table(error_table(found), common.output)
     common.say(*(f"written: {path}" for path in paths))

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas, QueryLimits
+from pinakes.cli.options import DATA, ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas, QueryLimits
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
@@ -50,7 +50,7 @@ def export_table(
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: CommonOptions,
+    common: Annotated[CommonOptions, Omit("guard_formulas")],
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
     from pinakes.export.tables import export_query, export_table
@@ -83,7 +83,7 @@ def export_run(
         bool, typer.Option("--provenance", help="trec: begin with comment lines that say what made the run.")
     ] = False,
     *,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit(*DATA)],
 ) -> None:
     """Write a stored run: TREC, ranx JSON, PyTerrier's table, CSFCube's or MDCR's own files."""
     from pinakes.run.export_run import export_run
@@ -101,7 +101,7 @@ def export_qrels(
         str | None, typer.Option(help="trec, beir or ranx. Default: by the file's name, else trec.")
     ] = None,
     *,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit(*DATA)],
 ) -> None:
     """Write a benchmark's judgments: TREC qrels, BEIR's table (.tsv) or ranx JSON (.json)."""
     from pinakes.run.export_qrels import export_qrels

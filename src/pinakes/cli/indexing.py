@@ -29,6 +29,12 @@ class _BenchmarkFirst(TyperGroup):
         named = args and (args[0] in self.commands or args[0] == "--help")
         return super().parse_args(ctx, args if named or not args else [DEFAULT_INDEX, *args])
 
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """The group's commands, and the names of benchmarks."""
+        parameters = self.commands[DEFAULT_INDEX].params
+        benchmark = next(parameter for parameter in parameters if parameter.name == "benchmark")
+        return [*super().shell_complete(ctx, incomplete), *benchmark.shell_complete(ctx, incomplete)]
+
 
 app = CommandGroup()
 index_app = CommandGroup(cls=_BenchmarkFirst, no_args_is_help=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import CommonOptions, parse_options
+from pinakes.cli.options import DATA, CommonOptions, parse_options
 
 app = CommandGroup()
 
@@ -15,7 +15,7 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 
 
 @app.command()
-def init(common: Annotated[CommonOptions, Omit("json")]) -> None:
+def init(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.database.reader_role import warn_of_rights
     from pinakes.queries.install import initialise
@@ -98,7 +98,7 @@ def load(
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)
         summary = load(database, request, progress=common.show_progress())
-    print_load(summary, as_json=common.json, say=common.say)
+    print_load(summary, common.output, say=common.say)
     summary.require_few_rejected(options.max_rejects)
 
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from typer.models import ArgumentInfo, CommandFunctionType, OptionInfo
 
+from pinakes.cli.completing import COMPLETED
 from pinakes.errors import InputError
 
 
@@ -55,6 +56,8 @@ def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:
         sets[parameter.name] = (kind, [field.name for field in chosen])
         parameters += [_make_parameter(field) for field in chosen]
 
+    _complete(parameters)
+
     @wraps(command)
     def take(**given: Any) -> None:
         _refuse_empty(parameters, given)
@@ -65,6 +68,14 @@ def takes_option_sets(command: Callable[..., None]) -> Callable[..., None]:
     take.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     take.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return take
+
+
+def _complete(parameters: Sequence[inspect.Parameter]) -> None:
+    """Have a shell complete the parameters whose names say what they are."""
+    for parameter in parameters:
+        for note in get_args(parameter.annotation):
+            if isinstance(note, ArgumentInfo | OptionInfo) and parameter.name in COMPLETED:
+                note.autocompletion = COMPLETED[parameter.name]
 
 
 def _refuse_empty(parameters: Sequence[inspect.Parameter], given: Mapping[str, Any]) -> None:

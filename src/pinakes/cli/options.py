@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -17,6 +17,7 @@ from pinakes.progress import Progress, Silent
 if TYPE_CHECKING:  # a command's help does not wait for them
     from pinakes.database import Database
     from pinakes.database.read_only import Limits
+    from pinakes.report.output import Form, Layout, Output
     from pinakes.systems.base import SystemOptions
 
 ENVIRONMENT: Final = "PINAKES"
@@ -46,16 +47,22 @@ Quiet = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", envvar="PINAKES_JSON", help="Data as JSON on stdout.")]
 
-OUTPUT_FORMATS: Final = ("table", "csv", "json")
+Csv = Annotated[bool, typer.Option("--csv", envvar="PINAKES_CSV", help="Data as CSV on stdout.")]
+Wide = Annotated[
+    bool,
+    typer.Option("--wide", envvar="PINAKES_WIDE", help="Tables with every column, however long the lines."),
+]
+Expanded = Annotated[
+    bool,
+    typer.Option(
+        "--expanded", envvar="PINAKES_EXPANDED", help="Tables with every column, each on a line of its own."
+    ),
+]
 
-
-def _check_format(given: str) -> str:
-    if given not in OUTPUT_FORMATS:
-        raise typer.BadParameter(f"{given!r} is not one of {', '.join(OUTPUT_FORMATS)}.")
-    return given
-
-
-OutputFormat = Annotated[str, typer.Option("--format", help="table, csv or json.", callback=_check_format)]
+OutputFormat = Annotated[
+    Literal["table", "csv", "json"] | None,
+    typer.Option("--format", help="table, csv or json; says more than --csv and --json."),
+]
 
 GuardFormulas = Annotated[
     bool,
@@ -116,6 +123,10 @@ PaperTemplate = Annotated[
 ]
 
 
+DATA: Final = ("json", "csv", "wide", "expanded", "guard_formulas")
+"""the common options of commands that print data; one that prints none omits all of them"""
+
+
 @dataclass(frozen=True, slots=True)
 class CommonOptions:
     """The options of nearly every command: which database, and how much is said in which form."""
@@ -125,8 +136,18 @@ class CommonOptions:
     memory: Memory = None
     quiet: Quiet = False
     json: Json = False
+    csv: Csv = False
+    wide: Wide = False
+    expanded: Expanded = False
+    guard_formulas: GuardFormulas = False
 
     def __post_init__(self) -> None:
+        if self.json and self.csv:
+            raise typer.BadParameter("--json and --csv exclude each other.")
+        if self.wide and self.expanded:
+            raise typer.BadParameter("--wide and --expanded exclude each other.")
+        if self.guard_formulas and not self.csv:
+            raise typer.BadParameter("--guard-formulas is for CSV; add --csv, or leave it out.")
         if self.quiet:
             warnings.simplefilter("ignore")  # of libraries, until the command ends
 
@@ -185,11 +206,20 @@ class CommonOptions:
         for line in () if self.quiet else lines:
             typer.echo(line, err=True)
 
-    def print_records(self, rows: Sequence[Mapping[str, object]]) -> None:
-        """Print records of one kind as a table, or as JSON."""
+    @property
+    def output(self) -> "Output":
+        """Where data go, and in which form."""
+        from pinakes.report.output import Output
+
+        form: Form = "json" if self.json else "csv" if self.csv else "table"
+        layout: Layout = "wide" if self.wide else "expanded" if self.expanded else "fitted"
+        return Output(form, layout, self.guard_formulas)
+
+    def print_records(self, rows: Sequence[Mapping[str, object]], lead: Sequence[str] = ()) -> None:
+        """Print records of one kind as a table, or as CSV or JSON; `lead` are the columns that come first."""
         from pinakes.report.terminal import print_records
 
-        print_records(rows, as_json=self.json)
+        print_records(rows, self.output, lead=lead)
 
 
 @dataclass(frozen=True, slots=True)

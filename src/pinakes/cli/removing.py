@@ -78,12 +78,12 @@ def _remove(remove: "Callable[[Database, bool], Removal]", consent: Consent, com
     consent.check()
     with common.connect() as database:
         if consent.dry_run or not consent.yes:
-            print_removal(remove(database, True), as_json=common.json, is_dry=True)
+            print_removal(remove(database, True), common.output, is_dry=True)
         if consent.dry_run:
             return
         if not consent.yes:
             typer.confirm("Remove all of it?", abort=True, err=True)
-        print_removal(remove(database, False), as_json=common.json)
+        print_removal(remove(database, False), common.output)
 
 
 @app.command()
@@ -97,9 +97,9 @@ def gc(*, consent: Consent, common: CommonOptions) -> None:
     with common.connect() as database:
         folder = find_index_folder(database)
         if consent.dry_run or not consent.yes:
-            print_garbage(collect_garbage(database, folder, dry_run=True), as_json=common.json, is_dry=True)
+            print_garbage(collect_garbage(database, folder, dry_run=True), common.output, is_dry=True)
         if consent.dry_run:
             return
         if not consent.yes:
             typer.confirm("Remove all of it?", abort=True, err=True)
-        print_garbage(collect_garbage(database, folder), as_json=common.json)
+        print_garbage(collect_garbage(database, folder), common.output)

@@ -1,7 +1,7 @@
 """The commands that show what is in the database: `report`, `sql`, `status`."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,7 +50,7 @@ def report(
     ] = None,
     folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
     *,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: CommonOptions,
 ) -> None:
     """Print the results of a benchmark or a suite and write them as HTML and Markdown."""
     from pinakes.report.gather import gather_report
@@ -74,7 +74,7 @@ def report(
     with common.connect_to_look() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
     paths = write_report(found, folder or Path(f"{benchmark}-report"))
-    print_report(found)
+    print_report(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
 
 
@@ -85,7 +85,7 @@ def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
     with common.connect_to_look() as database:
         found = gather_suite(database, name, progress=common.show_progress())
     paths = write_suite(found, folder)
-    print_suite(found)
+    print_suite(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
 
 
@@ -102,26 +102,28 @@ def _report_own(
         benchmark = open_benchmark(database, name)
         found = own.gather(database, benchmark, chosen.run_ids, all_runs=chosen.all_runs, mode=chosen.mode)
     paths = own.write(found, folder or Path(f"{name}-report"))
-    own.print(found)
+    own.print(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
 
 
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
-    format: OutputFormat = "table",
+    format: OutputFormat = None,
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit("guard_formulas")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask
     from pinakes.report.terminal import print_rows
 
+    asked = common.output
+    out = replace(asked, form=format or asked.form, guard_formulas=guard_formulas)
     text = sys.stdin.read() if query == "-" else query
     with common.connect_read_only() as database, ask(database, text, limits.read()) as result:
-        print_rows(result.columns, result.rows, format, guard_formulas=guard_formulas)
+        print_rows(result.columns, result.rows, out)
 
 
 @app.command()
@@ -146,7 +148,7 @@ def status(
         if check:
             orphans = find_orphans(database)
             sides = check_sides(database, found, find_index_folder(database))
-    print_status(found, as_json=common.json)
+    print_status(found, common.output)
     common.say(*(f"{one}." for one in sides.unfinished))
     listed = ", ".join(f"{name} ({count})" for name, count in orphans.items())
     faults = [*([f"rows name rows that are not there: {listed}"] if listed else []), *sides.damaged]

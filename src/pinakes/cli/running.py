@@ -8,6 +8,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
+    DATA,
     BenchmarkName,
     CommonOptions,
     Device,
@@ -33,7 +34,7 @@ app.add_typer(tune_app, name="tune", help="Choose parameters on a benchmark's va
 def use_corpus(
     benchmark: BenchmarkName,
     corpus: Annotated[str, typer.Argument(help="A loaded corpus.")],
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit(*DATA)],
 ) -> None:
     """Have a benchmark that can read several corpora read this one."""
     from pinakes.queries.definition import read_benchmark
@@ -185,7 +186,7 @@ def cross_format(
     with common.connect() as database:
         request = CrossFormatRequest(system, benchmarks, choices.for_database(database, common.say), mode)
         scores = cross_format(database, request, progress=common.show_progress())
-    print_cross_format(scores, as_json=common.json)
+    print_cross_format(scores, common.output)
 
 
 @app.command()
@@ -206,10 +207,10 @@ def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: Commo
             raise RunError(f"no baseline of {benchmark} can be run here. {reasons}")
         report = gather_report(database, benchmark, run_ids)
     paths = write_report(report, options.folder or Path(f"{benchmark}-report"))
-    if common.json:
+    if common.output.is_for_programs:
         common.print_records([asdict(one) for one in made])
     else:
-        print_report(report)
+        print_report(report, common.output)
     common.say(*(f"written: {path}" for path in paths))
 
 
@@ -249,4 +250,4 @@ def tune_bm25(
             **asdict(templates),
         )
         summary = tune_bm25(database, request, progress=common.show_progress())
-    print_tuning(summary, as_json=common.json, say=common.say)
+    print_tuning(summary, common.output, say=common.say)

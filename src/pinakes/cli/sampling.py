@@ -68,7 +68,7 @@ def sample(
     given = {name: getattr(flags, declared.flag) for name, declared in declared_options().items()}
     with common.connect() as database:
         summary = sample(database, benchmark, corpus, given, progress=common.show_progress())
-    print_sample(summary, as_json=common.json, say=common.say)
+    print_sample(summary, common.output, say=common.say)
 
 
 @app.command()
@@ -101,7 +101,7 @@ def construct(
     request = ConstructionRequest(benchmark, drawn_from, tuple(run or ()), tuple(model or ()), seed, top_of)
     with common.connect() as database:
         summary = construct(database, request, progress=common.show_progress())
-    print_construction(summary, as_json=common.json)
+    print_construction(summary, common.output)
 
 
 @app.command()

@@ -138,8 +138,8 @@ def summarize(
         options,
     )
     summary = _read_summary(request, common)
-    print_summary(summary, as_json=common.json, as_markdown=given.markdown)
-    if not common.json:
+    print_summary(summary, common.output, as_markdown=given.markdown)
+    if not common.output.is_for_programs:
         common.say(*summary.notes)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from pinakes.cli.completing import complete_systems
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions
 
@@ -13,7 +14,10 @@ app = CommandGroup()
 @app.command()
 def systems(
     name: Annotated[
-        str | None, typer.Argument(help="A system, or an index such as faiss:hnsw.", metavar="NAME")
+        str | None,
+        typer.Argument(
+            help="A system, or an index such as faiss:hnsw.", metavar="NAME", autocompletion=complete_systems
+        ),
     ] = None,
     *,
     common: Annotated[CommonOptions, Omit("db", "wait")],
@@ -24,10 +28,10 @@ def systems(
     from pinakes.systems.registry import describe_systems, list_system_options
 
     if name is None:
-        print_records(describe_systems(), as_json=common.json)
+        print_records(describe_systems(), common.output)
     elif name == "pgvector" or name.startswith("faiss:"):
         from pinakes.vectors.nearest import describe_index_options
 
-        print_records(describe_index_options(name), as_json=common.json)
+        print_records(describe_index_options(name), common.output)
     else:
-        print_records(describe_options(list_system_options(name)), as_json=common.json)
+        print_records(describe_options(list_system_options(name)), common.output)

@@ -62,6 +62,8 @@ class Table:
     """A title, columns, rows, and a sentence that says how to read it.
 
     `headings` are the upper level of the columns' headings, from the first column to the last; () is none.
+    `lead` are titles of columns: where there is not room for all, these come first, then the others in their
+    order.
     """
 
     title: str
@@ -69,6 +71,7 @@ class Table:
     rows: Sequence[Row]
     note: str = ""
     headings: tuple[Heading, ...] = ()
+    lead: tuple[str, ...] = ()
 
     def list_starts(self) -> set[int]:
         """The columns that begin below a heading of several, where a reader looks for a gap.

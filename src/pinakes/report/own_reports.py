@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pinakes.queries.definition import read_benchmark
+from pinakes.report.output import Output
 from pinakes.settings import read_settings
 
 _OWN: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -36,7 +37,7 @@ class OwnReport:
 
     gather: Callable[..., Any]
     write: Callable[[Any, Path], list[Path]]
-    print: Callable[[Any], None]
+    print: Callable[[Any, Output], None]
 
 
 def find_own_report(name: str) -> OwnReport | None:

@@ -1,6 +1,5 @@
 """What a database holds, and whether its rows fit together."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,20 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole
-from pinakes.report.terminal import print_object, print_records
+from pinakes.report.layout import Table
+from pinakes.report.output import Output
+from pinakes.report.terminal import make_record_table, print_object, print_tables
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_filled_tables, list_integrity_checks
 from pinakes.vectors.side_index import list_unnamed, list_unused
 
+_LEAD: Final = {
+    "corpora": ("corpus", "papers", "abstracts", "queries", "judgments", "citations"),
+    "loads": ("corpus", "file", "rows_in", "rows_loaded", "rows_rejected", "complete"),
+    "side indexes": ("kind", "scope", "encoder", "row_count", "rows_now", "recall_10"),
+    "runs": ("run_id", "benchmark", "system", "measure", "value", "queries_answered", "queries_expected"),
+}
+"""the columns that come first where there is not room for all"""
 MOST_NAMED: Final = 5
 """folders that a message names"""
 
@@ -112,13 +120,15 @@ def check_sides(
     return SideCheck(damaged, unfinished)
 
 
-def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], *, as_json: bool) -> None:
+def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], out: Output) -> None:
     """What a database holds: a table for each kind of thing, or one JSON object."""
-    if as_json:
-        print_object(found)
+    if out.is_for_programs:
+        print_object(found, out)
         return
-    for name, rows in found.items():
-        sys.stdout.write(f"{name.replace('_', ' ')}{'' if rows else ': none'}\n")
-        if rows:
-            print_records(rows)
-        sys.stdout.write("\n")
+    print_tables([_make_table(name.replace("_", " "), rows) for name, rows in found.items()], out)
+
+
+def _make_table(name: str, rows: Sequence[Mapping[str, object]]) -> Table:
+    if not rows:
+        return Table(f"{name}: none", (), ())
+    return make_record_table(rows, lead=_LEAD.get(name, ()), title=name)

@@ -1,184 +1,190 @@
-"""Tables and rows on standard output: drawn by rich on a terminal and in a pipe, or as CSV or JSON.
+"""What commands print: tables that fit the terminal, or the same data as CSV or JSON.
 
-Where the output is no terminal nothing is cut or folded, however wide. Control characters in the data are
-written out, so that no title of a paper can steer a terminal.
+Where the output is no terminal nothing is left out or folded, however wide. Control characters in the data
+are written out, so that no title of a paper can steer a terminal.
 """
 
-import csv
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date, datetime
-from functools import partial
-from typing import Final, TextIO
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
 
-import orjson
-from rich import box
 from rich.console import Console
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from pinakes.database.read_only import number_repeated
-from pinakes.errors import InputError
-from pinakes.report.escapes import escape_controls, escape_marks
+from pinakes.report.drawing import draw_columns, draw_expanded, escape_table, tallest
+from pinakes.report.escapes import escape_controls
+from pinakes.report.fitting import Fitted, fit, fit_unfolded
+from pinakes.report.for_programs import dump, flatten, list_columns, write_csv, write_json, write_value
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
-from pinakes.writing.formulas import guard_formula
+from pinakes.report.output import Output
 
-FORMATS: Final = ("table", "csv", "json")
-UNFOLDED_WIDTH: Final = 100_000
-
-_STYLES: Final = {
-    "plain": "",
-    "best": "bold",
-    "second": "underline",
-    "warning": "bold yellow",
-    "absent": "dim",
-}
+STANDARD: Final = Output()
+_TALLEST: Final = 6
+"""lines of a row of a query's result; longer texts are read better with each column on its own line"""
+_LINES: Final = 1000
+"""that are printed together"""
+_NOTES: Final = "what stands in parentheses"
 
 
-def print_tables(tables: Iterable[Table], *, stream: TextIO | None = None) -> None:
-    """Print tables one under another, an empty line between them."""
-    for number, table in enumerate(tables):
+def print_tables(tables: Iterable[Table], out: Output = STANDARD, *, warnings: Sequence[str] = ()) -> None:
+    """Print tables one under another, an empty line between them, and warnings below.
+
+    For programs it is the same, as it would be printed: a row a table's row, with the table's title.
+    """
+    listed = list(tables)
+    if out.is_for_programs:
+        content = {"tables": [_describe(table) for table in listed], "warnings": list(warnings)}
+        rows = [{"table": table.title, **row} for table in listed for row in _list_records(table)] + [
+            {"table": "warnings", "warning": warning} for warning in warnings
+        ]
+        _print_data(content, rows, out)
+        return
+    for number, table in enumerate(listed):
         if number:
-            make_console(stream).print()
-        print_table(table, stream=stream)
+            out.file.write("\n")
+        _print_fitted(table, out)
+    for warning in warnings:
+        print_warning(warning, out)
 
 
-def print_table(table: Table, *, stream: TextIO | None = None) -> None:
+def print_table(table: Table, out: Output = STANDARD) -> None:
     """Print one table with its title above and its note below."""
-    console = make_console(stream)
-    console.print(Text(escape_controls(table.title), style="bold"))
-    console.print(_draw(table))
-    if table.note:
-        console.print(Text(escape_controls(table.note), style="dim"))
+    print_tables([table], out)
 
 
-def print_rows(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    format: str = "table",
-    *,
-    guard_formulas: bool = False,
-    stream: TextIO | None = None,
-) -> None:
+def print_rows(columns: Sequence[str], rows: Iterable[Sequence[object]], out: Output = STANDARD) -> None:
     """Print the rows of a query as a table, as CSV (lines end in `\\n`) or as one JSON array of objects.
 
     Null is NULL in a table, empty in CSV, null in JSON; a time is written as ISO 8601. Columns of one name
-    get a number in JSON: `name`, `name_2`. `guard_formulas` is for CSV that a spreadsheet opens: see
-    `writing.formulas`.
-
-    Raises:
-        InputError: there is no such format, or it is not CSV whose formulas are guarded.
+    get a number in JSON: `name`, `name_2`. No column is left out: a table that is too wide, or too high, for
+    the terminal is expanded.
     """
-    if guard_formulas and format != "csv":
-        raise InputError("--guard-formulas is for CSV; add --format csv, or leave it out.")
-    writers: dict[str, Callable[[Sequence[str], Iterable[Sequence[object]], TextIO], None]] = {
-        "table": _write_table,
-        "csv": partial(_write_csv, guard_formulas=guard_formulas),
-        "json": _write_json,
-    }
-    if format not in writers:
-        raise InputError(f"there is no output format {format!r}; expected one of {', '.join(FORMATS)}.")
-    writers[format](columns, rows, stream or sys.stdout)
+    if out.form == "csv":
+        write_csv(columns, rows, out.file, guard_formulas=out.guard_formulas)
+    elif out.form == "json":
+        write_json(columns, rows, out.file)
+    else:
+        _print_fitted(_make_table(columns, rows), out, keeps_all=True)
 
 
-def print_records(rows: Sequence[Mapping[str, object]], *, as_json: bool = False) -> None:
-    """Records of one kind: a table, rounded, or a JSON array, unrounded."""
+def print_records(
+    rows: Sequence[Mapping[str, object]], out: Output = STANDARD, *, lead: Sequence[str] = (), title: str = ""
+) -> None:
+    """Records of one kind: a table, rounded, or unrounded CSV or JSON.
+
+    Args:
+        rows: the records; what the first one lacks is no column of the table.
+        out: where, and in which form.
+        lead: the columns that come first where there is not room for all.
+        title: above the table.
+    """
+    if out.is_for_programs:
+        print_object(list(rows), out)
+    else:
+        print_tables([make_record_table(rows, lead=lead, title=title)], out)
+
+
+def make_record_table(
+    rows: Sequence[Mapping[str, Any]], *, lead: Sequence[str] = (), title: str = ""
+) -> Table:
+    """Records of one kind as a table, rounded."""
     columns = list(rows[0]) if rows else []
-    if as_json:
-        print_rows(columns, (tuple(row.values()) for row in rows), "json")
-        return
-    print_rows(columns, (tuple(format_field(name, value) for name, value in row.items()) for row in rows))
+    made = _make_table(columns, ([row[name] for name in columns] for row in rows), rounded=True)
+    return replace(made, title=title, lead=tuple(lead))
 
 
-def print_object(content: object, *, stream: TextIO | None = None) -> None:
-    """One JSON object, or an array of them."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    (stream or sys.stdout).write(orjson.dumps(content, default=str, option=options).decode())
+def print_object(content: object, out: Output) -> None:
+    """One JSON object, or an array of them; the same as CSV."""
+    _print_data(content, flatten(content) if out.form == "csv" else [], out)
 
 
-def print_warning(text: str, *, stream: TextIO | None = None) -> None:
+def print_warning(text: str, out: Output = STANDARD) -> None:
     """Print what a reader must know, marked as such."""
-    make_console(stream).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
+    make_console(out).print(Text(f"! {escape_controls(text)}", style="bold yellow"))
 
 
-def is_terminal(stream: TextIO | None = None) -> bool:
-    """Whether the output is read on a screen, not from a pipe or a file."""
-    return (stream or sys.stdout).isatty()
-
-
-def make_console(stream: TextIO | None = None) -> Console:
+def make_console(out: Output = STANDARD) -> Console:
     """What draws on the output; unfolded where that is no terminal."""
-    target = stream or sys.stdout
-    width = None if is_terminal(stream) else UNFOLDED_WIDTH
-    return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    return Console(
+        file=out.file, width=out.width, highlight=False, markup=False, emoji=False, soft_wrap=False
+    )
 
 
-def _draw(table: Table) -> RichTable:
-    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for title, column in zip(_list_titles(table), table.columns, strict=True):
-        drawn.add_column(title, justify="right" if column.is_number else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(_style(cell, row) for cell in row.cells))
-    return drawn
+def _print_fitted(table: Table, out: Output, *, keeps_all: bool = False) -> None:
+    """Draw a table as the output has room for it, and name what is left out."""
+    console = make_console(out)
+    shown = escape_table(table)
+    if shown.title:
+        console.print(Text(shown.title, style="bold"))
+    if not shown.columns:
+        if not shown.title:
+            console.print(Text("no rows", style="dim"))
+        return
+    fitted = fit(shown, out.width) if out.is_terminal else fit_unfolded(shown)
+    if out.layout == "wide":
+        fitted = fit_unfolded(shown)
+    if out.layout == "expanded" or (out.layout == "fitted" and _is_better_expanded(shown, fitted, keeps_all)):
+        lines, fitted = draw_expanded(shown, out.width), fit_unfolded(shown)
+    else:
+        lines = draw_columns(shown, fitted)
+    while some := list(islice(lines, _LINES)):
+        console.print(Text("\n").join(some), soft_wrap=True)
+    hidden = [*([_NOTES] if fitted.notes == "none" else []), *fitted.left_out]
+    if hidden:
+        console.print(Text(f"left out: {', '.join(hidden)}; all with --wide or --expanded", style="dim"))
+    if shown.note:
+        console.print(Text(shown.note, style="dim"))
 
 
-def _list_titles(table: Table) -> list[Text]:
-    """The columns' titles, with the heading of several of them in the line above."""
-    above = [heading.title for heading in table.headings for _column in range(heading.span)]
-    titles = [escape_controls(column.title) for column in table.columns]
-    upper = [f"{escape_controls(title)}\n" for title in above] if above else [""] * len(titles)
-    return [Text(f"{first}{second}") for first, second in zip(upper, titles, strict=True)]
+def _is_better_expanded(table: Table, fitted: Fitted, keeps_all: bool) -> bool:
+    """Whether a row is one record with more columns than there is room for, or nothing may be left out."""
+    if fitted.left_out and table.rows and (keeps_all or len(table.rows) == 1):
+        return True
+    return keeps_all and tallest(table, fitted) > _TALLEST
 
 
-def _style(cell: Cell, row: Row) -> Text:
-    style = _STYLES[cell.kind] if row.is_ours or cell.kind != "plain" else "italic dim"
-    return Text(escape_controls(cell.full_text), style=style)
-
-
-def _write_table(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
+def _make_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, rounded: bool = False) -> Table:
     listed = [list(row) for row in rows]
     kinds = [_is_number_column([row[place] for row in listed]) for place in range(len(columns))]
     headings = tuple(Column(title, kind) for title, kind in zip(columns, kinds, strict=True))
+    return Table("", headings, [_make_row(columns, row, rounded=rounded) for row in listed])
+
+
+def _make_row(columns: Sequence[str], values: Sequence[object], *, rounded: bool) -> Row:
     null = Cell("NULL", "absent")
-    cells = [
-        Row(tuple(null if value is None else Cell(_write_value(value)) for value in row)) for row in listed
+    shown = [
+        format_field(name, value) if rounded else value for name, value in zip(columns, values, strict=True)
     ]
-    make_console(stream).print(_draw(Table("", headings, cells)))
+    return Row(tuple(null if value is None else Cell(write_value(value)) for value in shown))
 
 
 def _is_number_column(values: Sequence[object]) -> bool:
     given = [value for value in values if value is not None]
-    return bool(given) and all(isinstance(value, int | float) and value is not True for value in given)
+    numbers = (isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in given)
+    return bool(given) and all(numbers)
 
 
-def _write_value(value: object) -> str:
-    """A value as text.
-
-    >>> _write_value(True), _write_value(datetime(2026, 3, 1)), _write_value(0.1)
-    ('true', '2026-03-01T00:00:00', '0.1')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value.isoformat() if isinstance(value, date | datetime) else str(value)
+def _describe(table: Table) -> dict[str, object]:
+    return {"title": table.title, "rows": _list_records(table), "note": table.note}
 
 
-def _write_csv(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO, *, guard_formulas: bool
-) -> None:
-    """As CSV; line ends and tabs within a text stay, and other control characters are written out."""
-
-    def write(value: object) -> str:
-        text = "" if value is None else _write_value(value)
-        guarded = guard_formula(text) if guard_formulas and isinstance(value, str) else text
-        return escape_marks(guarded).replace("\r", "\\r")  # a reader takes it for the end of the row
-
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([write(title) for title in columns])
-    for row in rows:
-        writer.writerow([write(value) for value in row])
+def _list_records(table: Table) -> list[dict[str, object]]:
+    titles = number_repeated(table.full_titles())
+    return [
+        {title: cell.full_text for title, cell in zip(titles, row.cells, strict=True)} for row in table.rows
+    ]
 
 
-def _write_json(columns: Sequence[str], rows: Iterable[Sequence[object]], stream: TextIO) -> None:
-    names = number_repeated(columns)
-    print_object([dict(zip(names, row, strict=True)) for row in rows], stream=stream)
+def _print_data(content: object, rows: Sequence[Mapping[str, object]], out: Output) -> None:
+    if out.form == "json":
+        dump(content, out.file)
+        return
+    columns = list_columns(rows)
+    if not columns:  # nothing, and nobody knows of what
+        return
+    values = ([row.get(name) for name in columns] for row in rows)
+    write_csv(columns, values, out.file, guard_formulas=out.guard_formulas)

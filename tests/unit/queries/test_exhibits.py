@@ -8,7 +8,7 @@ from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import read_benchmark
 from pinakes.queries.exhibits import Baseline, Exhibit
 from pinakes.queries.relations import list_templates
-from pinakes.systems.registry import list_systems
+from pinakes.systems.names import list_systems
 from tests.benching import BENCHMARK_TOML, write_benchmark
 
 TABLE = """

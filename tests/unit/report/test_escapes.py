@@ -10,6 +10,7 @@ from pinakes.errors import InputError
 from pinakes.report.escapes import escape_controls
 from pinakes.report.layout import Table, make_columns, make_row
 from pinakes.report.markdown import render_table
+from pinakes.report.output import Output
 from pinakes.report.pages import make_environment
 from pinakes.report.terminal import print_rows, print_table
 
@@ -19,14 +20,14 @@ LINES = "\n\r\t\x85\u2028"
 
 def print_csv(text: str) -> str:
     stream = io.StringIO()
-    print_rows([text], [[text]], "csv", stream=stream)
+    print_rows([text], [[text]], Output("csv", stream=stream))
     return stream.getvalue()
 
 
 def print_as_table(text: str) -> str:
     stream = io.StringIO()
-    print_rows([text], [[text]], stream=stream)
-    print_table(Table(text, make_columns([text]), [make_row(text)], text), stream=stream)
+    print_rows([text], [[text]], Output(stream=stream))
+    print_table(Table(text, make_columns([text]), [make_row(text)], text), Output(stream=stream))
     return stream.getvalue()
 
 
@@ -64,10 +65,10 @@ def test_a_cell_that_a_spreadsheet_would_compute_is_guarded_where_asked(start: s
     shown = text.replace("\r", "\\r")
     for guard, expected in ((True, f"'{shown}"), (False, shown)):
         stream = io.StringIO(newline="")
-        print_rows(["a", "n"], [[text, -5]], "csv", guard_formulas=guard, stream=stream)
+        print_rows(["a", "n"], [[text, -5]], Output("csv", guard_formulas=guard, stream=stream))
         assert list(csv.reader(io.StringIO(stream.getvalue(), newline="")))[1] == [expected, "-5"]
 
 
 def test_formulas_are_guarded_in_csv_alone() -> None:
-    with pytest.raises(InputError, match="add --format csv"):
-        print_rows(["a"], [["=1"]], "json", guard_formulas=True)
+    with pytest.raises(InputError, match="add --csv"):
+        Output("json", guard_formulas=True)

@@ -10,6 +10,7 @@ from pinakes.report.data import BenchmarkReport, PublishedFigure, Spread, Subset
 from pinakes.report.html import render_html
 from pinakes.report.layout import Table
 from pinakes.report.markdown import render_markdown
+from pinakes.report.output import Output
 from pinakes.report.plots.groups import plot_groups, plot_sizes
 from pinakes.report.plots.scores import plot_subsets
 from pinakes.report.present.report import print_report
@@ -210,8 +211,8 @@ def test_terminal_prints_sizes_and_types_but_one_measure_of_the_fields(
     sized: BenchmarkReport, fielded: BenchmarkReport
 ) -> None:
     stream = io.StringIO()
-    print_report(sized, stream=stream)
-    print_report(fielded, stream=stream)
+    print_report(sized, Output(stream=stream))
+    print_report(fielded, Output(stream=stream))
     titles = [line for line in stream.getvalue().splitlines() if " by " in line and not line.endswith(".")]
     assert titles == [
         "nDCG@10 by pool size",

@@ -9,6 +9,7 @@ from pinakes.report.data import BenchmarkReport, PublishedFigure, SubsetScore
 from pinakes.report.html import render_html
 from pinakes.report.layout import Heading, Table
 from pinakes.report.markdown import render_markdown, render_table
+from pinakes.report.output import Output
 from pinakes.report.tables.published import list_reproduced, match_published, side_by_side_tables
 from pinakes.report.terminal import print_table
 from tests.html_pages import Page
@@ -150,7 +151,7 @@ def test_markdown_and_terminal_say_the_group_in_each_heading(faceted: BenchmarkR
     lines = render_table(table).splitlines()
     assert lines[2].startswith("| system | from | cells RP | cells P@20 | graphs RP |")
     stream = io.StringIO()
-    print_table(table, stream=stream)
+    print_table(table, Output(stream=stream))
     upper, lower = stream.getvalue().splitlines()[1:3]
     assert upper.split() == ["cells", "cells", "graphs", "graphs", "all", "queries", "all", "queries"]
     assert lower.split() == ["system", "from", *["RP", "P@20"] * 3]

@@ -8,9 +8,8 @@ import pytest
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.options import list_options, option, parse_options, read_options, spell
 from pinakes.systems.base import ABILITIES, SystemOptions
+from pinakes.systems.names import NAMED, SYSTEMS
 from pinakes.systems.registry import (
-    NAMED,
-    SYSTEMS,
     describe_systems,
     find_system,
     list_kinds,

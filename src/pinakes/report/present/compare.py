@@ -2,29 +2,43 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Final
 
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
 from pinakes.evaluate.compare import PairComparison, ResampledPair
 from pinakes.queries.definition import Benchmark
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
+from pinakes.report.output import Output
 from pinakes.report.terminal import print_object, print_records, print_tables
 from pinakes.systems.tuned import TuneSummary
 
+LEAD: Final = (
+    "a",
+    "b",
+    "mean_difference",
+    "difference",
+    "interval_low",
+    "interval_high",
+    "holm_randomisation_p",
+    "holm_bootstrap_p",
+    "subset",
+)
+"""the columns of a comparison that come first"""
 Printed = Mapping[tuple[str, str], Mapping[str, str]]
 """(group, stage) -> measure -> figure as printed"""
 
 
-def print_tuning(summary: TuneSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+def print_tuning(summary: TuneSummary, out: Output, *, say: Callable[[str], None]) -> None:
     """Every pair of k1 and b with its mean, the chosen one marked; or one JSON object.
 
     `say` takes what is no data.
     """
-    if as_json:
-        print_object(asdict(summary))
+    if out.is_for_programs:
+        print_object(asdict(summary), out)
         return
     rows = [{**asdict(point), "chosen": "yes" if point == summary.chosen else ""} for point in summary.points]
-    print_records(rows)
+    print_records(rows, out)
     chosen = f"{summary.measure} over {summary.query_count} queries ({summary.validation})"
     say(f"{chosen}: k1 {summary.chosen.k1:g}, b {summary.chosen.b:g}")
 
@@ -92,15 +106,14 @@ def find_published_agreement(
     }
 
 
-def print_agreement(rows: Sequence[AgreementRow], published: Printed, *, as_json: bool) -> None:
+def print_agreement(rows: Sequence[AgreementRow], published: Printed, out: Output) -> None:
     """The agreement of each group and stage, published figures beside ours: a table, or a JSON array."""
-    if as_json:
+    if out.is_for_programs:
         print_records(
-            [{**asdict(row), "published": published.get((row.group, row.stage))} for row in rows],
-            as_json=True,
+            [{**asdict(row), "published": published.get((row.group, row.stage))} for row in rows], out
         )
     else:
-        print_tables([_agreement_table(rows, published)])
+        print_tables([_agreement_table(rows, published)], out)
 
 
 def describe_not_compared(not_compared: Mapping[str, int]) -> Iterator[str]:

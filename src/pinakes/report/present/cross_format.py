@@ -6,19 +6,22 @@ from dataclasses import asdict
 from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_formats
 from pinakes.report.formatting import format_value
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row
+from pinakes.report.output import Output
 from pinakes.report.terminal import print_object, print_tables
 from pinakes.workload.readers import CODES
 
 _NOTE = "* the best of its row; [ ] the code of the row's own format."
 
 
-def print_cross_format(scores: Sequence[CodeScore], *, as_json: bool) -> None:
+def print_cross_format(scores: Sequence[CodeScore], out: Output) -> None:
     """The scores of each benchmark and the means of each format, by code; or one JSON object."""
     means = average_formats(scores)
-    if as_json:
-        print_object({"scores": [asdict(one) for one in scores], "means": [asdict(one) for one in means]})
+    if out.is_for_programs:
+        print_object(
+            {"scores": [asdict(one) for one in scores], "means": [asdict(one) for one in means]}, out
+        )
         return
-    print_tables([_table_benchmarks(scores), _table_formats(means)])
+    print_tables([_table_benchmarks(scores), _table_formats(means)], out)
 
 
 def _table_benchmarks(scores: Sequence[CodeScore]) -> Table:

@@ -4,15 +4,16 @@ from dataclasses import asdict
 
 from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Row, Table, absent_cell, make_columns, make_row
+from pinakes.report.output import Output
 from pinakes.report.terminal import print_object, print_table, print_tables
 from pinakes.texts.neighbours_made import CodeMade, NeighboursMade
 from pinakes.texts.summaries.request import SummariesMade
 
 
-def print_neighbours(made: NeighboursMade, *, as_json: bool) -> None:
+def print_neighbours(made: NeighboursMade, out: Output) -> None:
     """What neighbours a corpus has by code, and why papers have none; or one JSON object."""
-    if as_json:
-        print_object(asdict(made))
+    if out.is_for_programs:
+        print_object(asdict(made), out)
         return
     columns = make_columns(
         ["code", "category"], ["papers with it", "as the paper is", "without"], ["why without"]
@@ -25,7 +26,7 @@ def print_neighbours(made: NeighboursMade, *, as_json: bool) -> None:
         "their own."
     )
     title = f"Neighbours of {made.corpus} ({made.papers:,} papers)"
-    print_table(Table(title, columns, [_make_row(code) for code in made.codes], note))
+    print_table(Table(title, columns, [_make_row(code) for code in made.codes], note), out)
 
 
 def _make_row(code: CodeMade) -> Row:
@@ -35,12 +36,12 @@ def _make_row(code: CodeMade) -> Row:
     return make_row(code.code, code.category, *counts, reasons)
 
 
-def print_summaries(made: SummariesMade, *, as_json: bool) -> None:
+def print_summaries(made: SummariesMade, out: Output) -> None:
     """What examples a corpus has, why pairs are none, labels and splits: tables, or one JSON object."""
-    if as_json:
-        print_object(asdict(made))
+    if out.is_for_programs:
+        print_object(asdict(made), out)
         return
-    print_tables([_make_pairs(made), _make_labellers(made), _make_splits(made)])
+    print_tables([_make_pairs(made), _make_labellers(made), _make_splits(made)], out)
 
 
 def _make_pairs(made: SummariesMade) -> Table:

@@ -9,6 +9,7 @@ from pinakes.queries.definition import MODES
 from pinakes.records import Score
 from pinakes.report.formatting import format_value
 from pinakes.report.layout import Cell, Table, make_columns, make_row, value_cell
+from pinakes.report.output import Output
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
@@ -18,19 +19,20 @@ _MISSING: Final = {
     "corrected": "A query without an answer counts as zero, a paper without a prediction as wrong.",
     "published": "What has no answer is counted as the published code of its task does.",
 }
+_LEAD: Final = ("run_id", "system", "query_id", "measure", "value", "subset")
 _COUNTED: Final = {
     "corrected": "each missing one counts as zero, or as wrong",
     "published": "the others are counted as the published code of its task does",
 }
 
 
-def print_scores(results: Sequence[RunScores], *, per_query: bool, as_json: bool) -> None:
+def print_scores(results: Sequence[RunScores], out: Output, *, per_query: bool) -> None:
     """Scores of subsets, a table for each mode, a row each of subset and run; or records."""
-    if as_json or per_query:
-        print_records(list_score_rows(results, per_query=per_query), as_json=as_json)
+    if out.is_for_programs or per_query:
+        print_records(list_score_rows(results, per_query=per_query), out, lead=_LEAD)
         return
     modes = [mode for mode in MODES if any(result.mode == mode for result in results)]
-    print_tables([_score_table([one for one in results if one.mode == mode], mode) for mode in modes])
+    print_tables([_score_table([one for one in results if one.mode == mode], mode) for mode in modes], out)
 
 
 def _score_table(results: Sequence[RunScores], mode: str) -> Table:
@@ -59,7 +61,8 @@ def _score_table(results: Sequence[RunScores], mode: str) -> Table:
         more = len(named) - len(subsets)
         note += f" {more} subsets more, repeats and parts of types, are in the table scores."
     title = "Scores" if mode == MODES[0] else "Scores as the published code has them"
-    return Table(title, columns, rows, note)
+    lead = ("subset", "system", "from", *measures[:3], "queries")
+    return Table(title, columns, rows, note, lead=lead)
 
 
 def _value_cell(result: RunScores, subset: str, measure: str, score: Score | None) -> Cell:

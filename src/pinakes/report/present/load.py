@@ -10,21 +10,20 @@ from pinakes.load.summary import SHOWN_PLACES, FileSummary, LoadSummary
 from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
 from pinakes.report.formatting import format_seconds, shorten
 from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
-from pinakes.report.terminal import print_object, print_table, print_tables
+from pinakes.report.output import Output
+from pinakes.report.terminal import print_object, print_tables
 
 
-def print_load(summary: LoadSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+def print_load(summary: LoadSummary, out: Output, *, say: Callable[[str], None]) -> None:
     """What became of a load: tables, or one JSON object; `say` takes what is no data."""
-    if as_json:
+    if out.is_for_programs:
         record = asdict(summary)
         quality = record.pop("quality")
-        print_object({**record, **quality})
+        print_object({**record, **quality}, out)
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
-    print_tables(load_tables(corpus, summary))
-    if table := corrections_table(summary.corrections):
-        print()
-        print_table(table)
+    table = corrections_table(summary.corrections)
+    print_tables([*load_tables(corpus, summary), *([table] if table else [])], out)
     for rows in summary.stale:
         derived = f"{rows['stale_rows']} rows of {rows['table_name']} by {rows['producer']}"
         say(f"{derived} are of an older text: make them again")
@@ -80,7 +79,8 @@ def _show_files(corpus: str, summary: LoadSummary) -> Table:
     note += f" Files read: {summary.files_read:,}; not read: {len(summary.unread):,}."
     if skipped := sum(file.rows_skipped for file in summary.files):
         note += f" The mapping makes no row of {skipped:,} of the accepted records."
-    return Table(f"Load of {corpus}", make_columns(["file", "holds"], titles), rows, note)
+    lead = ("file", "records", "accepted", "rejected", "holds")
+    return Table(f"Load of {corpus}", make_columns(["file", "holds"], titles), rows, note, lead=lead)
 
 
 def _show_rejected(summary: LoadSummary) -> Table:

@@ -1,18 +1,18 @@
 """What `report` has to say: tables on the terminal, files of HTML and Markdown."""
 
 from pathlib import Path
-from typing import TextIO
 
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.html import render_html
 from pinakes.report.markdown import render_markdown
+from pinakes.report.output import Output
 from pinakes.report.pages import write_files
 from pinakes.report.tables import published, runs, scores, significance
-from pinakes.report.terminal import print_tables, print_warning
+from pinakes.report.terminal import STANDARD, print_tables
 
 
-def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> None:
+def print_report(report: BenchmarkReport, out: Output = STANDARD) -> None:
     """Print a benchmark's results, published figures, comparisons, exhibits, coverage and warnings."""
     tables = [scores.result_table(report), *scores.size_tables(report)]
     if len(report.subsets) > 1:
@@ -24,9 +24,7 @@ def print_report(report: BenchmarkReport, *, stream: TextIO | None = None) -> No
     if report.resampled:
         tables.append(significance.resampled_table(report))
     tables += [table for exhibit in report.exhibits for table in exhibit_tables(report, exhibit)]
-    print_tables([*tables, runs.coverage_table(report)], stream=stream)
-    for warning in report.warnings:
-        print_warning(warning, stream=stream)
+    print_tables([*tables, runs.coverage_table(report)], out, warnings=report.warnings)
 
 
 def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:

@@ -5,22 +5,23 @@ from dataclasses import asdict
 
 from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Table, absent_cell, flag_count, make_columns, make_row
-from pinakes.report.terminal import print_object, print_records, print_tables
+from pinakes.report.output import Output
+from pinakes.report.terminal import make_record_table, print_object, print_tables
 from pinakes.sample.construct_plan import ConstructionSummary
 from pinakes.sample.sample import SampleSummary
 
 
-def print_sample(summary: SampleSummary, *, as_json: bool, say: Callable[[str], None]) -> None:
+def print_sample(summary: SampleSummary, out: Output, *, say: Callable[[str], None]) -> None:
     """What was drawn: how far the pre-filter narrowed the corpus, and every pool; or one JSON object.
 
     `say` takes what is no data.
     """
-    if as_json:
-        print_object(asdict(summary))
+    if out.is_for_programs:
+        print_object(asdict(summary), out)
         return
     funnel = [{"papers of the corpus": name, "count": count} for name, count in summary.funnel.items()]
-    print_records(funnel)
-    print_records([asdict(pool) for pool in summary.pools])
+    pools = make_record_table([asdict(pool) for pool in summary.pools], title="Pools")
+    print_tables([make_record_table(funnel, title="Papers"), pools], out)
     lines = [
         f"{summary.queries} of {summary.requested_queries} queries, "
         f"{summary.validation_queries} for validation; "
@@ -33,12 +34,12 @@ def print_sample(summary: SampleSummary, *, as_json: bool, say: Callable[[str], 
         say(line)
 
 
-def print_construction(summary: ConstructionSummary, *, as_json: bool) -> None:
+def print_construction(summary: ConstructionSummary, out: Output) -> None:
     """The runs that were looked at, the types, and the clashes: tables, or one JSON object."""
-    if as_json:
-        print_object(asdict(summary))
+    if out.is_for_programs:
+        print_object(asdict(summary), out)
         return
-    print_tables([_model_table(summary), _type_table(summary), *_clash_tables(summary)])
+    print_tables([_model_table(summary), _type_table(summary), *_clash_tables(summary)], out)
 
 
 def _model_table(summary: ConstructionSummary) -> Table:

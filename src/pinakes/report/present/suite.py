@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Final
 
 from pinakes.database import Database
 from pinakes.evaluate.suite import Failure, Missing, describe_missing
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
+from pinakes.report.output import Output
 from pinakes.report.pages import make_environment, write_files
 from pinakes.report.suite.data import SuiteReport
 from pinakes.report.suite.gather import read_suite_scores
 from pinakes.report.suite.tables import list_sections
-from pinakes.report.terminal import print_records, print_tables, print_warning
+from pinakes.report.terminal import STANDARD, print_records, print_tables
+
+_LEAD: Final = ("system", "benchmark", "figure", "value")
 
 
-def print_suite(report: SuiteReport, *, stream: TextIO | None = None) -> None:
+def print_suite(report: SuiteReport, out: Output = STANDARD) -> None:
     """Print the leaderboards, the figures and the warnings."""
-    print_tables(_list_tables(report), stream=stream)
-    for warning in report.warnings:
-        print_warning(warning, stream=stream)
+    print_tables(_list_tables(report), out, warnings=report.warnings)
 
 
 def write_suite(report: SuiteReport, folder: Path) -> list[Path]:
@@ -52,9 +53,9 @@ def _list_tables(report: SuiteReport) -> list[Table]:
     return [table for _heading, tables in list_sections(report) for table in tables]
 
 
-def print_suite_scores(database: Database, name: str, *, as_json: bool) -> None:
+def print_suite_scores(database: Database, name: str, out: Output) -> None:
     """Print the figures of a suite."""
-    print_records(list_suite_rows(database, name), as_json=as_json)
+    print_records(list_suite_rows(database, name), out, lead=_LEAD)
 
 
 def list_suite_rows(database: Database, name: str) -> list[dict[str, object]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -13,7 +13,8 @@ from rich.text import Text
 from pinakes.indexers.analysis import english_analysis, well_formed
 from pinakes.report.escapes import escape_controls
 from pinakes.report.markdown import escape_markdown
-from pinakes.report.terminal import is_terminal, make_console, print_object
+from pinakes.report.output import Output
+from pinakes.report.terminal import STANDARD, make_console, print_object
 from pinakes.search.documents import ScoredSentence, Summary
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -45,18 +46,16 @@ def find_terms(query: str, texts: list[str]) -> list[list[Span]]:
     return [[match.span() for match in _WORD.finditer(text) if is_met(match[0])] for text in texts]
 
 
-def print_summary(
-    summary: Summary, *, as_json: bool = False, as_markdown: bool = False, stream: TextIO | None = None
-) -> None:
+def print_summary(summary: Summary, out: Output = STANDARD, *, as_markdown: bool = False) -> None:
     """Print the sentences in the document's order, section by section; on a terminal the terms stand out.
 
     Where the output is no terminal it is the same text without colours, a sentence a line.
     """
-    if as_json:
-        print_object(describe_summary(summary), stream=stream)
+    if out.is_for_programs:
+        print_object(describe_summary(summary), out)
         return
-    console = make_console(stream)
-    if as_markdown or not is_terminal(stream):
+    console = make_console(out)
+    if as_markdown or not out.is_terminal:
         for line in write_lines(summary, as_markdown=as_markdown):
             console.print(Text(line), soft_wrap=True)
         return

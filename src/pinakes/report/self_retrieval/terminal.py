@@ -1,17 +1,17 @@
 """What is printed of alternative-self retrieval; it draws nothing, so that `evaluate` loads no plots."""
 
 from collections.abc import Iterable
-from typing import TextIO
 
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import RunScores
 from pinakes.queries.definition import read_benchmark
 from pinakes.report.layout import Table
+from pinakes.report.output import Output
 from pinakes.report.self_retrieval.data import SelfReport
 from pinakes.report.self_retrieval.gather import gather_scores
 from pinakes.report.self_retrieval.tables import paper
 from pinakes.report.self_retrieval.tables.side_by_side import compare_tables, keep_tables
-from pinakes.report.terminal import print_tables, print_warning
+from pinakes.report.terminal import STANDARD, print_tables
 from pinakes.settings import read_settings
 from pinakes.workload.benchmark import open_benchmark
 
@@ -21,21 +21,19 @@ def is_self_retrieval(name: str) -> bool:
     return read_benchmark(name, read_settings().benchmark_folders).task == "self_retrieval"
 
 
-def print_self_retrieval(report: SelfReport, *, stream: TextIO | None = None) -> None:
+def print_self_retrieval(report: SelfReport, out: Output = STANDARD) -> None:
     """Print the tables of scores and the warnings."""
-    print_tables(list_lead_tables(report), stream=stream)
-    for warning in report.warnings:
-        print_warning(warning, stream=stream)
+    print_tables(list_lead_tables(report), out, warnings=report.warnings)
 
 
-def print_self_scores(database: Database, name: str, results: Iterable[RunScores]) -> None:
+def print_self_scores(database: Database, name: str, results: Iterable[RunScores], out: Output) -> None:
     """Print the tables of the runs that were scored now, those of each mode apart."""
     benchmark = open_benchmark(database, name)
     modes: dict[str, list[int]] = {}
     for result in results:
         modes.setdefault(result.mode, []).append(result.run_id)
     for run_ids in modes.values():
-        print_self_retrieval(gather_scores(database, benchmark, run_ids))
+        print_self_retrieval(gather_scores(database, benchmark, run_ids), out)
 
 
 def list_lead_tables(report: SelfReport) -> list[Table]:

@@ -1,10 +1,10 @@
 """The report on extraction of sentences as one HTML page, as Markdown, and as tables on a terminal."""
 
 from pathlib import Path
-from typing import TextIO
 
 from pinakes.report.asked_runs import AskedRun
 from pinakes.report.markdown import escape_markdown, render_table
+from pinakes.report.output import Output
 from pinakes.report.pages import make_environment, write_files
 from pinakes.report.parts_page import describe_part, render_section
 from pinakes.report.summaries.data import Gap, ShownExample, SummaryReport
@@ -19,7 +19,7 @@ from pinakes.report.summaries.tables.example import (
 )
 from pinakes.report.summaries.tables.scores import rouge_tables, score_table
 from pinakes.report.tables.runs import describe_run
-from pinakes.report.terminal import print_tables, print_warning
+from pinakes.report.terminal import STANDARD, print_tables
 
 
 def write_summaries(report: SummaryReport, folder: Path) -> list[Path]:
@@ -31,14 +31,11 @@ def write_summaries(report: SummaryReport, folder: Path) -> list[Path]:
     return write_files(folder, {"report.html": render_page(report), "report.md": render_text(report)})
 
 
-def print_summaries(report: SummaryReport, *, stream: TextIO | None = None) -> None:
+def print_summaries(report: SummaryReport, out: Output = STANDARD) -> None:
     """Print the tables of scores, labels and examples, and the warnings."""
     scores = [score_table(report), *rouge_tables(report)]
-    print_tables(
-        [*scores, *positive_tables(report), dataset_table(report), split_table(report)], stream=stream
-    )
-    for warning in report.warnings:
-        print_warning(warning, stream=stream)
+    tables = [*scores, *positive_tables(report), dataset_table(report), split_table(report)]
+    print_tables(tables, out, warnings=report.warnings)
 
 
 def render_page(report: SummaryReport) -> str:
