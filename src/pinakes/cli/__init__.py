@@ -2,8 +2,8 @@
 
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
 message says why; 2: the command line was wrong; 3: a defect of Pinakes, with its traceback; 130: interrupted.
-What the machine or the database refuses, as a full disk, is no defect: it is told in words, and so is an extra
-that is not installed.
+What the machine or the database refuses, as a full disk, is no defect: it is told in words, and so is
+an extra that is not installed.
 
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
