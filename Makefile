@@ -10,7 +10,7 @@ DEMO ?= pinakes-demo
 WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-long fuzz faults check lint types imports wheel audit bench docs clean install-locked lock
+.PHONY: demo test test-long fuzz faults store-schema check lint types imports wheel audit bench docs clean install-locked lock
 .DEFAULT_GOAL := test
 
 # Bytecode is made on all cores at the end: pip makes it on one, in about a third of its time.
@@ -38,6 +38,10 @@ fuzz: $(STAMP)
 FAULTS ?= --count 24
 faults: $(STAMP)
 	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults $(FAULTS)
+
+# The small database of this schema version that later versions are upgraded from in tests; see schema/upgrades.
+store-schema: $(STAMP)
+	PYTHONPATH=src:. OMP_NUM_THREADS=1 $(BIN)/python -m tests.stored_schemas
 
 check: lint types imports wheel audit
 

@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from pinakes.errors import EvaluationError
 
@@ -82,6 +81,8 @@ def t_test(differences: NDArray[np.float64]) -> float:
     """The p value of Student's paired t-test; 0 where all differences are equal and not zero."""
     mean, deviation = _describe(differences)
     t = _divide(mean, deviation) * math.sqrt(len(differences))
+    from scipy import stats  # late: half a second, and in the extra `compute`
+
     return float(2 * stats.t.sf(abs(t), len(differences) - 1))
 
 
@@ -96,6 +97,8 @@ def wilcoxon_test(differences: NDArray[np.float64]) -> float:
         return 1.0
     is_exact = len(differing) <= 50 and len(np.unique(np.abs(differing))) == len(differing)
     method = "exact" if is_exact else "asymptotic"
+    from scipy import stats  # late: as above
+
     return float(stats.wilcoxon(differing, zero_method="wilcox", correction=False, method=method).pvalue)
 
 
@@ -190,4 +193,6 @@ def _t_margin(deviation: float, queries: int, confidence: float) -> float:
         raise EvaluationError(
             f"the confidence is {confidence}; expected a number between 0 and 1, such as 0.95"
         )
+    from scipy import stats  # late: as above
+
     return float(stats.t.ppf((1 + confidence) / 2, queries - 1)) * deviation / math.sqrt(queries)

@@ -16,18 +16,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
-from scipy.sparse import csr_array
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import Analysis, english_analysis, well_formed
 from pinakes.indexers.lexical import BuiltIndex, Progress
 from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Vectors = NDArray[np.float32]
 
@@ -142,7 +144,9 @@ class Word2Vec:
         means = sums / np.where(known, totals, 1.0)[:, None]
         return means.astype(np.float32), known
 
-    def _weights(self, texts: Sequence[str], tfidf: bool) -> csr_array:
+    def _weights(self, texts: Sequence[str], tfidf: bool) -> "csr_array":
+        from scipy.sparse import csr_array  # late: in the extra `compute`
+
         starts, columns, values = [0], array("q"), array("d")
         for text in texts:
             counts = Counter(

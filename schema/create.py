@@ -11,6 +11,8 @@ from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
 SCHEMA_VERSION: Final = 11
+OLDEST_VERSION: Final = 11
+"""the oldest version from which schema/upgrades/ has steps to this one"""
 
 schema_version = sa.Table(
     "schema_version",
@@ -19,7 +21,7 @@ schema_version = sa.Table(
     comment="The version of this schema: one row.",
 )
 
-_VIEWS: Final = {
+VIEWS: Final = {
     "candidate_types": "What a candidate is: cited, graph, random, or what else put it into its pool.",
     "chosen_corpora": "The corpus that a benchmark reads: of those it can read, the first that is loaded.",
     "citation_links": "Who cites whom among the papers that we hold: each pair once.",
@@ -69,9 +71,8 @@ def create_schema(database: Database) -> bool:
         if database.name == "postgresql":
             session.execute("CREATE EXTENSION IF NOT EXISTS vector")
         metadata.create_all(session.connection)
-        for view, comment in _VIEWS.items():
-            file = files("pinakes.schema").joinpath("views", f"{view}.sql")
-            session.execute(file.read_text(encoding="utf-8"))
+        for view, comment in VIEWS.items():
+            session.execute(read_view(view))
             comment_on_view(session, view, comment)
         session.execute(sa.insert(schema_version).values(version=SCHEMA_VERSION))
         make_reader_role(session)
@@ -79,12 +80,15 @@ def create_schema(database: Database) -> bool:
     return True
 
 
+def read_view(view: str) -> str:
+    """The statement that makes one of `VIEWS`."""
+    return files("pinakes.schema").joinpath("views", f"{view}.sql").read_text(encoding="utf-8")
+
+
 def comment_on_view(session: Session, view: str, comment: str) -> None:
     """Say in the database what a view is; `view` is a name as SQL writes it."""
-    # Quoted here: the dialect of Postgres doubles per cent signs, and that of DuckDB does not.
     quoted = comment.replace("'", "''")
-    text = f"COMMENT ON VIEW {view} IS '{quoted}'"
-    session.execute(sa.DDL(text.replace("%", "%%")))  # type: ignore[no-untyped-call]
+    session.execute_as_written(f"COMMENT ON VIEW {view} IS '{quoted}'")
 
 
 def check_schema(database: Database) -> None:
@@ -117,7 +121,7 @@ def find_version(session: Session) -> int | None:
 def _refuse_foreign(session: Session) -> None:
     """Raise `SchemaVersionError` where another program's table or view has the name of one of ours."""
     there = sa.inspect(session.connection)
-    foreign = sorted({*there.get_table_names(), *there.get_view_names()} & {*metadata.tables, *_VIEWS})
+    foreign = sorted({*there.get_table_names(), *there.get_view_names()} & {*metadata.tables, *VIEWS})
     if foreign:
         raise _explain_foreign(foreign)
 
@@ -129,7 +133,12 @@ def _explain_foreign(names: list[str]) -> SchemaVersionError:
     )
 
 
-def _refuse_other_version(session: Session) -> None:
+def read_version(session: Session) -> int:
+    """The version of the tables: this one, or one that `pinakes upgrade` starts from.
+
+    Raises:
+        SchemaVersionError: there are no tables, or they are newer, or too old for that.
+    """
     found = find_version(session)
     if found is None:
         raise SchemaVersionError("this database has no Pinakes tables yet; make them with `pinakes init`.")
@@ -138,8 +147,21 @@ def _refuse_other_version(session: Session) -> None:
             f"this database has schema version {found}, and this Pinakes knows {SCHEMA_VERSION}: it was made "
             "by a newer Pinakes. Install that version or a newer one."
         )
+    if found < OLDEST_VERSION:
+        raise SchemaVersionError(f"{_say_older(found)} Load the corpora into a new database.")
+    return found
+
+
+def _refuse_other_version(session: Session) -> None:
+    found = read_version(session)
     if found < SCHEMA_VERSION:
         raise SchemaVersionError(
-            f"this database has schema version {found}, and this Pinakes needs {SCHEMA_VERSION}: it was made "
-            "by an older Pinakes. Load the corpora into a new database."
+            f"{_say_older(found)} Run `pinakes upgrade`, which keeps all rows; --dry-run prints its steps."
         )
+
+
+def _say_older(found: int) -> str:
+    return (
+        f"this database has schema version {found}, and this Pinakes needs {SCHEMA_VERSION}: it was made "
+        "by an older Pinakes."
+    )

@@ -2,7 +2,8 @@
 
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
 message says why; 2: the command line was wrong; 3: a defect of Pinakes, with its traceback; 130: interrupted.
-What the machine or the database refuses, as a full disk, is no defect: it is told in words.
+What the machine or the database refuses, as a full disk, is no defect: it is told in words, and so is
+an extra that is not installed.
 
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
@@ -36,6 +37,7 @@ from pinakes.cli import (
 )
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.errors import PinakesError, clean
+from pinakes.extras import explain_missing
 from pinakes.faults import explain_fault
 from pinakes.version import VERSION
 
@@ -125,7 +127,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     except Exception as error:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
-        explained = explain_fault(error) or _explain_driver(error)
+        explained = explain_missing(error) or explain_fault(error) or _explain_driver(error)
         if explained is not None:
             typer.echo(f"pinakes: {clean(explained)}", err=True)
             return 1

@@ -1,4 +1,7 @@
-"""The commands that bring files into the tables: `init`, `load`, `resolve`, `deduplicate`, `fetch`."""
+"""The commands that make the tables and bring files into them.
+
+`init`, `upgrade`, `load`, `resolve`, `deduplicate`, `fetch`.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +29,29 @@ def init(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
         warning = warn_of_rights(database)
         common.say(*([f"pinakes: warning: {warning}"] if warning else []))
+
+
+@app.command()
+def upgrade(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the SQL of the steps, and change nothing.")
+    ] = False,
+    *,
+    common: Annotated[CommonOptions, Omit("json")],
+) -> None:
+    """Bring a database that an older Pinakes made up to this one, with all its rows."""
+    from pinakes.queries.install import initialise
+    from pinakes.report.present.upgrade import print_steps, say_upgraded
+    from pinakes.schema.upgrade import list_benchmarks_without_views, list_missing_steps, upgrade
+
+    if dry_run:
+        with common.connect_read_only() as database:
+            print_steps(list_missing_steps(database), database.name, common.say)
+        return
+    with common.connect() as database:
+        steps = upgrade(database, wait_s=common.wait)
+        renewed = initialise(database, pass_over_missing=True)
+        say_upgraded(steps, renewed, list_benchmarks_without_views(database), common.say)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,10 @@ class Session:
             row = result.first()
             return int(row[0]) if row is not None and tuple(result.keys()) == ("Count",) else -1
 
+    def execute_as_written(self, text: str) -> None:
+        """Run a statement that defines something; no colon or per cent sign in it is a parameter."""
+        self.execute(sa.DDL(text.replace("%", "%%")))  # type: ignore[no-untyped-call]
+
     def rows(self, statement: Statement, parameters: Parameters | None = None) -> list[dict[str, Any]]:
         """All rows of a query, each a dict by column name."""
         with translated():

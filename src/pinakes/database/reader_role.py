@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import sqlalchemy as sa
-
 from pinakes.database.core import Database, Session
 
 READER_ROLE: Final = "pinakes_reader"
@@ -77,16 +75,15 @@ def open_to_readers(session: Session, schemas: Sequence[str]) -> None:
     values = {"role": READER_ROLE, "schemas": list(schemas)}
     quote = session.connection.dialect.identifier_preparer.quote
     for row in session.rows(_CLOSED_SCHEMAS, values):
-        _run(session, f"GRANT USAGE ON SCHEMA {quote(row['name'])} TO {READER_ROLE}")
+        session.execute_as_written(f"GRANT USAGE ON SCHEMA {quote(row['name'])} TO {READER_ROLE}")
     tables = session.rows(_CLOSED_TABLES, values)
     if not tables:
         return
     listed = ", ".join(f"{quote(row['schema_name'])}.{quote(row['name'])}" for row in tables)
-    _run(session, f"GRANT SELECT ON {listed} TO {READER_ROLE}")
+    session.execute_as_written(f"GRANT SELECT ON {listed} TO {READER_ROLE}")
     for schema in sorted({row["schema_name"] for row in tables}):
-        _run(
-            session,
-            f"ALTER DEFAULT PRIVILEGES IN SCHEMA {quote(schema)} GRANT SELECT ON TABLES TO {READER_ROLE}",
+        session.execute_as_written(
+            f"ALTER DEFAULT PRIVILEGES IN SCHEMA {quote(schema)} GRANT SELECT ON TABLES TO {READER_ROLE}"
         )
 
 
@@ -108,8 +105,3 @@ def warn_of_rights(database: Database) -> str | None:
             f"{READER_ROLE} TO this user, then run `pinakes init` again."
         )
     return None
-
-
-def _run(session: Session, statement: str) -> None:
-    # Not `text`: a colon in a name is no parameter.
-    session.execute(sa.DDL(statement.replace("%", "%%")))  # type: ignore[no-untyped-call]

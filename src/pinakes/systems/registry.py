@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import cast
 
 from pinakes.errors import InputError, UnknownNameError
+from pinakes.extras import find_extra
 from pinakes.indexers.encoder.presets import find_preset
 from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, require_name
 from pinakes.options import Option, list_options
@@ -82,24 +83,34 @@ def _order_abilities(ability: Ability) -> tuple[int, str]:
 
 
 def list_kinds() -> Iterator[tuple[str, type[System]]]:
-    """Each kind of system as it is named in a command, with its class."""
-    for name, target in SYSTEMS.items():
-        yield name, _import(target)
-    yield "an encoder", _import(DENSE)
-    for kind, target in COMBINED.items():
-        yield spell_combined(kind), _import(target)
+    """Each kind of system as it is named in a command, with its class, where what it needs is installed."""
+    for name, target in _list_targets():
+        try:
+            yield name, _import(target)
+        except ModuleNotFoundError as error:
+            if find_extra(error) is None:
+                raise
+
+
+def _list_targets() -> list[tuple[str, str]]:
+    combined = ((spell_combined(kind), target) for kind, target in COMBINED.items())
+    return [*SYSTEMS.items(), ("an encoder", DENSE), *combined]
 
 
 def describe_systems() -> list[dict[str, str]]:
     """One row a kind of system: its name, what it can do, and its own options."""
-    return [
-        {
-            "system": name,
-            "can": ", ".join(one for one in ABILITIES if one in kind.can),
-            "options": ", ".join(one.name for one in list_options(kind.own_options)),
-        }
-        for name, kind in list_kinds()
-    ]
+    installed = dict(list_kinds())
+    return [_describe_kind(name, installed.get(name)) for name, _ in _list_targets()]
+
+
+def _describe_kind(name: str, kind: type[System] | None) -> dict[str, str]:
+    if kind is None:
+        return {"system": name, "can": "(not installed)", "options": ""}
+    return {
+        "system": name,
+        "can": ", ".join(one for one in ABILITIES if one in kind.can),
+        "options": ", ".join(one.name for one in list_options(kind.own_options)),
+    }
 
 
 def list_system_options(name: str) -> tuple[Option, ...]:

@@ -3,17 +3,19 @@
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.batches import EncodedBatch
-from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.matrices import to_lists
 from pinakes.schema import encoders, next_id, vectors_table
+
+if TYPE_CHECKING:  # who removes vectors, or counts them, needs no torch
+    from pinakes.indexers.encoder.batches import EncodedBatch
+    from pinakes.indexers.encoder.encoder import Encoder
 
 SAMPLE_TEXTS: Final = 64
 
@@ -37,7 +39,7 @@ def find_encoder(session: Session, name: str) -> StoredEncoder | None:
     return None if row is None else StoredEncoder(row["encoder_id"], name, row["dimensions"], row["revision"])
 
 
-def register_encoder(database: Database, name: str, encoder: Encoder) -> StoredEncoder:
+def register_encoder(database: Database, name: str, encoder: "Encoder") -> StoredEncoder:
     """The encoder's row and table of vectors; both are made where they are missing.
 
     Raises:
@@ -121,7 +123,7 @@ def store_precision(database: Database, name: str, error: float) -> None:
         session.execute(sa.update(encoders).where(chosen).values(max_cosine_error=larger))
 
 
-def write_vectors(database: Database, vectors: sa.Table, batch: EncodedBatch[uuid.UUID]) -> None:
+def write_vectors(database: Database, vectors: sa.Table, batch: "EncodedBatch[uuid.UUID]") -> None:
     """Store one batch: one transaction."""
     digests = pa.array([str(key) for key in batch.keys])
     rows = pa.table({"text_digest": digests, "embedding": to_lists(batch.vectors)})

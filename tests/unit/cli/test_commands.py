@@ -54,13 +54,13 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
-    names = (
-        "init load resolve deduplicate fetch derive export encode index search summarize new-benchmark sample"
+    first = "init upgrade load resolve deduplicate fetch derive export encode index search summarize"
+    more = (
+        "new-benchmark sample construct export-pools systems use-corpus run import-run cross-format reproduce"
     )
-    more = "construct export-pools systems use-corpus run import-run cross-format reproduce"
     last = "tune evaluate compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
-        *names.split(),
+        *first.split(),
         *more.split(),
         *last.split(),
         "agreement",

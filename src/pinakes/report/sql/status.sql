@@ -1,5 +1,8 @@
 -- What a database holds, for `pinakes status`.
 
+-- name: database
+SELECT version AS schema_version FROM schema_version
+
 -- name: corpora
 SELECT
     corpora.name AS corpus,
