@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TextIO
 
 from pinakes.database import Database
-from pinakes.evaluate.suite import Failure, Missing, describe_missing
+from pinakes.evaluate.each import Failure
+from pinakes.evaluate.suite import Missing, describe_missing
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
 from pinakes.report.pages import make_environment, write_files
@@ -81,5 +82,5 @@ def list_missing(missing: Iterable[Missing]) -> list[str]:
 def list_failures(failed: Sequence[Failure]) -> str:
     """What could not be done, in one message."""
     said = [f"{one.benchmark}{f' by {one.system}' if one.system else ''}: {one.reason}" for one in failed]
-    count = f"{len(failed)} of the suite's benchmarks" if len(failed) > 1 else "one of the suite's benchmarks"
+    count = f"{len(failed)} benchmarks" if len(failed) > 1 else "one benchmark"
     return f"{count} could not be done, the others are. " + "\n".join(said)
