@@ -128,10 +128,9 @@ def _evaluate_several(
     from pinakes.evaluate.accept import list_acceptable
     from pinakes.evaluate.each import evaluate_each, list_run
     from pinakes.evaluate.gates import check_gates
-    from pinakes.evaluate.suite import evaluate_suite
     from pinakes.report.present.evaluate import describe_each, print_each
     from pinakes.report.present.gates import require_level
-    from pinakes.report.present.suite import list_failures, print_suite_scores
+    from pinakes.report.present.failures import list_failures
 
     with common.connect() as database:
         if suite is None:
@@ -140,8 +139,12 @@ def _evaluate_several(
             done = evaluate_each(database, chosen, only_changed=options.changed, report=common.say)
             print_each(database, done.scored, as_json=common.json)
         else:
+            from pinakes.evaluate.suite import evaluate_suite
+
             done = evaluate_suite(database, suite, only_changed=options.changed, report=common.say)
             names = list(done.scored)
+            from pinakes.report.present.suite import print_suite_scores
+
             print_suite_scores(database, suite, as_json=common.json)
         common.say(*describe_each(done.scored))
         failed = {one.benchmark for one in done.failed}
@@ -166,7 +169,7 @@ def accept(
     from pinakes.evaluate.accept import accept, list_acceptable
     from pinakes.evaluate.each import Failure
     from pinakes.report.present.gates import print_accepted
-    from pinakes.report.present.suite import list_failures
+    from pinakes.report.present.failures import list_failures
 
     _require_one(benchmark, all_benchmarks)
     if benchmark is None and run:

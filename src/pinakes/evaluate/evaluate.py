@@ -1,4 +1,4 @@
-"""Stored answers and the judgments as they are now to stored scores, which replace older ones; and an event."""
+"""Stored answers and the judgments as they are now to stored scores and an event; they replace older ones."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

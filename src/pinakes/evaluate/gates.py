@@ -152,8 +152,8 @@ def check_gates(
     for number, gate in enumerate(gates):
         if gate.measure is not None and found and number not in known:
             raise InputError(
-                f"no run of {', '.join(names)} was scored by {gate.measure}; evaluate it first, with --measure, "
-                "or take it out of --fail-on-drop."
+                f"no run of {', '.join(names)} was scored by {gate.measure}; evaluate it first, with "
+                "--measure, or take it out of --fail-on-drop."
             )
     checked = [one for one, _measures in found]
     return Checked(

@@ -15,7 +15,7 @@ _HEIGHT: Final = 3.0
 
 
 def plot_history(report: BenchmarkReport, *, name: str = "history") -> str | None:
-    """Each new value as a mark, level until the next; None without a history. The best runs, as colours go."""
+    """Each new value as a mark, level until the next; None without a history. As many runs as colours."""
     curves = {curve.run_id: curve for curve in report.history}
     runs = [run for run in report.rank_runs() if run.run_id in curves][: len(SERIES)]
     if not runs:
@@ -37,9 +37,9 @@ def plot_history(report: BenchmarkReport, *, name: str = "history") -> str | Non
                 **look,
             )
             handles.append(Line2D([], [], label=run.label, **look))
+            measure, scale = report.headline_measure, report.scale
             steps = ", ".join(
-                f"{format_value(point.value, report.scale, report.headline_measure)} on {format_time(point.at)}"
-                for point in known
+                f"{format_value(point.value, scale, measure)} on {format_time(point.at)}" for point in known
             )
             said.append(f"{run.label}: {steps}")
         locator = AutoDateLocator(minticks=3, maxticks=8)

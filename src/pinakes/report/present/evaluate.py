@@ -92,8 +92,8 @@ def describe_first(results: Sequence[RunScores]) -> Iterator[str]:
     for result in results:
         if result.accepted:
             yield (
-                f"run {result.run_id} ({result.system}): first values of {', '.join(result.accepted)}; they count "
-                "as accepted"
+                f"run {result.run_id} ({result.system}): first values of {', '.join(result.accepted)}; they "
+                "count as accepted"
             )
 
 

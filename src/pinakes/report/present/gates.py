@@ -10,7 +10,7 @@ from pinakes.evaluate.each import Failure
 from pinakes.evaluate.gates import Checked, Drop
 from pinakes.queries.definition import MODES
 from pinakes.report.formatting import format_difference, format_p, format_value
-from pinakes.report.present.suite import list_failures
+from pinakes.report.present.failures import list_failures
 from pinakes.report.terminal import print_records
 
 MOST_TOLD: Final = 20

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TextIO
 
 from pinakes.database import Database
-from pinakes.evaluate.each import Failure
 from pinakes.evaluate.suite import Missing, describe_missing
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
@@ -77,10 +76,3 @@ def print_suite_scores(database: Database, name: str, *, as_json: bool) -> None:
 def list_missing(missing: Iterable[Missing]) -> list[str]:
     """A line for each benchmark whose data are not loaded, with the command that brings them."""
     return list(map(describe_missing, missing))
-
-
-def list_failures(failed: Sequence[Failure]) -> str:
-    """What could not be done, in one message."""
-    said = [f"{one.benchmark}{f' by {one.system}' if one.system else ''}: {one.reason}" for one in failed]
-    count = f"{len(failed)} benchmarks" if len(failed) > 1 else "one benchmark"
-    return f"{count} could not be done, the others are. " + "\n".join(said)
