@@ -129,8 +129,8 @@ def _evaluate_several(
     from pinakes.evaluate.each import evaluate_each, list_run
     from pinakes.evaluate.gates import check_gates
     from pinakes.report.present.evaluate import describe_each, print_each
-    from pinakes.report.present.gates import require_level
     from pinakes.report.present.failures import list_failures
+    from pinakes.report.present.gates import require_level
 
     with common.connect() as database:
         if suite is None:
@@ -168,8 +168,8 @@ def accept(
     from pinakes.errors import PinakesError
     from pinakes.evaluate.accept import accept, list_acceptable
     from pinakes.evaluate.each import Failure
-    from pinakes.report.present.gates import print_accepted
     from pinakes.report.present.failures import list_failures
+    from pinakes.report.present.gates import print_accepted
 
     _require_one(benchmark, all_benchmarks)
     if benchmark is None and run:

@@ -53,8 +53,7 @@ def read_state(database: Database, benchmark: Benchmark, measures: Sequence[str]
     deciding = task.select_deciding(benchmark)
     parts = [deciding.judged, *deciding.others]
     with database.read() as session:
-        (count, judged), *others = _digest_parts(session, parts)
-        removed = _count_removed(session, benchmark)
+        (count, judged), *others, (removed, _) = _digest_parts(session, parts, _count_removed(benchmark))
     return State(
         code_version=__version__,
         code_digest=digest_code(),
@@ -100,12 +99,14 @@ def digest_judgments(session: Session, judged: sa.Select[Any]) -> str:
     return _digest([str(count), digest])
 
 
-def _digest_parts(session: Session, parts: Sequence[sa.Select[Any]]) -> list[tuple[int, str]]:
-    """The number of rows and a digest of each part, whatever the order of its rows: the sum of their md5's.
+def _digest_parts(
+    session: Session, parts: Sequence[sa.Select[Any]], more: sa.Select[Any] | None = None
+) -> list[tuple[int, str]]:
+    """The number of rows and a digest of each part, whatever the order of its rows; and the number in `more`.
 
     60 bits of each row's md5 are summed: one text of SQL, the same digits on both databases.
     """
-    selects = []
+    selects: list[sa.Select[Any]] = []
     for number, part in enumerate(parts):
         rows = part.subquery(f"part_{number}")
         texts = [sa.func.coalesce(sa.cast(column, sa.Text), _NOTHING) for column in rows.c]
@@ -121,17 +122,20 @@ def _digest_parts(session: Session, parts: Sequence[sa.Select[Any]]) -> list[tup
                 sa.cast(total, sa.Text).label("total"),
             ).select_from(rows)
         )
+    if more is not None:
+        counted = sa.literal_column(str(len(parts)), sa.Integer).label("part")
+        selects.append(sa.select(counted, more.scalar_subquery(), sa.literal_column("''", sa.Text)))
     found = session.rows(sa.union_all(*selects).order_by("part"))
     return [(int(row["count"]), str(row["total"])) for row in found]
 
 
-def _count_removed(session: Session, benchmark: Benchmark) -> int:
+def _count_removed(benchmark: Benchmark) -> sa.Select[Any]:
     """How many papers of the benchmark's corpus, or of all where it names none, were removed so far."""
     query = sa.select(sa.func.coalesce(sa.func.sum(paper_removals.c.papers), 0))
     if benchmark.corpus:
         of_corpus = sa.select(corpora.c.corpus_id).where(corpora.c.name == benchmark.corpus)
         query = query.where(paper_removals.c.corpus_id.in_(of_corpus))
-    return int(session.scalar(query))
+    return query
 
 
 @cache

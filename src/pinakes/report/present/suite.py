@@ -1,6 +1,6 @@
 """What the commands on a suite have to say: tables, files of HTML and Markdown, and what was not done."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
