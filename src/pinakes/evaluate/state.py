@@ -106,7 +106,7 @@ def _digest_parts(
 
     60 bits of each row's md5 are summed: one text of SQL, the same digits on both databases.
     """
-    selects: list[sa.Select[Any]] = []
+    selects: list[Any] = []
     for number, part in enumerate(parts):
         rows = part.subquery(f"part_{number}")
         texts = [sa.func.coalesce(sa.cast(column, sa.Text), _NOTHING) for column in rows.c]
@@ -124,7 +124,8 @@ def _digest_parts(
         )
     if more is not None:
         counted = sa.literal_column(str(len(parts)), sa.Integer).label("part")
-        selects.append(sa.select(counted, more.scalar_subquery(), sa.literal_column("''", sa.Text)))
+        nothing = sa.literal_column("''", sa.Text)
+        selects = [*selects, sa.select(counted, more.scalar_subquery(), nothing)]
     found = session.rows(sa.union_all(*selects).order_by("part"))
     return [(int(row["count"]), str(row["total"])) for row in found]
 

@@ -1,7 +1,7 @@
 """The plot of a benchmark's history as SVG text: the headline of each system over time, in steps."""
 
 import math
-from typing import Final
+from typing import Any, Final
 
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.lines import Line2D
@@ -28,9 +28,13 @@ def plot_history(report: BenchmarkReport, *, name: str = "history") -> str | Non
             known = [point for point in curve.points if math.isfinite(point.value)]
             times = [*(point.at for point in known), *([max(curve.until, known[-1].at)] if known else [])]
             values = [point.value * factor_of(report) for point in known]
-            look = {"color": SERIES[place], "marker": MARKERS[place % len(MARKERS)], "markersize": 4.5}
+            look: dict[str, Any] = {
+                "color": SERIES[place],
+                "marker": MARKERS[place % len(MARKERS)],
+                "markersize": 4.5,
+            }
             axes.plot(
-                [date2num(at) for at in times],
+                date2num(times),  # type: ignore[no-untyped-call]
                 [*values, *values[-1:]],
                 drawstyle="steps-post",
                 markevery=list(range(len(values))),
@@ -42,9 +46,9 @@ def plot_history(report: BenchmarkReport, *, name: str = "history") -> str | Non
                 f"{format_value(point.value, scale, measure)} on {format_time(point.at)}" for point in known
             )
             said.append(f"{run.label}: {steps}")
-        locator = AutoDateLocator(minticks=3, maxticks=8)
+        locator = AutoDateLocator(minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
         axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         finish_upright(axes, report, f"{report.headline_measure} from evaluation to evaluation")
         add_legend(axes, handles)
         return write_svg(
