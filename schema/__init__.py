@@ -30,6 +30,12 @@ from pinakes.schema.create import check_schema as check_schema
 from pinakes.schema.create import comment_on_view as comment_on_view
 from pinakes.schema.create import create_schema as create_schema
 from pinakes.schema.create import has_tables as has_tables
+from pinakes.schema.history import accepted_judgments as accepted_judgments
+from pinakes.schema.history import accepted_query_scores as accepted_query_scores
+from pinakes.schema.history import accepted_scores as accepted_scores
+from pinakes.schema.history import evaluation_scores as evaluation_scores
+from pinakes.schema.history import evaluations as evaluations
+from pinakes.schema.history import paper_removals as paper_removals
 from pinakes.schema.papers import absent_variants as absent_variants
 from pinakes.schema.papers import author_signatures as author_signatures
 from pinakes.schema.papers import authors as authors

@@ -10,7 +10,7 @@ from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 11
+SCHEMA_VERSION: Final = 12
 OLDEST_VERSION: Final = 11
 """the oldest version from which schema/upgrades/ has steps to this one"""
 
@@ -37,6 +37,7 @@ VIEWS: Final = {
     "reference_title_keys": "Cited works with their normalised titles.",
     "repeat_spread": "Each subset's values over the repeats of its pools: mean, deviation, lowest, highest.",
     "run_disagreement": "How many papers two runs share among their first 10 and 200 for a query.",
+    "score_history": "Each value that an evaluation gave and that was new, with when and by what.",
     "score_differences": "By how much two runs of a benchmark differ on a query.",
     "suite_scores": "Each figure of a suite by each system: its value, interval and coverage.",
     "leaderboard": "The averages of a suite by system, mode, group and format, and over how many figures.",

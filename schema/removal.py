@@ -15,6 +15,8 @@ from sqlalchemy.schema import DropTable
 
 from pinakes.database import Session
 from pinakes.schema.base import metadata
+from pinakes.schema.history import paper_removals
+from pinakes.schema.papers import papers
 
 _CLEARED_WITH: Final = {("cited_references", "paper_id"): ("resolved_by",)}
 """table, column -> columns that say something of the row that it names, and are null where it names none"""
@@ -84,6 +86,7 @@ class _Removal:
                 for constraint in self._follow(table):
                     if not is_cleared(constraint):
                         self._gather(table, self._names_gone(constraint))
+        self._note_papers()
         removed = Removed()
         for table in reversed(self._tables):
             self._delete(table, removed)
@@ -91,6 +94,23 @@ class _Removal:
             self._session.execute(DropTable(gone))
         removed.deleted, removed.cleared = +removed.deleted, +removed.cleared
         return removed
+
+    def _note_papers(self) -> None:
+        """Count the papers that go of each corpus: stored runs may have ranked them."""
+        if papers not in self._gone:
+            return
+        gone = self._gone[papers]
+        counted = (
+            sa.select(papers.c.corpus_id, sa.func.count().label("papers"))
+            .join_from(papers, gone, papers.c.paper_id == gone.c.paper_id)
+            .group_by(papers.c.corpus_id)
+        )
+        table = paper_removals
+        for row in self._session.rows(counted):
+            of_corpus = table.c.corpus_id == row["corpus_id"]
+            more = sa.update(table).values(papers=table.c.papers + row["papers"]).where(of_corpus)
+            if not self._session.execute(more):
+                self._session.execute(sa.insert(table).values(**row))
 
     def _follow(self, table: sa.Table) -> Iterator[sa.ForeignKeyConstraint]:
         """The references of a table to rows that go."""

@@ -18,7 +18,7 @@ from pinakes.progress import Progress
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Score
 from pinakes.schema.base import key_column, required
-from pinakes.tasks.base import Answers, ScoreRun, Task
+from pinakes.tasks.base import Answers, Deciding, ScoreRun, Task
 
 ANSWERS = sa.Table(
     "toy_labels",
@@ -113,6 +113,12 @@ def open_scoring(database: Database, benchmark: Benchmark, names: Sequence[str])
     return score
 
 
+def select_deciding(benchmark: Benchmark) -> Deciding:
+    examples = view(benchmark)
+    labels = sa.select(examples.c.query_id, sa.literal("").label("item"), examples.c.label.label("value"))
+    return Deciding(labels, [sa.select(*examples.c)], "labels")
+
+
 TOY = Task(
     name="toy",
     needs=("label",),
@@ -125,4 +131,5 @@ TOY = Task(
     answer=answer,
     name_measure=name_measure,
     open_scoring=open_scoring,
+    select_deciding=select_deciding,
 )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # importing `pinakes` waits for none of them
     import polars as pl
 
     from pinakes.database import Database
+    from pinakes.evaluate.each import Failure
     from pinakes.load.summary import LoadSummary
     from pinakes.systems.base import SystemOptions
 
@@ -102,7 +103,7 @@ class Connection:
 
     Attributes:
         address: where it is.
-        read_only: whether the methods that write refuse: `load`, `index`, `run` and `evaluate`.
+        read_only: whether the methods that write refuse: `load`, `index`, `run`, `evaluate` and `accept`.
         wait: seconds to wait for a DuckDB file that another process holds.
         memory: how much memory a call may take; None: what is usual.
     """
@@ -311,7 +312,7 @@ class Connection:
         """
         from pinakes.errors import RunError
         from pinakes.evaluate.suite import run_suite
-        from pinakes.report.present.suite import list_failures
+        from pinakes.report.present.failures import list_failures
         from pinakes.run.run import RunRequest
         from pinakes.run.run import run as run_benchmark
         from pinakes.workload.suite import is_suite
@@ -333,45 +334,86 @@ class Connection:
 
     def evaluate(
         self,
-        benchmark: str,
+        benchmark: str | None = None,
         *,
+        all_benchmarks: bool = False,
         run: Sequence[int] = (),
         measure: Names = (),
         per_query: bool = False,
+        changed: bool = False,
+        fail_on_drop: Names = (),
+        alpha: float = 0.05,
     ) -> Records:
         """Score runs of a benchmark or a suite and store the scores: a row each of run, subset and measure.
 
         Args:
-            benchmark: the benchmark's name, or a suite's.
+            benchmark: the benchmark's name, or a suite's; None: with all_benchmarks.
+            all_benchmarks: all that have runs: a row each of benchmark and run, with the headline measure.
             run: ids of runs; none: all of the benchmark's.
             measure: measures, as nDCG@10; none: the benchmark's.
             per_query: whether to give the value of each query, not those of subsets.
+            changed: only runs that are new, or whose judgments, views, measures or scoring code changed.
+            fail_on_drop: gates against the accepted values, as 0.01, nDCG@10=0.01 or significant.
+            alpha: up to which p value a drop is significant.
 
         Raises:
             UnknownNameError: no such benchmark or measure.
-            EvaluationError: there is no run, or a run cannot be scored.
-            InputError: run, measure or per_query is given for a suite, or the connection only reads.
+            EvaluationError: there is no run, or runs cannot be scored; the others are.
+            RegressionError: a value fell below the accepted one by more than a gate allows; it is stored.
+            InputError: what is of one benchmark is given for several, or the connection only reads.
         """
         from pinakes.errors import EvaluationError
-        from pinakes.evaluate.evaluate import evaluate as evaluate_benchmark
-        from pinakes.evaluate.suite import evaluate_suite
-        from pinakes.report.present.evaluate import list_score_rows
-        from pinakes.report.present.suite import list_failures, list_suite_rows
+        from pinakes.evaluate.each import Failure
+        from pinakes.evaluate.gates import check_gates, read_gate
+        from pinakes.report.present.failures import list_failures
+        from pinakes.report.present.gates import require_level
         from pinakes.workload.suite import is_suite
 
+        gates = [read_gate(text) for text in _list_names(fail_on_drop)]
+        _require_one(benchmark, all_benchmarks)
+        failed: list[Failure] = []
         with self._open() as database:
-            if not is_suite(benchmark):
-                found = evaluate_benchmark(
-                    database, benchmark, run_ids=tuple(run), measures=_list_names(measure)
-                )
-                return Records(list_score_rows(found, per_query=per_query))
-            if run or measure or per_query:
-                raise InputError("run, measure and per_query are of one benchmark; a suite is scored whole.")
-            done = evaluate_suite(database, benchmark)
-            rows = list_suite_rows(database, benchmark)
-        if done.failed:
-            raise EvaluationError(list_failures(done.failed))
+            if benchmark is not None and not is_suite(benchmark):
+                names, rows = [benchmark], _score_one(database, benchmark, run, measure, per_query, changed)
+            elif run or measure or per_query:
+                raise InputError("run, measure and per_query are of one benchmark.")
+            else:
+                names, rows, failed = _score_several(database, benchmark, changed)
+            if gates:
+                checked = check_gates(database, names, gates, alpha=alpha, run_ids=tuple(run))
+                require_level(checked, failed, lambda _line: None)
+        if failed:
+            raise EvaluationError(list_failures(failed))
         return Records(rows)
+
+    def accept(
+        self, benchmark: str | None = None, *, all_benchmarks: bool = False, run: Sequence[int] = ()
+    ) -> Records:
+        """Accept the scores as they are: `fail_on_drop` compares with them from now on. A row for each value.
+
+        Args:
+            benchmark: the benchmark's name; None: with all_benchmarks.
+            all_benchmarks: all that have accepted values or scores.
+            run: ids of runs; none: all of the benchmark's.
+
+        Raises:
+            EvaluationError: a benchmark has no scores; the others are accepted.
+            InputError: run is given for several benchmarks, or the connection only reads.
+        """
+        from pinakes.errors import EvaluationError
+        from pinakes.evaluate.accept import accept, accept_each
+        from pinakes.report.present.failures import list_failures
+
+        _require_one(benchmark, all_benchmarks)
+        if benchmark is None and run:
+            raise InputError("run is of one benchmark; name it.")
+        with self._open() as database:
+            if benchmark is not None:
+                return Records(asdict(one) for one in accept(database, benchmark, run_ids=tuple(run)))
+            accepted, failed = accept_each(database)
+        if failed:
+            raise EvaluationError(list_failures(failed))
+        return Records(asdict(one) for one in accepted)
 
     def compare(
         self,
@@ -560,6 +602,45 @@ def _choose(
     return SystemOptions(folder, precision, distance, device, parameters, through, format=format_)
 
 
+def _require_one(benchmark: str | None, all_benchmarks: bool) -> None:
+    """Raise `InputError` where neither or both of one benchmark and all of them are named."""
+    if (benchmark is None) is not all_benchmarks:
+        raise InputError("name one benchmark, or take all of them.")
+
+
+def _score_one(
+    database: "Database", benchmark: str, run: Sequence[int], measure: Names, per_query: bool, changed: bool
+) -> list[dict[str, object]]:
+    from pinakes.evaluate.evaluate import evaluate
+    from pinakes.report.present.evaluate import list_score_rows
+
+    measures = _list_names(measure)
+    found = evaluate(database, benchmark, run_ids=tuple(run), measures=measures, only_changed=changed)
+    return list_score_rows(found, per_query=per_query)
+
+
+def _score_several(
+    database: "Database", suite: str | None, changed: bool
+) -> "tuple[list[str], list[dict[str, object]], list[Failure]]":
+    """The benchmarks whose values can be compared, rows, and what failed."""
+    from pinakes.evaluate.accept import list_acceptable
+    from pinakes.evaluate.each import evaluate_each, list_run
+    from pinakes.evaluate.suite import evaluate_suite
+    from pinakes.report.present.evaluate import list_each
+    from pinakes.report.present.suite import list_suite_rows
+
+    if suite is None:
+        names = list_acceptable(database)
+        done = evaluate_each(database, list_run(database), only_changed=changed)
+        rows = list_each(database, done.scored)
+    else:
+        done = evaluate_suite(database, suite, only_changed=changed)
+        names = list(done.scored)
+        rows = list_suite_rows(database, suite)
+    failed = {one.benchmark for one in done.failed}
+    return [name for name in names if name not in failed], rows, list(done.failed)
+
+
 def _list_names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
@@ -597,5 +678,4 @@ def _to_polars(table: pa.Table) -> "pl.DataFrame":
         import polars
     except ModuleNotFoundError as error:
         raise PinakesError("polars is not installed; run `pip install polars`.") from error
-    frame: pl.DataFrame = polars.from_arrow(table)
-    return frame
+    return polars.DataFrame(table)

@@ -76,6 +76,10 @@ class EvaluationError(PinakesError):
     """Measures cannot be computed from what was given."""
 
 
+class RegressionError(PinakesError):
+    """Scores are below those that were accepted."""
+
+
 class FetchError(PinakesError):
     """A file of a known dataset cannot be fetched, or is not what is published."""
 

@@ -141,7 +141,7 @@ def test_a_wrong_command_line_exits_2(call: Call) -> None:
         assert outcome.err
 
 
-def test_a_defect_of_ours_exits_3_with_its_traceback(
+def test_a_defect_of_ours_exits_70_with_its_traceback(
     here: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_given: object) -> None:
@@ -149,7 +149,7 @@ def test_a_defect_of_ours_exits_3_with_its_traceback(
 
     monkeypatch.setattr("pinakes.report.status.read_status", fail)
     outcome = call("status")
-    assert (outcome.code, outcome.out) == (3, "")
+    assert (outcome.code, outcome.out) == (70, "")
     assert "ZeroDivisionError: seven" in outcome.err
     assert "this is a defect of Pinakes" in outcome.err
 

@@ -21,6 +21,7 @@ COMMANDS: dict[str, Any] = {
     "index": indexing.index,
     "run": running.run,
     "evaluate": evaluating.evaluate,
+    "accept": evaluating.accept,
     "compare": evaluating.compare,
     "search": searching.search,
 }
@@ -55,6 +56,8 @@ def test_methods_give_what_the_commands_print(call: Call, work: pinakes.Connecti
         (("index", "synthetic", "-s", "bm25"), lambda: work.index("synthetic", system="bm25")),
         (("run", "synthetic", "-s", "bm25"), lambda: work.run("synthetic", system="bm25")),
         (("evaluate", "synthetic"), lambda: work.evaluate("synthetic")),
+        (("evaluate", "--all"), lambda: work.evaluate(all_benchmarks=True)),
+        (("accept", "synthetic"), lambda: work.accept("synthetic")),
         (("evaluate", "synthetic", "--per-query"), lambda: work.evaluate("synthetic", per_query=True)),
         (("search", "synthetic", "market", "-k", 2), lambda: work.search("synthetic", "market", k=2)),
     ]
@@ -110,6 +113,7 @@ def test_a_connection_only_reads_unless_told(call: Call, tmp_path: Path) -> None
         lambda: db.index("scifact", system="bm25"),
         lambda: db.run("scifact", system="bm25"),
         lambda: db.evaluate("scifact"),
+        lambda: db.accept("scifact"),
     ):
         with pytest.raises(pinakes.PinakesError, match=r"only reads; make one .*read_only=False"):
             write()

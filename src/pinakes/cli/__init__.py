@@ -1,7 +1,8 @@
 """The command line: a module for each group of commands; options and exit codes, no logic.
 
 Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
-message says why; 2: the command line was wrong; 3: a defect of Pinakes, with its traceback; 130: interrupted.
+message says why; 2: the command line was wrong; 3: scores are below those that were accepted; 70: a defect of
+Pinakes, with its traceback; 130: interrupted.
 What the machine or the database refuses, as a full disk, is no defect: it is told in words, and so is
 an extra that is not installed.
 
@@ -36,11 +37,14 @@ from pinakes.cli import (
     systems,
 )
 from pinakes.cli.options import ENVIRONMENT
-from pinakes.errors import PinakesError, clean
+from pinakes.errors import PinakesError, RegressionError, clean
 from pinakes.extras import explain_missing
 from pinakes.faults import explain_fault
 from pinakes.version import VERSION
 
+REGRESSION: Final = 3
+DEFECT: Final = 70
+"""EX_SOFTWARE of sysexits.h"""
 INTERRUPTED: Final = 130
 _GOES_ON: Final = frozenset(
     ("load", "fetch", "derive", "encode", "index", "run", "cross-format", "reproduce", "tune", "demo")
@@ -115,7 +119,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             _make_command()(arguments, auto_envvar_prefix=ENVIRONMENT)
     except PinakesError as error:
         typer.echo(f"pinakes: {clean(str(error))}", err=True)
-        return 1
+        return REGRESSION if isinstance(error, RegressionError) else 1
     except SystemExit as end:  # Typer's way out of everything, whichever click it carries
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
         if code == INTERRUPTED:
@@ -133,7 +137,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             return 1
         traceback.print_exc()
         typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
-        return 3
+        return DEFECT
     return 0
 
 

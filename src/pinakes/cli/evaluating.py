@@ -1,8 +1,8 @@
-"""The commands that score runs and compare them: `evaluate`, `compare`, `agreement`, `errors`."""
+"""The commands that score runs and compare them: `evaluate`, `accept`, `compare`, `agreement`, `errors`."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,49 +10,177 @@ from pinakes.cli.option_sets import CommandGroup
 from pinakes.cli.options import AllRuns, BenchmarkName, CommonOptions, HeadlineMeasure, Measures, RunIds
 from pinakes.errors import EvaluationError, InputError
 
+if TYPE_CHECKING:
+    from pinakes.evaluate.gates import Gate
+
 app = CommandGroup()
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateOptions:
+    """Which runs are scored, and by what."""
+
+    run: RunIds = None
+    measure: Measures = None
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's value.")] = False
+    changed: Annotated[
+        bool,
+        typer.Option(
+            "--changed",
+            help="Only runs that are new, or whose judgments, views, measures or scoring code changed.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class GateOptions:
+    """What counts as a regression."""
+
+    fail_on_drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE",
+            help="Exit with 3 where the headline measure fell so far below its accepted value, as 0.01, or "
+            "significantly (significant); of a measure: nDCG@10=0.01. May be repeated.",
+        ),
+    ] = None
+    alpha: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Up to which p value a drop is significant.")
+    ] = 0.05
+
+
+AllBenchmarks = Annotated[bool, typer.Option("--all", help="All benchmarks that have runs.")]
+OneBenchmark = Annotated[
+    str | None, typer.Argument(help="The benchmark's name; leave it out with --all.", metavar="BENCHMARK")
+]
 
 
 @app.command()
 def evaluate(
-    benchmark: BenchmarkName,
-    run: RunIds = None,
-    measure: Measures = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Print each query's value.")] = False,
+    benchmark: OneBenchmark = None,
+    all_benchmarks: AllBenchmarks = False,
     *,
+    options: EvaluateOptions,
+    gates: GateOptions,
     common: CommonOptions,
 ) -> None:
-    """Score runs of a benchmark or a suite, store the scores and print them."""
-    from pinakes.evaluate.evaluate import evaluate
-    from pinakes.report.present.evaluate import describe_coverage, print_scores
-    from pinakes.report.self_retrieval.terminal import is_self_retrieval, print_self_scores
+    """Score runs of a benchmark, a suite or all benchmarks, store the scores and print them."""
+    from pinakes.evaluate.gates import read_gate
     from pinakes.workload.suite import is_suite
 
-    if is_suite(benchmark):
-        if run or measure or per_query:
-            raise InputError(
-                "--run, --measure and --per-query are of one benchmark; a suite is scored whole."
-            )
-        _evaluate_suite(benchmark, common)
+    _require_one(benchmark, all_benchmarks)
+    wanted = [read_gate(text) for text in gates.fail_on_drop or []]
+    if benchmark is not None and not is_suite(benchmark):
+        _evaluate_one(benchmark, options, wanted, gates.alpha, common)
         return
+    if options.run or options.measure or options.per_query:
+        raise InputError(
+            "--run, --measure and --per-query are of one benchmark; a suite, and --all, are scored whole."
+        )
+    _evaluate_several(benchmark, options, wanted, gates.alpha, common)
+
+
+def _require_one(benchmark: str | None, all_benchmarks: bool) -> None:
+    if (benchmark is None) is not all_benchmarks:
+        raise InputError("name one benchmark, or take --all.")
+
+
+def _evaluate_one(
+    benchmark: str, options: EvaluateOptions, gates: "list[Gate]", alpha: float, common: CommonOptions
+) -> None:
+    from pinakes.evaluate.evaluate import evaluate
+    from pinakes.evaluate.gates import check_gates
+    from pinakes.report.present.evaluate import describe_coverage, describe_first, print_scores
+    from pinakes.report.present.gates import require_level
+    from pinakes.report.self_retrieval.terminal import is_self_retrieval, print_self_scores
+
+    run_ids = options.run or []
     with common.connect() as database:
-        results = evaluate(database, benchmark, run_ids=run or [], measures=measure or [])
-        if is_self_retrieval(benchmark) and not per_query and not common.output.is_for_programs:
+        results = evaluate(
+            database,
+            benchmark,
+            run_ids=run_ids,
+            measures=options.measure or [],
+            only_changed=options.changed,
+        )
+        if not results:
+            common.say(f"{benchmark}: no run is new, and nothing that decides the scores changed")
+        is_plain = not options.per_query and not common.output.is_for_programs
+        if results and is_plain and is_self_retrieval(benchmark):
             print_self_scores(database, benchmark, results, common.output)
-            return
-    print_scores(results, common.output, per_query=per_query)
-    common.say(*describe_coverage(results))
+        elif results or common.output.is_for_programs:
+            print_scores(results, common.output, per_query=options.per_query)
+            common.say(*describe_coverage(results))
+        common.say(*describe_first(results))
+        if gates:
+            require_level(
+                check_gates(database, [benchmark], gates, alpha=alpha, run_ids=run_ids), [], common.say
+            )
 
 
-def _evaluate_suite(name: str, common: CommonOptions) -> None:
-    from pinakes.evaluate.suite import evaluate_suite
-    from pinakes.report.present.suite import list_failures, print_suite_scores
+def _evaluate_several(
+    suite: str | None,
+    options: EvaluateOptions,
+    gates: "list[Gate]",
+    alpha: float,
+    common: CommonOptions,
+) -> None:
+    """A suite's benchmarks, or all; what fails is named at the end."""
+    from pinakes.evaluate.accept import list_acceptable
+    from pinakes.evaluate.each import evaluate_each, list_run
+    from pinakes.evaluate.gates import check_gates
+    from pinakes.report.present.evaluate import describe_each, print_each
+    from pinakes.report.present.failures import list_failures
+    from pinakes.report.present.gates import require_level
 
     with common.connect() as database:
-        done = evaluate_suite(database, name, report=common.say)
-        print_suite_scores(database, name, common.output)
+        if suite is None:
+            names = list_acceptable(database)
+            chosen = list_run(database)
+            done = evaluate_each(database, chosen, only_changed=options.changed, report=common.say)
+            print_each(database, done.scored, common.output)
+        else:
+            from pinakes.evaluate.suite import evaluate_suite
+
+            done = evaluate_suite(database, suite, only_changed=options.changed, report=common.say)
+            names = list(done.scored)
+            from pinakes.report.present.suite import print_suite_scores
+
+            print_suite_scores(database, suite, common.output)
+        common.say(*describe_each(done.scored))
+        failed = {one.benchmark for one in done.failed}
+        if gates:
+            compared = [name for name in names if name not in failed]
+            checked = check_gates(database, compared, gates, alpha=alpha)
+            require_level(checked, done.failed, common.say)
     if done.failed:
         raise EvaluationError(list_failures(done.failed))
+
+
+@app.command()
+def accept(
+    benchmark: OneBenchmark = None,
+    all_benchmarks: AllBenchmarks = False,
+    *,
+    run: RunIds = None,
+    common: CommonOptions,
+) -> None:
+    """Accept the scores as they are: `evaluate --fail-on-drop` compares with them from now on."""
+    from pinakes.evaluate.accept import accept, accept_each
+    from pinakes.report.present.failures import list_failures
+    from pinakes.report.present.gates import print_accepted
+
+    _require_one(benchmark, all_benchmarks)
+    if benchmark is None and run:
+        raise InputError("--run is of one benchmark; name it in place of --all.")
+    with common.connect() as database:
+        if benchmark is not None:
+            print_accepted(accept(database, benchmark, run_ids=run or []), common.output)
+            return
+        accepted, failed = accept_each(database)
+    print_accepted(accepted, common.output)
+    if failed:
+        raise EvaluationError(list_failures(failed))
 
 
 @dataclass(frozen=True, slots=True)

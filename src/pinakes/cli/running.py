@@ -110,7 +110,8 @@ def _run_suite(
     database: "Database", request: "RunRequest", systems: list[str], common: CommonOptions
 ) -> None:
     from pinakes.evaluate.suite import run_suite
-    from pinakes.report.present.suite import list_failures, list_missing
+    from pinakes.report.present.failures import list_failures
+    from pinakes.report.present.suite import list_missing
 
     done = run_suite(database, request, systems, progress=common.show_progress(), report=common.say)
     common.print_records([asdict(summary) for summary in done.made])

@@ -1,14 +1,17 @@
-"""Stored answers and the judgments as they are now to stored scores, which replace older ones."""
+"""Stored answers and the judgments as they are now to stored scores and an event; they replace older ones."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
+from pinakes.evaluate.history import find_newest, record_evaluation, require_run
 from pinakes.evaluate.resample import open_resampling, resample_figures
+from pinakes.evaluate.state import find_current, read_state
 from pinakes.evaluators.bootstrap import RESAMPLES, SEED, find_interval
 from pinakes.queries.definition import MODES, Benchmark, SuiteMember
 from pinakes.records import Score
@@ -37,6 +40,7 @@ class RunScores:
         figure_intervals: number of a figure of the benchmark's suite -> the interval of the figure.
         mode: of the run.
         unjudged: the benchmark's queries that are left out of every score; none where its task judges all.
+        accepted: the measures whose first value this is, which counts as accepted.
     """
 
     run_id: int
@@ -46,6 +50,7 @@ class RunScores:
     figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     mode: str = MODES[0]
     unjudged: Unjudged = field(default_factory=lambda: Unjudged([], 0))
+    accepted: Sequence[str] = ()
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""
@@ -53,9 +58,18 @@ class RunScores:
 
 
 def evaluate(
-    database: Database, benchmark_name: str, *, run_ids: Sequence[int] = (), measures: Sequence[str] = ()
+    database: Database,
+    benchmark_name: str,
+    *,
+    run_ids: Sequence[int] = (),
+    measures: Sequence[str] = (),
+    only_changed: bool = False,
+    clock: Clock = utc_now,
 ) -> list[RunScores]:
     """Score runs of a benchmark and store the scores: all runs and all its measures unless some are named.
+
+    Each is an event of the table `evaluations`. With `only_changed`, runs are left out whose last evaluation
+    was of the same state: judgments, views, measures and code.
 
     Queries without a judgment are left out, and told beside the scores.
 
@@ -67,6 +81,14 @@ def evaluate(
     benchmark = open_benchmark(database, benchmark_name)
     chosen = find_runs(database, benchmark_name, run_ids)
     names = measures or benchmark.measures
+    # Read before the judgments are: what changes in between is another state for the next evaluation.
+    state = read_state(database, benchmark, names)
+    if only_changed:
+        current = find_current(database, benchmark_name, chosen, state)
+        chosen = [row for row in chosen if row["run_id"] not in current]
+        if not chosen:
+            return []
+    newest = find_newest(find_runs(database, benchmark_name))
     unjudged = find_unjudged(database, benchmark)
     refuse_unjudged(benchmark, unjudged)
     score_run = find_task(benchmark).open_scoring(database, benchmark, names)
@@ -84,9 +106,14 @@ def evaluate(
             row["mode"],
             unjudged,
         )
+        is_newest = row["run_id"] in newest
         with database.begin() as session:
+            require_run(session, row)
             _store(session, benchmark, result)
-        results.append(result)
+            accepted = record_evaluation(
+                session, benchmark, row, state, found, at=clock(), is_newest=is_newest
+            )
+        results.append(replace(result, accepted=accepted))
     return results
 
 

@@ -1,6 +1,6 @@
 """A suite's benchmarks run and scored one after another: what fails is named, and the others go on."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,26 +8,19 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, PinakesError, RunError, UnknownNameError
-from pinakes.evaluate.evaluate import RunScores, evaluate
+from pinakes.evaluate.each import EachScored, Failure, Report, evaluate_each, list_run, say_nothing
 from pinakes.index.index import index
 from pinakes.load.sources import list_sources
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import Benchmark
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import RunSummary
-from pinakes.schema import runs, suite_runs
+from pinakes.schema import suite_runs
 from pinakes.systems.base import SystemOptions
 from pinakes.systems.registry import find_system
-from pinakes.tasks.base import describe_unjudged, find_task
+from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.suite import open_suite
-
-Report = Callable[[str], None]
-"""takes a line on what is done"""
-
-
-def _say_nothing(_line: str) -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +32,6 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """What could not be done, and why."""
-
-    benchmark: str
-    system: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class SuiteRuns:
     """What became of a suite's benchmarks: run, failed, or not loaded."""
 
@@ -56,21 +40,13 @@ class SuiteRuns:
     missing: list[Missing]
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteScores:
-    """What became of a suite's benchmarks that have runs: the scores of these by benchmark, and failures."""
-
-    scored: dict[str, list[RunScores]]
-    failed: list[Failure]
-
-
 def run_suite(
     database: Database,
     request: RunRequest,
     systems: Sequence[str],
     *,
     progress: Progress | None = None,
-    report: Report = _say_nothing,
+    report: Report = say_nothing,
 ) -> SuiteRuns:
     """Index and run every benchmark of the suite `request.benchmark` whose data are loaded, by each system.
 
@@ -188,33 +164,19 @@ def describe_missing(one: Missing) -> str:
     return f"{one.benchmark} is not loaded: {one.command}."
 
 
-def evaluate_suite(database: Database, name: str, *, report: Report = _say_nothing) -> SuiteScores:
+def evaluate_suite(
+    database: Database, name: str, *, only_changed: bool = False, report: Report = say_nothing
+) -> EachScored:
     """Score every run of every benchmark of a suite, and store the scores.
+
+    `only_changed` is as `evaluate` has it.
 
     Raises:
         UnknownNameError, BenchmarkError: there is no such suite, or a folder is not as it should be.
         EvaluationError: it has no run.
     """
     suite = open_suite(database, name)
-    scored: dict[str, list[RunScores]] = {}
-    failed = []
-    for benchmark in _list_run(database, [one.name for one in suite.members]):
-        try:
-            scored[benchmark] = evaluate(database, benchmark)
-            unjudged = scored[benchmark][0].unjudged
-            if unjudged.query_ids:
-                report(f"{benchmark}: {describe_unjudged(unjudged)}; they are left out of every score")
-        except PinakesError as error:
-            failed.append(Failure(benchmark, "", str(error)))
-            report(f"{benchmark} failed")
-    if not scored and not failed:
+    members = list_run(database, [one.name for one in suite.members])
+    if not members:
         raise EvaluationError(f"{name} has no run yet; make some with `pinakes run {name} --system …`.")
-    return SuiteScores(scored, failed)
-
-
-def _list_run(database: Database, members: Sequence[str]) -> Iterator[str]:
-    """The benchmarks that have a run, in the given order."""
-    with database.read() as session:
-        rows = session.rows(sa.select(runs.c.benchmark).distinct())
-    found = {row["benchmark"] for row in rows}
-    yield from (name for name in members if name in found)
+    return evaluate_each(database, members, only_changed=only_changed, report=report)

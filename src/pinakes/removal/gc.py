@@ -28,6 +28,7 @@ from pinakes.schema import (
     side_indexes,
     text_analyses,
 )
+from pinakes.schema.removal import is_cleared
 from pinakes.settings import read_settings
 from pinakes.vectors.side_index import list_unnamed, list_unused
 
@@ -94,11 +95,14 @@ def _remove_rows(session: Session, left: list[str]) -> tuple[dict[str, int], lis
 
 
 def _remove_answers(session: Session) -> dict[str, int]:
-    """Answers and scores of runs that are not there."""
+    """Answers and scores of runs that are not there; the history of their scores stays."""
     removed = {}
     known = sa.select(runs.c.run_id)
     for table in metadata.sorted_tables:
-        if any(one.referred_table is runs for one in table.foreign_key_constraints):
+        of_runs = [one for one in table.foreign_key_constraints if one.referred_table is runs]
+        if any(map(is_cleared, of_runs)):
+            session.execute(sa.update(table).values(run_id=None).where(table.c.run_id.not_in(known)))
+        elif of_runs:
             gone = session.execute(sa.delete(table).where(table.c.run_id.not_in(known)))
             removed[f"rows of {table.name}, of no run"] = gone
     return removed

@@ -125,6 +125,35 @@ class PairTest:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """A value that an evaluation gave and that was new.
+
+    Attributes:
+        at: when; never before that of the point before, though a clock went back.
+        changes: what was another than at the point before, in words; of a first point nothing.
+    """
+
+    at: datetime
+    run_id: int | None
+    value: float
+    changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCurve:
+    """The values of a run and of the runs of the same settings before it, oldest first.
+
+    Attributes:
+        run_id: the run of the report that it leads to.
+        until: when the last of them was evaluated last.
+    """
+
+    run_id: int
+    points: tuple[HistoryPoint, ...]
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkReport:
     """All that a report on one benchmark shows.
 
@@ -139,6 +168,7 @@ class BenchmarkReport:
         query_values: run id -> query id -> value of the headline measure.
         published_measures: in the order in which papers print them.
         exhibits: tables and figures that the benchmark asks for, besides those of runs.
+        history: of the headline over its subset; none where no value was ever another.
         resampled: in place of `comparisons` where a value is no mean over single queries.
         warnings: what a reader must know before comparing the figures.
     """
@@ -166,6 +196,7 @@ class BenchmarkReport:
     published_measures: tuple[str, ...] = ()
     exhibits: Sequence[Exhibit] = ()
     resampled: Sequence["ResampledPair"] = ()
+    history: Sequence[HistoryCurve] = ()
 
     @property
     def is_by_measure(self) -> bool:

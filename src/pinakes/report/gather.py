@@ -21,6 +21,7 @@ from pinakes.report.data import (
     in_order,
 )
 from pinakes.report.exhibits.gather import gather_exhibits
+from pinakes.report.history import gather_history
 from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.run.stored_runs import find_runs
@@ -65,13 +66,14 @@ def gather_report(
     subsets = order_groups(names, _order_splits(benchmark, published))
     # in the order in which the benchmark's folder has them, which is the papers'
     printed = dict.fromkeys(name_measure(score.measure) for score in benchmark.published)
+    headline_subset = _choose_subset(headline, subsets, published)
     return BenchmarkReport(
         name=benchmark.name,
         title=benchmark.title,
         citation=benchmark.citation,
         licence=benchmark.licence,
         headline_measure=headline,
-        headline_subset=_choose_subset(headline, subsets, published),
+        headline_subset=headline_subset,
         measures=_order_measures(benchmark, found, published),
         subsets=subsets,
         sizes=order_sizes(names),
@@ -92,6 +94,7 @@ def gather_report(
         ],
         published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
+        history=gather_history(database, benchmark_name, runs, headline, headline_subset),
     )
 
 

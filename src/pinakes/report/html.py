@@ -11,8 +11,10 @@ from pinakes.report.exhibits.tables import exhibit_tables, list_paired_runs
 from pinakes.report.formatting import format_subset, format_value
 from pinakes.report.pages import make_environment
 from pinakes.report.plots.groups import plot_groups, plot_sizes
+from pinakes.report.plots.history import plot_history
 from pinakes.report.plots.scores import list_plotted, plot_differences, plot_queries, plot_subsets
 from pinakes.report.tables import published, runs, scores, significance
+from pinakes.report.tables.history import history_table
 
 MOST_DIFFERENCE_PLOTS: Final = 4
 MOST_QUERY_ROWS: Final = 500
@@ -55,6 +57,8 @@ def _fill(report: BenchmarkReport) -> dict[str, object]:
         "plots": _mark_safe(_draw_subsets(report), plot_queries(report)),
         "size_plots": _mark_safe(plot_sizes(report)),
         "type_plots": _mark_safe(plot_groups(report, report.types, type_title, name="types")),
+        "history": history_table(report),
+        "history_plots": _mark_safe(plot_history(report)),
         "difference_plots": _draw_difference_plots(report),
     }
 

@@ -8,6 +8,7 @@ from pinakes.report.escapes import escape_controls
 from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.layout import Cell, Row, Table
 from pinakes.report.tables import published, runs, scores, significance
+from pinakes.report.tables.history import history_table
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~#])")
 
@@ -72,6 +73,7 @@ def _list_results(report: BenchmarkReport) -> list[Table]:
         scores.subset_table(report) if len(report.subsets) > 1 else None,
         *scores.other_subset_tables(report),
         *scores.type_tables(report),
+        history_table(report),
         *published.list_reproduced(report),
         published.difference_table(report, report.headline_subset),
     ]

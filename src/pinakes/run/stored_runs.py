@@ -1,5 +1,6 @@
 """The register of runs: storing and deleting one with its answers, and finding those of a benchmark."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,7 +12,15 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
-from pinakes.schema import next_id, runs, score_intervals, scores, suite_intervals, suite_runs
+from pinakes.schema import (
+    evaluations,
+    next_id,
+    runs,
+    score_intervals,
+    scores,
+    suite_intervals,
+    suite_runs,
+)
 from pinakes.tasks.base import list_tasks
 
 
@@ -62,12 +71,17 @@ def select_newest(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(newest.values(), key=lambda row: int(row["run_id"]))
 
 
+def name_line(row: Mapping[str, Any]) -> str:
+    """sha256 of what the same system would be run with again: runs of one line are one curve of a history."""
+    return hashlib.sha256(orjson.dumps(_identify(row))).hexdigest()
+
+
 def _identify(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What the same system would be run with again; the data that it reads may have changed."""
     parameters = orjson.loads(row["parameters"])
     settings = {key: value for key, value in parameters.items() if not key.endswith("digest")}
     names = ("system", "mode", "precision", "query_template", "paper_template", "depth", "corpus", "variants")
-    return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
+    return (*(row[name] for name in names), orjson.dumps(settings, option=orjson.OPT_SORT_KEYS).decode())
 
 
 def store_run(
@@ -92,7 +106,8 @@ def store_run(
 
 
 def delete_run(session: Session, run_id: int) -> None:
-    """Delete a run with its scores and its answers, of whatever task."""
+    """Delete a run with its scores and its answers, of whatever task; the history of its scores stays."""
+    session.execute(sa.update(evaluations).values(run_id=None).where(evaluations.c.run_id == run_id))
     of_tasks = {table: None for task in list_tasks() for table in (task.answers, *task.facts)}
     for table in (scores, score_intervals, suite_intervals, suite_runs, *of_tasks, runs):
         session.execute(sa.delete(table).where(table.c.run_id == run_id))

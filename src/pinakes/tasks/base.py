@@ -46,6 +46,21 @@ class Unjudged:
     asked: int
 
 
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """What decides the scores of a benchmark's runs besides their answers, as selects.
+
+    Attributes:
+        judged: `query_id`, `item` and `value`: what is held against the answers.
+        others: what else scores depend on, of whatever columns: the groups of queries, candidate types.
+        named: what a row of `judged` is called, in the plural.
+    """
+
+    judged: sa.Select[Any]
+    others: Sequence[sa.Select[Any]] = ()
+    named: str = "judgments"
+
+
 class Questions(Protocol):
     """What a run asks: read from a benchmark's views, with all that decides the answers."""
 
@@ -86,6 +101,8 @@ class Task:
         name: as benchmark.toml says it.
         needs: what a system must be able to do, as `System.can` says it: one of these.
         answers: the table of the answers: `run_id`, `query_id` and columns of the task's own.
+        select_deciding: gives what decides scores besides the answers. It is digested: where the digest is
+            another, `pinakes evaluate --changed` scores a run again.
         facts: further tables of what is known of a run: `run_id` and columns of the task's own.
         views: each view that the folder of a benchmark gives as a file of SQL -> what it holds. A view may
             read earlier ones.
@@ -121,6 +138,7 @@ class Task:
     answer: Callable[[Database, Any, Any, Progress], Answers]
     name_measure: Callable[[str], str]
     open_scoring: Callable[[Database, Benchmark, Sequence[str]], ScoreRun]
+    select_deciding: Callable[[Benchmark], Deciding]
     facts: tuple[sa.Table, ...] = ()
     open_resampling: Callable[[Database, Benchmark, Sequence[str]], ResampleRun] | None = None
     choose: Callable[[Database, Benchmark, str | None, str | None], Benchmark] | None = None

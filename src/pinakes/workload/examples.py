@@ -106,6 +106,13 @@ def read_labelled(database: Database, benchmark: Benchmark, target: str) -> Labe
         return _build(benchmark, _read_rows(session, benchmark, target), target)
 
 
+def select_labelled(benchmark: Benchmark, target: str) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """The target of each example as `query_id`, `item` (its split) and `value`; and their groups."""
+    view = _view(benchmark, target)
+    labelled = sa.select(view.c.query_id, view.c.split.label("item"), view.c[target].label("value"))
+    return labelled, sa.select(view.c.query_id, view.c.split, *(view.c[name] for name in benchmark.group_by))
+
+
 def _view(benchmark: Benchmark, target: str) -> sa.TableClause:
     columns: list[sa.ColumnClause[Any]] = [sa.column(name) for name in list_columns(benchmark, target)]
     return sa.table("examples", *columns, schema=benchmark.name)

@@ -130,6 +130,14 @@ def read_persons(session: Session, benchmark: Benchmark) -> dict[str, str]:
     return persons
 
 
+def select_persons(benchmark: Benchmark) -> tuple[sa.Select[Any], sa.Select[Any]]:
+    """The cluster of each signature as `query_id`, `item` and `value`; and what decides its test block."""
+    clusters, view = _relate(benchmark, "clusters"), _relate(benchmark, "signatures")
+    known = sa.select(clusters.c.query_id, sa.literal("").label("item"), clusters.c.cluster.label("value"))
+    names = dict.fromkeys(("query_id", "dataset", "number", "block", "split", *benchmark.group_by))
+    return known.where(clusters.c.cluster.is_not(None)), sa.select(*(view.c[name] for name in names))
+
+
 def find_seed(benchmark: Benchmark) -> int:
     """The seed of a benchmark."""
     return int(benchmark.probe.get("seed", SEED))

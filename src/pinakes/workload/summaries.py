@@ -205,6 +205,16 @@ def choose_rows(benchmark: Benchmark, view: sa.TableClause) -> sa.ColumnElement[
     return sa.and_(view.c.corpus == benchmark.asked_of, view.c.producer.in_(benchmark.producers))
 
 
+def select_labels(benchmark: Benchmark) -> tuple[sa.Select[Any], list[sa.Select[Any]]]:
+    """The relevant sentences as `query_id`, `item` and `value`; and the other views but the labels."""
+    labels = relate(benchmark, "labels")
+    where = ("corpus", "producer", "labeller", "section_number", "position")
+    item = sa.func.concat_ws(" ", *(labels.c[name] for name in where))
+    rows = sa.select(labels.c.query_id, item.label("item"), sa.literal("").label("value"))
+    others = [relate(benchmark, view) for view in COLUMNS if view != "labels"]
+    return rows, [sa.select(*view.c) for view in others]
+
+
 def read_summaries(
     database: Database, benchmark: Benchmark, query_template: str, paper_template: str
 ) -> SummaryQuestions:

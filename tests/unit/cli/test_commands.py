@@ -58,7 +58,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
     more = (
         "new-benchmark sample construct export-pools systems use-corpus run import-run cross-format reproduce"
     )
-    last = "tune evaluate compare"
+    last = "tune evaluate accept compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *first.split(),
         *more.split(),

@@ -1,9 +1,11 @@
 """What `evaluate` has to say."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pinakes.database import Database
+from pinakes.evaluate.accept import read_accepted
 from pinakes.evaluate.evaluate import RunScores
 from pinakes.queries.definition import MODES
 from pinakes.records import Score
@@ -13,13 +15,15 @@ from pinakes.report.output import Output
 from pinakes.report.subsets import is_shown
 from pinakes.report.tables.scores import coverage_cell
 from pinakes.report.terminal import print_records, print_tables
-from pinakes.tasks.base import describe_unjudged
+from pinakes.tasks.base import Unjudged, describe_unjudged, find_task
+from pinakes.workload.benchmark import open_benchmark
 
 _MISSING: Final = {
     "corrected": "A query without an answer counts as zero, a paper without a prediction as wrong.",
     "published": "What has no answer is counted as the published code of its task does.",
 }
 _LEAD: Final = ("run_id", "system", "query_id", "measure", "value", "subset")
+_NONE: Final = Unjudged([], 0)
 _COUNTED: Final = {
     "corrected": "each missing one counts as zero, or as wrong",
     "published": "the others are counted as the published code of its task does",
@@ -84,6 +88,62 @@ def describe_coverage(results: Sequence[RunScores]) -> Iterator[str]:
                 f"run {result.run_id} ({result.system}) answers {of_all.queries_answered} of "
                 f"{of_all.queries_expected} queries; {_COUNTED[result.mode]}"
             )
+
+
+def describe_first(results: Sequence[RunScores]) -> Iterator[str]:
+    """A line for each run whose first values were accepted by themselves."""
+    for result in results:
+        if result.accepted:
+            yield (
+                f"run {result.run_id} ({result.system}): first values of {', '.join(result.accepted)}; they "
+                "count as accepted"
+            )
+
+
+def describe_each(scored: Mapping[str, Sequence[RunScores]]) -> Iterator[str]:
+    """Of several benchmarks: what runs do not answer, first values, and how many runs were scored."""
+    for benchmark, results in scored.items():
+        for line in [
+            *describe_coverage([replace(one, unjudged=_NONE) for one in results]),
+            *describe_first(results),
+        ]:
+            yield f"{benchmark}: {line}"
+    runs = sum(map(len, scored.values()))
+    changed = sum(bool(results) for results in scored.values())
+    same = f"; nothing changed in {len(scored) - changed}" if changed < len(scored) else ""
+    yield f"{runs} runs of {changed} benchmarks evaluated{same}"
+
+
+def print_each(database: Database, scored: Mapping[str, Sequence[RunScores]], out: Output) -> None:
+    """Print the rows of `list_each`; nothing where there are none to look at."""
+    rows = list_each(database, scored)
+    if rows or out.is_for_programs:
+        print_records(rows, out)
+
+
+def list_each(database: Database, scored: Mapping[str, Sequence[RunScores]]) -> list[dict[str, object]]:
+    """The headline value of each run of several benchmarks over all queries, beside the accepted one."""
+    rows: list[dict[str, object]] = []
+    for benchmark, results in scored.items():
+        if not results:
+            continue
+        opened = open_benchmark(database, benchmark)
+        headline = find_task(opened).name_measure(opened.headline_measure)
+        accepted = read_accepted(database, benchmark, headline)
+        for result in results:
+            found = {score.measure: score.value for score in result.aggregates() if score.subset == "all"}
+            rows.append(
+                {
+                    "benchmark": benchmark,
+                    "system": result.system,
+                    "run_id": result.run_id,
+                    "mode": result.mode,
+                    "measure": headline,
+                    "value": found.get(headline),
+                    "accepted": accepted.get(result.run_id),
+                }
+            )
+    return rows
 
 
 def list_score_rows(results: Iterable[RunScores], *, per_query: bool) -> list[dict[str, object]]:

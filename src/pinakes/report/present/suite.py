@@ -1,11 +1,11 @@
 """What the commands on a suite have to say: tables, files of HTML and Markdown, and what was not done."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.evaluate.suite import Failure, Missing, describe_missing
+from pinakes.evaluate.suite import Missing, describe_missing
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
 from pinakes.report.output import Output
@@ -81,10 +81,3 @@ def list_suite_rows(database: Database, name: str) -> list[dict[str, object]]:
 def list_missing(missing: Iterable[Missing]) -> list[str]:
     """A line for each benchmark whose data are not loaded, with the command that brings them."""
     return list(map(describe_missing, missing))
-
-
-def list_failures(failed: Sequence[Failure]) -> str:
-    """What could not be done, in one message."""
-    said = [f"{one.benchmark}{f' by {one.system}' if one.system else ''}: {one.reason}" for one in failed]
-    count = f"{len(failed)} of the suite's benchmarks" if len(failed) > 1 else "one of the suite's benchmarks"
-    return f"{count} could not be done, the others are. " + "\n".join(said)

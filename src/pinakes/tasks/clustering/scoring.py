@@ -19,8 +19,8 @@ from pinakes.indexers.disambiguation.split import SPLITS
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Average, Score
 from pinakes.schema import cluster_assignments
-from pinakes.tasks.base import ScoreRun
-from pinakes.workload.signatures import read_persons, read_rows
+from pinakes.tasks.base import Deciding, ScoreRun
+from pinakes.workload.signatures import read_persons, read_rows, select_persons
 
 
 def name_measure(name: str) -> str:
@@ -93,6 +93,12 @@ def open_scoring(database: Database, benchmark: Benchmark, names: Sequence[str])
     }
     rule = Aggregation(benchmark.group_by, averages=benchmark.averages)
     return _Scoring(database, measures, persons, attributes, rule).score
+
+
+def select_deciding(benchmark: Benchmark) -> Deciding:
+    """The clusters; and the signatures with their blocks and groups."""
+    known, signatures = select_persons(benchmark)
+    return Deciding(known, [signatures], "clustered signatures")
 
 
 def _combine(summed: Sequence[Score], averages: Sequence[Average]) -> Iterator[Score]:

@@ -18,7 +18,7 @@ from pinakes.progress import Progress
 from pinakes.schema import cluster_assignments, clusterings
 from pinakes.systems.base import Embedded, System
 from pinakes.tasks.base import Answers, Task
-from pinakes.tasks.clustering.scoring import name_measure, open_scoring
+from pinakes.tasks.clustering.scoring import name_measure, open_scoring, select_deciding
 from pinakes.workload.signatures import VIEWS, SignedTexts, find_seed, list_columns, read_signatures
 
 NAME: Final = "clustering"
@@ -106,4 +106,5 @@ CLUSTERING: Final = Task(
     answer=answer,
     name_measure=name_measure,
     open_scoring=open_scoring,
+    select_deciding=select_deciding,
 )

@@ -20,11 +20,11 @@ from pinakes.evaluators.relevance import (
 )
 from pinakes.queries.definition import Benchmark
 from pinakes.records import Score
-from pinakes.tasks.base import Resampled, ResampleRun, ScoreRun
+from pinakes.tasks.base import Deciding, Resampled, ResampleRun, ScoreRun
 from pinakes.tasks.extraction.measures import CURVES, FLAT, name_measure, parse_rouge
 from pinakes.tasks.extraction.stored import Stored, find_asked, read_stored
 from pinakes.tasks.extraction.summaries import score_summaries
-from pinakes.workload.summaries import SummaryQuestions, read_summaries
+from pinakes.workload.summaries import SummaryQuestions, read_summaries, select_labels
 
 Values = NDArray[np.float64]
 
@@ -45,6 +45,12 @@ def prepare_resampling(database: Database, benchmark: Benchmark, names: Sequence
     """
     scoring = _Scoring(database, benchmark, list(dict.fromkeys(map(name_measure, names))))
     return lambda run_id: _resample(scoring, scoring.read(run_id))
+
+
+def select_deciding(benchmark: Benchmark) -> Deciding:
+    """The relevant sentences; and the examples, their splits and sentences, of every corpus."""
+    labels, others = select_labels(benchmark)
+    return Deciding(labels, others, "labels")
 
 
 @dataclass(slots=True)

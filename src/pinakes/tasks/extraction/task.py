@@ -8,7 +8,7 @@ from pinakes.tasks.base import Task
 from pinakes.tasks.extraction.answers import answer
 from pinakes.tasks.extraction.choice import choose
 from pinakes.tasks.extraction.measures import name_measure
-from pinakes.tasks.extraction.scoring import prepare_resampling, prepare_scoring
+from pinakes.tasks.extraction.scoring import prepare_resampling, prepare_scoring, select_deciding
 from pinakes.workload.summaries import list_columns, read_summaries
 
 VIEWS: Final[Mapping[str, str]] = {
@@ -33,6 +33,7 @@ SENTENCE_EXTRACTION: Final = Task(
     answer=answer,
     name_measure=name_measure,
     open_scoring=prepare_scoring,
+    select_deciding=select_deciding,
     open_resampling=prepare_resampling,
     choose=choose,
 )

@@ -17,7 +17,7 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation
-from pinakes.tasks.base import Unjudged
+from pinakes.tasks.base import Deciding, Unjudged
 from pinakes.tasks.hits.hits import read_source_id
 
 Queries = Mapping[str, Mapping[str, str | None]]
@@ -79,6 +79,17 @@ def read_expected(database: Database, benchmark: Benchmark) -> Expected:
     return expected
 
 
+def select_deciding(benchmark: Benchmark) -> Deciding:
+    """The grades; the queries with the columns that subsets are made of; and the candidates of types."""
+    view = relation(benchmark, "judgments")
+    judged = sa.select(view.c.query_id, view.c.paper_id.label("item"), view.c.grade.label("value"))
+    queries = relation(benchmark, "queries")
+    others = [sa.select(queries.c.query_id, *(queries.c[name] for name in _list_columns(benchmark)))]
+    if benchmark.candidate_types:
+        others.append(sa.select(*relation(benchmark, "candidates").c))
+    return Deciding(judged.where(view.c.paper_id.is_not(None)), others)
+
+
 def find_unjudged(database: Database, benchmark: Benchmark) -> Unjudged:
     """The queries that a score would be expected of, and that have no judgment."""
     view = relation(benchmark, "judgments")
@@ -99,12 +110,16 @@ def _leave_out_tuning(benchmark: Benchmark, queries: Queries) -> Queries:
 
 
 def _read_queries(database: Database, benchmark: Benchmark) -> Queries:
-    view = relation(benchmark, "queries")
-    columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column)
-    names = list(dict.fromkeys(name for name in columns if name))
+    view, names = relation(benchmark, "queries"), _list_columns(benchmark)
     with database.read() as session:
         rows = session.rows(sa.select(view.c.query_id, *(view.c[name] for name in names)))
     return {str(row["query_id"]): {name: row[name] for name in names} for row in rows}
+
+
+def _list_columns(benchmark: Benchmark) -> list[str]:
+    """The columns of the queries that subsets are made of."""
+    columns = (*benchmark.group_by, benchmark.fold_column, benchmark.repeat_column)
+    return list(dict.fromkeys(name for name in columns if name))
 
 
 def _find_queries(

@@ -5,12 +5,13 @@ from functools import partial
 from typing import Any, Final
 
 from pinakes.evaluators.labels import CLASS_MEASURES, NUMBER_MEASURES, require_measure
+from pinakes.queries.definition import Benchmark
 from pinakes.schema import predictions, probes
-from pinakes.tasks.base import Task
+from pinakes.tasks.base import Deciding, Task
 from pinakes.tasks.probing.answers import answer
 from pinakes.tasks.probing.resampling import prepare_resampling
 from pinakes.tasks.probing.scoring import prepare_scoring
-from pinakes.workload.examples import NUMBER, list_columns, read_examples
+from pinakes.workload.examples import NUMBER, list_columns, read_examples, select_labelled
 
 LABEL: Final = "label"
 
@@ -18,6 +19,10 @@ LABEL: Final = "label"
 def _make_task(name: str, target: str, view: str, measures: Mapping[str, str]) -> Task:
     def read(database: Any, benchmark: Any, _query_template: str, paper_template: str) -> Any:
         return read_examples(database, benchmark, paper_template, target)
+
+    def select_deciding(benchmark: Benchmark) -> Deciding:
+        labelled, groups = select_labelled(benchmark, target)
+        return Deciding(labelled, [groups], "labels")
 
     return Task(
         name=name,
@@ -32,6 +37,7 @@ def _make_task(name: str, target: str, view: str, measures: Mapping[str, str]) -
         answer=answer,
         name_measure=partial(require_measure, known=measures),
         open_scoring=partial(prepare_scoring, target=target, known=measures),
+        select_deciding=select_deciding,
         open_resampling=partial(prepare_resampling, target=target, known=measures),
     )
 

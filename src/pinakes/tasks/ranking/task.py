@@ -8,7 +8,7 @@ from pinakes.queries.relations import relation
 from pinakes.queries.tasks import RANKING as NAME
 from pinakes.schema import hits
 from pinakes.tasks.base import Task
-from pinakes.tasks.hits.expected import find_unjudged
+from pinakes.tasks.hits.expected import find_unjudged, select_deciding
 from pinakes.tasks.hits.scoring import prepare_scoring
 from pinakes.tasks.ranking.answers import answer
 from pinakes.workload.workload import read_workload
@@ -32,5 +32,6 @@ RANKING: Final = Task(
     answer=answer,
     name_measure=lambda name: parse_measure(name).name,
     open_scoring=prepare_scoring,
+    select_deciding=select_deciding,
     find_unjudged=find_unjudged,
 )

@@ -19,7 +19,7 @@ from pinakes.progress import Progress
 from pinakes.schema import hits
 from pinakes.systems.base import System
 from pinakes.tasks.base import Answers, Task
-from pinakes.tasks.hits.expected import find_unjudged
+from pinakes.tasks.hits.expected import find_unjudged, select_deciding
 from pinakes.tasks.hits.scoring import prepare_scoring
 from pinakes.workload.reviewers import VIEWS, Submissions, list_columns, read_submissions
 
@@ -75,5 +75,6 @@ REVIEWERS: Final = Task(
     answer=answer,
     name_measure=lambda name: parse_measure(name).name,
     open_scoring=prepare_scoring,
+    select_deciding=select_deciding,
     find_unjudged=find_unjudged,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +15,14 @@ from pinakes.errors import EvaluationError
 from pinakes.indexers.self_retrieval.space import DEPTHS
 from pinakes.queries.definition import Benchmark
 from pinakes.schema import neighbour_overlaps, self_ranks
+from pinakes.tasks.base import Deciding
 from pinakes.tasks.self_retrieval.answers import NEIGHBOURS
 from pinakes.tasks.self_retrieval.forms import RAW
 from pinakes.tasks.self_retrieval.measures import OVERLAP_MEASURES, RANK_MEASURES, Values
 from pinakes.workload.altered_texts import relate
+
+OWN: Final = "own"
+"""the category of a code that the paper has not"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +56,15 @@ def read_categories(session: Session, benchmark: Benchmark) -> dict[str, str]:
     return dict(session.stream_rows(sa.select(view.c.code, view.c.category)))
 
 
+def select_deciding(benchmark: Benchmark) -> Deciding:
+    """The category of each code; `own` is the same as none."""
+    view = relate(benchmark, "codes")
+    named = sa.select(
+        view.c.code.label("query_id"), sa.literal("").label("item"), view.c.category.label("value")
+    )
+    return Deciding(named.where(view.c.category != OWN), named="categories of codes")
+
+
 def read_stored(
     database: Database, run_id: int, categories: Mapping[str, str], measures: Sequence[str]
 ) -> Stored:
@@ -80,7 +94,7 @@ def name_subsets(code: str, categories: Mapping[str, str]) -> tuple[str, ...]:
     >>> name_subsets("T_ARot", {"T_ARot": "LL-PS"})
     ('code=T_ARot', 'category=LL-PS', 'all')
     """
-    return f"code={code}", f"category={categories.get(code, 'own')}", "all"
+    return f"code={code}", f"category={categories.get(code, OWN)}", "all"
 
 
 def _list_ranks(

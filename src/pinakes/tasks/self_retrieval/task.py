@@ -9,6 +9,7 @@ from pinakes.tasks.self_retrieval.answers import answer
 from pinakes.tasks.self_retrieval.choice import choose
 from pinakes.tasks.self_retrieval.measures import name_measure
 from pinakes.tasks.self_retrieval.scoring import prepare_resampling, prepare_scoring
+from pinakes.tasks.self_retrieval.stored import select_deciding
 from pinakes.workload.altered_reading import read_altered_texts
 from pinakes.workload.altered_texts import list_columns
 
@@ -34,6 +35,7 @@ SELF_RETRIEVAL: Final = Task(
     answer=answer,
     name_measure=name_measure,
     open_scoring=prepare_scoring,
+    select_deciding=select_deciding,
     open_resampling=prepare_resampling,
     choose=choose,
     distance="cosine",
