@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.option_sets import CommandGroup, Omit, Omit
 from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas, QueryLimits
 from pinakes.errors import InputError
 
@@ -50,7 +50,7 @@ def export_table(
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: CommonOptions,
+    common: Annotated[CommonOptions, Omit("timeout")],
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
     from pinakes.export.tables import export_query, export_table

@@ -113,7 +113,7 @@ def sql(
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit("json", "timeout")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask

@@ -1,6 +1,14 @@
 """Connections: the only package that knows Postgres from DuckDB."""
 
-from pinakes.database.connect import connect, connect_read_only, connect_to_fill
+from pinakes.database.connect import connect, connect_alone, connect_read_only, connect_to_fill
 from pinakes.database.core import Database, Session, Statement
 
-__all__ = ["Database", "Session", "Statement", "connect", "connect_read_only", "connect_to_fill"]
+__all__ = [
+    "Database",
+    "Session",
+    "Statement",
+    "connect",
+    "connect_alone",
+    "connect_read_only",
+    "connect_to_fill",
+]
