@@ -41,7 +41,7 @@ from pinakes.faults import explain_fault
 from pinakes.settings import read_settings
 
 _GOES_ON: Final = frozenset(
-    ("load", "fetch", "derive", "encode", "index", "run", "cross-format", "reproduce", "tune", "demo", "evaluate")
+    "load fetch derive encode index run cross-format reproduce tune evaluate demo".split()
 )
 """the commands that pass over what an earlier start has done"""
 _GROUPS: Final = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from pinakes.cli.option_sets import CommandGroup, Omit, Omit
+from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import ENVIRONMENT, BenchmarkName, CommonOptions, GuardFormulas, QueryLimits
 from pinakes.errors import InputError
 

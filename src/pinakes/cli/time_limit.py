@@ -18,7 +18,7 @@ class TimeLimitError(PinakesError):
     """A command took longer than it was allowed to."""
 
 
-class _TimeIsUp(KeyboardInterrupt):  # noqa: N818 (libraries end their work in order at this, and at no error)
+class _TimeIsUp(KeyboardInterrupt):
     """The time of a command is up."""
 
 
