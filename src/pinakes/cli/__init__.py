@@ -41,8 +41,8 @@ from pinakes.faults import explain_fault
 from pinakes.settings import read_settings
 
 _GOES_ON: Final = frozenset(
-    "load fetch derive encode index run cross-format reproduce tune evaluate demo".split()
-)
+    ("load", "fetch", "derive", "encode", "index", "run", "cross-format")
+) | frozenset(("reproduce", "tune", "evaluate", "demo"))
 """the commands that pass over what an earlier start has done"""
 _GROUPS: Final = (
     loading,
