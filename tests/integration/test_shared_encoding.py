@@ -1,4 +1,4 @@
-"""While an encoding computes, others read and write: the file is free, and the vectors are right in the end."""
+"""While an encoding computes, others read and write the database, and its vectors are right in the end."""
 
 import os
 import subprocess
@@ -169,7 +169,7 @@ def test_what_was_computed_before_an_error_is_written() -> None:
         raise KeyboardInterrupt
 
     written: list[Any] = []
+    joined = writing.join_parts(parts(), lambda _: False)
     with pytest.raises(KeyboardInterrupt):
-        for rows, texts in writing.join_parts(parts(), lambda _: False):
-            written.append((rows["n"].to_pylist(), texts))
+        written.extend((rows["n"].to_pylist(), texts) for rows, texts in joined)
     assert written == [([1, 2], 2)]

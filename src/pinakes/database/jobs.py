@@ -94,8 +94,7 @@ def _lock_file(path: Path, job: str, mode: int) -> int:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
         except OSError as error:
             raise DatabaseError(
-                f"{job} needs a lock file beside the database, and {path} cannot be opened: "
-                f"{explain_fault(error) or error.strerror}"
+                f"{job} needs a lock file beside the database: {explain_fault(error) or error.strerror}"
             ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,8 +111,7 @@ def _lock_file(path: Path, job: str, mode: int) -> int:
         except OSError as error:
             os.close(handle)
             raise DatabaseError(
-                f"{job} needs a lock file beside the database, and {path} cannot be locked: "
-                f"{explain_fault(error) or error.strerror}"
+                f"{job} needs a lock file beside the database: {explain_fault(error) or error.strerror}"
             ) from error
         os.close(handle)
 
