@@ -151,17 +151,21 @@ def test_a_command_ends_when_its_time_is_up(
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_the_same_command_goes_on_where_it_does(
-    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: object
-) -> None:
-    monkeypatch.setattr("pinakes.cli.options.CommonOptions.warn_of_missing_folders", lambda _: sleep_long())
-    monkeypatch.setenv("PINAKES_TIMEOUT", "0.05")
-    for command in ("run", "index"):
-        assert call(command, "scifact", "-s", "bm25").err.endswith(
-            "stays; start the same command again to go on.\n"
-        )
-    assert call("evaluate", "scifact").err.endswith("again to go on.\n")
-    assert call("status").err.endswith("What it has stored stays.\n")
+def test_the_same_command_goes_on_where_it_does(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[str] = []
+    work: list[Callable[[], None]] = [lambda: None, sleep_long]
+    monkeypatch.setattr("pinakes.cli.options.CommonOptions.warn_of_missing_folders", lambda _: work[0]())
+    monkeypatch.setenv("PINAKES_DATABASE_URL", "nowhere/x.duckdb")
+    for words in (("run", "scifact", "-s", "bm25"), ("evaluate", "scifact"), ("status",)):
+        assert call(*words).code == 1  # and all is imported
+        work.reverse()
+        ended.append(call(*words, "--timeout", "0.05").err.partition("What it has stored ")[2])
+        work.reverse()
+    assert ended == [
+        "stays; start the same command again to go on.\n",
+        "stays; start the same command again to go on.\n",
+        "stays.\n",
+    ]
 
 
 def test_a_timeout_is_some_time(call: Call) -> None:
