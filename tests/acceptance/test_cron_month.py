@@ -313,8 +313,8 @@ def start_process(program: str, *words: str, ready: str = "held") -> Iterator["s
             process.kill()
 
 
-FEW_DAYS = ["judge_again", "break_corpus", "start_second_copy", "be_away", "kill", "judge_worse"]
-EVENTS = [*FEW_DAYS, "grow", "run_out_of_time", "pass_quietly"]
+FEW_DAYS = ["judge_worse", "break_corpus", "start_second_copy", "be_away", "kill"]
+EVENTS = [*FEW_DAYS, "judge_again", "grow", "run_out_of_time", "pass_quietly"]
 
 
 def plan_month() -> list[str]:

@@ -147,7 +147,7 @@ def test_a_cron_daemon_runs_the_sample_every_minute(
         )
         program.chmod(0o755)
         papers = [paper(number) for number in range(1, 8)]
-        write_beir(folder / "corpora" / "scifact", papers, "q1\tp1\t1\n")
+        write_beir(folder / "corpora" / "scifact", papers, "q1\tp1\t1\nq2\tp2\t1\n", queries=2)
         url = f"duckdb:///{folder / 'pinakes.duckdb'}"
         script = NIGHTLY.read_text().replace(" --system minilm", " --system tfidf")
         (folder / "nightly.sh").write_text(script)
