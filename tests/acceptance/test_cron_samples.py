@@ -125,6 +125,7 @@ def cron() -> Iterator[None]:
     if before.returncode == 0:
         pytest.skip("this user has a crontab, which stays as it is")
     with subprocess.Popen([program, "-f"]) as daemon:
+        time.sleep(2)  # a crontab of the second in which it starts would not be seen
         try:
             yield
         finally:
