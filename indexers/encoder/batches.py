@@ -4,7 +4,7 @@ What is encoded is written behind what is computed next, many batches at a time.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -93,31 +93,6 @@ def sort_rows(lengths: Sequence[int]) -> list[int]:
 def count_fitting(longest: int, token_budget: int) -> int:
     """How many texts of at most `longest` tokens a batch takes: at least one."""
     return max(1, token_budget // max(1, longest))
-
-
-def gather_batches(batches: Iterable[EncodedBatch[Key]], texts: int = 64) -> Iterator[EncodedBatch[Key]]:
-    """The batches, joined until they have at least `texts` texts, so that a transaction is worth its price.
-
-    A CPU's batch has about ten abstracts; what is joined is lost together when a process is killed.
-    """
-    waiting: list[EncodedBatch[Key]] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(len(part.keys) for part in waiting) >= texts:
-            yield _join_batches(waiting)
-            waiting = []
-    if waiting:
-        yield _join_batches(waiting)
-
-
-def _join_batches(batches: Sequence[EncodedBatch[Key]]) -> EncodedBatch[Key]:
-    if len(batches) == 1:
-        return batches[0]
-    return EncodedBatch(
-        keys=tuple(key for batch in batches for key in batch.keys),
-        vectors=np.concatenate([batch.vectors for batch in batches]),
-        tokens=sum(batch.tokens for batch in batches),
-    )
 
 
 def write_behind(batches: Iterable[Batch], write: Callable[[Batch], object], depth: int = 4) -> None:

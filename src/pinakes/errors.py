@@ -26,7 +26,18 @@ class DatabaseError(PinakesError):
 
 
 class DatabaseBusyError(DatabaseError):
-    """Another process holds the DuckDB file."""
+    """Another process holds the DuckDB file, or does the job that only one may do at a time.
+
+    Attributes:
+        holder: who it is and what it holds, as far as it is known.
+    """
+
+    def __init__(self, message: str, holder: str = "another process") -> None:
+        super().__init__(message)
+        self.holder = holder
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        return type(self), (str(self), self.holder)  # what another process raises is pickled
 
 
 class SchemaVersionError(DatabaseError):

@@ -18,12 +18,14 @@ class Settings:
         benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
             separated by the system's path separator).
         memory: how much a command may take (`PINAKES_MEMORY`); not checked here (`memory.read_memory` does).
+        log: how what is said stands on stderr (`PINAKES_LOG`); not checked here (`--log` does).
     """
 
     database_url: str = DEFAULT_DATABASE_URL
     index_folder: Path | None = None
     benchmark_folders: tuple[Path, ...] = ()
     memory: str | None = None
+    log: str = "off"
 
 
 def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
@@ -42,4 +44,5 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
         index_folder=Path(index_folder) if index_folder else None,
         benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
         memory=given.get("PINAKES_MEMORY") or None,
+        log=given.get("PINAKES_LOG") or "off",
     )

@@ -1,10 +1,7 @@
 """The command line: a module for each group of commands; options and exit codes, no logic.
 
-Data goes to stdout, chatter to stderr. Exit code 0: everything asked for was done; 1: it was not, and the
-message says why; 2: the command line was wrong; 3: scores are below those that were accepted; 70: a defect of
-Pinakes, with its traceback; 130: interrupted.
-What the machine or the database refuses, as a full disk, is no defect: it is told in words, and so is
-an extra that is not installed.
+Data goes to stdout, chatter to stderr; `codes` has the exit codes. What the machine or the database refuses,
+as a full disk, is no defect: it is told in words, and so is an extra that is not installed.
 
 A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
 """
@@ -36,19 +33,19 @@ from pinakes.cli import (
     searching,
     systems,
 )
+from pinakes.cli.chatter import is_logging, name_log, say_error, start_log, stop_log
+from pinakes.cli.codes import ExitCode
 from pinakes.cli.options import ENVIRONMENT
-from pinakes.errors import PinakesError, RegressionError, clean
+from pinakes.cli.time_limit import TimeLimitError, stop_time_limit
+from pinakes.errors import DatabaseBusyError, PinakesError, RegressionError, clean
 from pinakes.extras import explain_missing
 from pinakes.faults import explain_fault
+from pinakes.settings import read_settings
 from pinakes.version import VERSION
 
-REGRESSION: Final = 3
-DEFECT: Final = 70
-"""EX_SOFTWARE of sysexits.h"""
-INTERRUPTED: Final = 130
 _GOES_ON: Final = frozenset(
-    ("load", "fetch", "derive", "encode", "index", "run", "cross-format", "reproduce", "tune", "demo")
-)
+    ("load", "fetch", "derive", "encode", "index", "run", "cross-format")
+) | frozenset(("reproduce", "tune", "evaluate", "demo"))
 """the commands that pass over what an earlier start has done"""
 _GROUPS: Final = (
     loading,
@@ -105,7 +102,7 @@ def main() -> None:
         code = code or 1
     except OSError as error:
         with suppress(OSError):
-            typer.echo(f"pinakes: the output cannot be written: {explain_fault(error)}", err=True)
+            say_error(f"the output cannot be written: {explain_fault(error)}")
         code = code or 1
     # Everything is closed by now. Taking the interpreter down as usual would print pages about objects of
     # DuckDB's bindings that torch, once imported, keeps alive.
@@ -114,31 +111,80 @@ def main() -> None:
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """The exit code of a command line; messages are on stderr."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    name_log(words)
+    start_log(read_settings().log)  # until the command's own options are read
+    try:
+        return _run_command(words)
+    finally:
+        stop_log()
+
+
+def _run_command(words: list[str]) -> int:
     try:
         with warnings.catch_warnings():  # --quiet turns them off for one command
-            _make_command()(arguments, auto_envvar_prefix=ENVIRONMENT)
+            code = _call_command(words)
     except PinakesError as error:
-        typer.echo(f"pinakes: {clean(str(error))}", err=True)
-        return REGRESSION if isinstance(error, RegressionError) else 1
+        if (late := stop_time_limit()) is not None:
+            return _end_late(late, words)
+        say_error(clean(str(error)))
+        return _choose_code(error)
     except SystemExit as end:  # Typer's way out of everything, whichever click it carries
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if code == INTERRUPTED:
-            words = sys.argv[1:] if arguments is None else arguments
-            then = "; start the same command again to go on" if words and words[0] in _GOES_ON else ""
-            typer.echo(f"pinakes: interrupted{then}.", err=True)
-        return code
     except BrokenPipeError:
         sys.stderr.close()
-        return 1
+        return ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
+        if (late := stop_time_limit()) is not None:
+            return _end_late(late, words)
         explained = explain_missing(error) or explain_fault(error) or _explain_driver(error)
         if explained is not None:
-            typer.echo(f"pinakes: {clean(explained)}", err=True)
-            return 1
-        traceback.print_exc()
-        typer.echo("pinakes: this is a defect of Pinakes; please report it with the lines above.", err=True)
-        return DEFECT
-    return 0
+            say_error(clean(explained))
+            return ExitCode.FAILED
+        say_error(
+            "this is a defect of Pinakes; please report it with the lines above.",
+            trace=traceback.format_exc(),
+        )
+        return ExitCode.DEFECT
+    late = stop_time_limit()
+    if code == ExitCode.INTERRUPTED:
+        if late is not None:
+            return _end_late(late, words)
+        say_error(f"interrupted{_say_how_it_goes_on(words)}.")
+    return code
+
+
+def _call_command(words: list[str]) -> int:
+    """Run a command; while a log is written, what is wrong with its line is a line of that too."""
+    if not is_logging():
+        _make_command()(words, auto_envvar_prefix=ENVIRONMENT)
+        return ExitCode.DONE
+    try:
+        code = _make_command()(words, auto_envvar_prefix=ENVIRONMENT, standalone_mode=False)
+    except typer.Abort:
+        say_error("aborted.")
+        return ExitCode.FAILED
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # what every click calls an error of its user
+            raise
+        say_error(clean(error.format_message()))
+        return ExitCode.USAGE
+    return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _end_late(late: TimeLimitError, words: list[str]) -> int:
+    say_error(f"{late}. What it has stored stays{_say_how_it_goes_on(words)}.")
+    return ExitCode.FAILED
+
+
+def _say_how_it_goes_on(words: list[str]) -> str:
+    return "; start the same command again to go on" if words and words[0] in _GOES_ON else ""
+
+
+def _choose_code(error: PinakesError) -> ExitCode:
+    if isinstance(error, RegressionError):
+        return ExitCode.REGRESSION
+    return ExitCode.BUSY if isinstance(error, DatabaseBusyError) else ExitCode.FAILED
 
 
 @cache

@@ -50,7 +50,7 @@ def export_table(
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("guard_formulas")],
+    common: Annotated[CommonOptions, Omit("guard_formulas", "timeout")],
 ) -> None:
     """Write a table, a view or a query's result: Parquet, CSV, TSV, JSON Lines, Arrow or LaTeX."""
     from pinakes.export.tables import export_query, export_table

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
+from pinakes.cli.chatter import LOG_FORMS, is_logging, say, start_log
+from pinakes.cli.time_limit import start_time_limit
 from pinakes.errors import InputError, show
 from pinakes.progress import Progress, Silent
 
@@ -32,7 +34,11 @@ DatabaseUrl = Annotated[
     ),
 ]
 Wait = Annotated[
-    float, typer.Option(envvar="PINAKES_WAIT", help="Seconds to wait for a DuckDB file that is held.")
+    float,
+    typer.Option(
+        envvar="PINAKES_WAIT",
+        help="Seconds to wait for another process: one that holds the DuckDB file, or evaluates.",
+    ),
 ]
 Memory = Annotated[
     str | None,
@@ -44,6 +50,30 @@ Memory = Annotated[
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", envvar="PINAKES_QUIET", help="Nothing on stderr but errors.")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        min=0.001,
+        envvar="PINAKES_TIMEOUT",
+        help="Seconds after which the command ends; what it has stored stays. Default: none.",
+    ),
+]
+
+
+def _check_log(given: str) -> str:
+    if given not in LOG_FORMS:
+        raise typer.BadParameter(f"{given!r} is not one of {', '.join(LOG_FORMS)}.")
+    return given
+
+
+Log = Annotated[
+    str,
+    typer.Option(
+        envvar="PINAKES_LOG",
+        callback=_check_log,
+        help="What is said on stderr as lines of a log, with time and level: text, json or off.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", envvar="PINAKES_JSON", help="Data as JSON on stdout.")]
 
@@ -140,8 +170,11 @@ class CommonOptions:
     wide: Wide = False
     expanded: Expanded = False
     guard_formulas: GuardFormulas = False
+    timeout: TimeLimit = None
+    log: Log = "off"
 
     def __post_init__(self) -> None:
+        """Set for this process, until the command ends, what it says and how long it may take."""
         if self.json and self.csv:
             raise typer.BadParameter("--json and --csv exclude each other.")
         if self.wide and self.expanded:
@@ -149,7 +182,10 @@ class CommonOptions:
         if self.guard_formulas and not self.csv:
             raise typer.BadParameter("--guard-formulas is for CSV; add --csv, or leave it out.")
         if self.quiet:
-            warnings.simplefilter("ignore")  # of libraries, until the command ends
+            warnings.simplefilter("ignore")  # of libraries
+        start_log(self.log, errors_only=self.quiet)
+        if self.timeout is not None:
+            start_time_limit(self.timeout)
 
     @property
     def memory_bytes(self) -> int | None:
@@ -163,27 +199,42 @@ class CommonOptions:
         from pinakes.database import connect
 
         self.warn_of_missing_folders()
-        return connect(self.db, wait_s=self.wait, create=False, memory=self.memory_bytes)
+        return connect(
+            self.db, wait_s=self.wait, tell=self.tell_waiting, create=False, memory=self.memory_bytes
+        )
+
+    def connect_alone(self, job: str) -> AbstractContextManager["Database"]:
+        """The database, while no other process does the job, one of `database.jobs.JOBS`, for it."""
+        from pinakes.database import connect_alone
+
+        self.warn_of_missing_folders()
+        return connect_alone(self.db, job, wait_s=self.wait, tell=self.tell_waiting, memory=self.memory_bytes)
 
     def connect_to_fill(self, is_empty: Callable[["Database"], bool]) -> AbstractContextManager["Database"]:
         """The database; a DuckDB file that is made for it, and is empty in the end, is taken away again."""
         from pinakes.database import connect_to_fill
 
-        return connect_to_fill(self.db, is_empty, wait_s=self.wait, memory=self.memory_bytes)
+        return connect_to_fill(
+            self.db, is_empty, wait_s=self.wait, tell=self.tell_waiting, memory=self.memory_bytes
+        )
 
     def connect_read_only(self) -> "Database":
         """The database, where nothing can be changed."""
         from pinakes.database import connect_read_only
 
         self.warn_of_missing_folders()
-        return connect_read_only(self.db, wait_s=self.wait, memory=self.memory_bytes)
+        return connect_read_only(self.db, wait_s=self.wait, tell=self.tell_waiting, memory=self.memory_bytes)
+
+    def tell_waiting(self, line: str) -> None:
+        """Say for whom the command waits."""
+        self.say(f"pinakes: {line}")
 
     def connect_to_look(self) -> "Database":
         """The database, of which the command only reads."""
         from pinakes.database import connect_to_look
 
         self.warn_of_missing_folders()
-        return connect_to_look(self.db, wait_s=self.wait, memory=self.memory_bytes)
+        return connect_to_look(self.db, wait_s=self.wait, tell=self.tell_waiting, memory=self.memory_bytes)
 
     def warn_of_missing_folders(self) -> None:
         """Say which folders of benchmarks are not there; what needs one of theirs fails by itself."""
@@ -197,14 +248,14 @@ class CommonOptions:
         """A display of progress on stderr, or none."""
         if self.quiet:
             return Silent()
-        from pinakes.report.progress import make_progress
+        from pinakes.report.progress import LineProgress, make_progress
 
-        return make_progress()
+        return LineProgress(say) if is_logging() else make_progress()
 
     def say(self, *lines: str) -> None:
         """Write lines to stderr, where the command is not quiet."""
         for line in () if self.quiet else lines:
-            typer.echo(line, err=True)
+            say(line)
 
     @property
     def output(self) -> "Output":

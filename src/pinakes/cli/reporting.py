@@ -113,7 +113,7 @@ def sql(
     guard_formulas: GuardFormulas = False,
     *,
     limits: QueryLimits,
-    common: Annotated[CommonOptions, Omit("guard_formulas")],
+    common: Annotated[CommonOptions, Omit("guard_formulas", "timeout")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask

@@ -15,16 +15,18 @@ import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file, read_address, require_file
 from pinakes.database.core import Database
-from pinakes.database.driver_errors import explain
+from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
+from pinakes.database.jobs import hold_file, hold_table
 from pinakes.database.parameters import check_parameters, make_reader_arguments
-from pinakes.errors import DatabaseBusyError, PinakesError
+from pinakes.database.waiting import Waiting
+from pinakes.errors import PinakesError
 from pinakes.memory import plan_memory
+from pinakes.progress import say_nothing
 
 Address = str | os.PathLike[str] | sa.URL | None
 """of a database, as `address.read_address` takes it"""
 
-_POLL_S = 0.2
 STORAGE_VERSION: Final = "v1.2.0"
 """of a DuckDB file that is made: that and every later DuckDB opens it
 
@@ -56,6 +58,7 @@ def connect(
     *,
     wait_s: float = 0.0,
     sleep: Callable[[float], None] = time.sleep,
+    tell: Callable[[str], None] = say_nothing,
     create: bool = True,
     memory: int | None = None,
 ) -> Database:
@@ -66,6 +69,7 @@ def connect(
             `PINAKES_DATABASE_URL`, or `duckdb:///pinakes.duckdb`.
         wait_s: how many seconds to wait while another process holds the DuckDB file.
         sleep: what waits, in seconds.
+        tell: takes a line, at once and then every minute, that says for whom it waits.
         create: whether a DuckDB file that is missing is made; else it is an error.
         memory: bytes that this process is to take, of which DuckDB gets a part (`memory.Budget`); None:
             `PINAKES_MEMORY`, or a quarter of the machine's.
@@ -75,7 +79,7 @@ def connect(
         DatabaseError: the URL is of another kind or has a parameter that is not allowed, nothing answers
             there, or there is no such file.
     """
-    return _open(read_address(url), wait_s=wait_s, sleep=sleep, create=create, memory=memory)
+    return _open(read_address(url), Waiting(wait_s, tell, sleep), create=create, memory=memory)
 
 
 def connect_read_only(
@@ -83,6 +87,7 @@ def connect_read_only(
     *,
     wait_s: float = 0.0,
     sleep: Callable[[float], None] = time.sleep,
+    tell: Callable[[str], None] = say_nothing,
     memory: int | None = None,
 ) -> Database:
     """The database, opened so that nothing can be written: neither to it nor, from DuckDB, to any file.
@@ -91,14 +96,38 @@ def connect_read_only(
     file that does not exist is not made.
     """
     address = read_address(url)
-    return _open(address, wait_s=wait_s, sleep=sleep, create=False, memory=memory, read_only=True)
+    return _open(address, Waiting(wait_s, tell, sleep), create=False, memory=memory, read_only=True)
+
+
+@contextmanager
+def connect_alone(
+    url: Address,
+    job: str,
+    *,
+    wait_s: float = 0.0,
+    tell: Callable[[str], None] = say_nothing,
+    memory: int | None = None,
+) -> Iterator[Database]:
+    """The database, while no other process does the job, one of `jobs.JOBS`, for it.
+
+    `wait_s` is for the job and the file together. Errors are those of `connect`; `DatabaseBusyError` also
+    where another process does the job.
+    """
+    address, waiting = read_address(url), Waiting(wait_s, tell)
+    require_file(address)
+    with (
+        hold_file(address, job, waiting),
+        _open(address, waiting, create=False, memory=memory) as database,
+        hold_table(database, job, waiting),
+    ):
+        yield database
 
 
 def connect_to_look(
     url: Address = None,
     *,
     wait_s: float = 0.0,
-    sleep: Callable[[float], None] = time.sleep,
+    tell: Callable[[str], None] = say_nothing,
     memory: int | None = None,
 ) -> Database:
     """The database for commands of our own that only read: several may have a DuckDB file open at once.
@@ -108,12 +137,17 @@ def connect_to_look(
     """
     address = read_address(url)
     read_only = address.get_backend_name() == "duckdb"
-    return _open(address, wait_s=wait_s, sleep=sleep, create=False, memory=memory, read_only=read_only)
+    return _open(address, Waiting(wait_s, tell), create=False, memory=memory, read_only=read_only)
 
 
 @contextmanager
 def connect_to_fill(
-    url: Address, is_empty: Callable[[Database], bool], *, wait_s: float = 0.0, memory: int | None = None
+    url: Address,
+    is_empty: Callable[[Database], bool],
+    *,
+    wait_s: float = 0.0,
+    tell: Callable[[str], None] = say_nothing,
+    memory: int | None = None,
 ) -> Iterator[Database]:
     """The database; a DuckDB file that this made, and that is empty in the end, is taken away again.
 
@@ -127,7 +161,7 @@ def connect_to_fill(
     is_new = file is not None and not file.exists()
     left_empty = False
     try:
-        with connect(address, wait_s=wait_s, memory=memory) as database:
+        with connect(address, wait_s=wait_s, tell=tell, memory=memory) as database:
             try:
                 yield database
             finally:
@@ -140,43 +174,28 @@ def connect_to_fill(
 
 
 def _open(
-    url: sa.URL,
-    *,
-    wait_s: float,
-    sleep: Callable[[float], None],
-    create: bool,
-    memory: int | None,
-    read_only: bool = False,
+    url: sa.URL, waiting: Waiting, *, create: bool, memory: int | None, read_only: bool = False
 ) -> Database:
     if not create:
         require_file(url)
     file = find_file(url)
     if file is not None:
         check_file(file, must_exist=not create)
-    url = check_parameters(url, read_only=read_only)
-    database = _make(url, memory, read_only=read_only)
-    waited_s = 0.0
-    while True:
-        try:
-            if file is not None and not file.exists():
+    database = _make(check_parameters(url, read_only=read_only), waiting, memory, read_only=read_only)
+    try:
+        if file is not None and not file.exists():
+            with translated():
                 _make_file(file)
-            with database.engine.connect():
-                if file is not None and not read_only:
-                    _clear_temporary(file)
-                return database
-        except (sa.exc.DBAPIError, duckdb.Error) as error:
-            ours = explain(error)
-            if isinstance(ours, DatabaseBusyError) and waited_s < wait_s:
-                sleep(_POLL_S)
-                waited_s += _POLL_S
-                continue
-            database.close()
-            if ours is None:
-                raise
-            raise ours from error
+        with database.connect():
+            if file is not None and not read_only:
+                _clear_temporary(file)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
-def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
+def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
         size = plan_memory(memory).database
         backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
@@ -184,7 +203,7 @@ def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
         engine = sa.create_engine(url, connect_args=given)
         if not read_only:
             sa.event.listen(engine, "connect", _hide_progress_bar)
-        return Database(engine, backend)
+        return Database(engine, backend, waiting)
     from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
 
     options: dict[str, Any] = {}
@@ -193,7 +212,7 @@ def _make(url: sa.URL, memory: int | None, *, read_only: bool) -> Database:
             "execution_options": {"postgresql_readonly": True},
             "connect_args": make_reader_arguments(url),
         }
-    return Database(sa.create_engine(url, **options), PostgresBackend())
+    return Database(sa.create_engine(url, **options), PostgresBackend(), waiting)
 
 
 def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:

@@ -3,13 +3,17 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.driver_errors import driver_errors, translated
+from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
+
+REOPEN_S: Final = 600.0
+"""seconds for which a command that let go of a DuckDB file waits for it at least: its work would be lost"""
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -192,9 +196,11 @@ class Session:
 class Database:
     """One database. Close it when done: a DuckDB file is held by one process at a time."""
 
-    def __init__(self, engine: sa.Engine, backend: Backend) -> None:
+    def __init__(self, engine: sa.Engine, backend: Backend, waiting: Waiting | None = None) -> None:
+        """`waiting` is how long and how loudly to wait for a file that was let go of."""
         self.engine = engine
         self.backend = backend
+        self._waiting = waiting or Waiting()
 
     @property
     def name(self) -> str:
@@ -209,7 +215,7 @@ class Database:
     @contextmanager
     def begin(self) -> Iterator[Session]:
         """A transaction that writes: committed at the end, rolled back on any error. One at a time."""
-        with translated(), self.engine.begin() as connection:
+        with translated(), self.connect() as connection, connection.begin():
             self.backend.prepare_write(connection)
             with self._open(connection) as session:
                 yield session
@@ -217,7 +223,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A transaction that is rolled back at the end: a snapshot to read from."""
-        with translated(), self.engine.connect() as connection:
+        with translated(), self.connect() as connection:
             self.backend.prepare_read(connection)
             with self._open(connection) as session:
                 yield session
@@ -225,7 +231,7 @@ class Database:
     @contextmanager
     def rehearse(self) -> Iterator["Database"]:
         """This database with all its transactions made one, which is rolled back at the end."""
-        with translated(), self.engine.connect() as connection:
+        with translated(), self.connect() as connection:
             self.backend.prepare_write(connection)
             with self._open(connection) as session:
                 yield _Rehearsal(self, session)
@@ -249,6 +255,28 @@ class Database:
             yield session
         finally:
             session.close_results()
+
+    def release(self) -> None:
+        """Let other processes have the DuckDB file until the next transaction; nothing on Postgres.
+
+        The next transaction waits for whoever holds the file then, `REOPEN_S` seconds or longer, and finds
+        what they wrote. A session that is open keeps the file. What `limit_memory` set is forgotten.
+        """
+        if self.name == "duckdb" and self.engine.url.database not in (None, "", ":memory:"):
+            self.engine.dispose()
+            self._waiting = self._waiting.renew(REOPEN_S)
+
+    def connect(self) -> sa.Connection:
+        """A connection; to a DuckDB file that another process holds, after waiting for it.
+
+        Raises:
+            DatabaseBusyError: the time to wait is up.
+        """
+        return self._waiting.until_free(self._try_to_connect)
+
+    def _try_to_connect(self) -> sa.Connection:
+        with translated():
+            return self.engine.connect()
 
     def close(self) -> None:
         """Give the connections back; on DuckDB, release the file."""

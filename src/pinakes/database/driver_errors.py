@@ -9,6 +9,7 @@ from typing import Final
 import duckdb
 import sqlalchemy as sa
 
+from pinakes.database.holders import describe_process
 from pinakes.errors import DatabaseBusyError, DatabaseError
 
 _LOCK_HOLDER = re.compile(r"Conflicting lock is held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
@@ -89,6 +90,7 @@ _SERVER_GONE: Final = f"Postgres went away ({{}}). {_SAFE} Once it runs again, s
 _LIMIT: Final = (
     f"Postgres stopped it: {{}}. {_SAFE} Raise the limit of this user, then start the same command again."
 )
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 _SQLSTATES: Final = {
     "08": _SERVER_GONE,
     "25006": "this Postgres cannot be written to ({}): it is a copy that only follows another server, or its "
@@ -107,7 +109,7 @@ _SQLSTATES: Final = {
     f"max_connections. {_AGAIN}",
     "54": "Postgres cannot hold a value of this size ({}). "
     "Look for the record whose id, name or text is that long, and shorten it.",
-    "55P03": f"another command holds the rows ({{}}). Wait for it to end. {_AGAIN}",
+    _LOCK_NOT_AVAILABLE: f"another command holds the rows ({{}}). Wait for it to end. {_AGAIN}",
     "57014": _LIMIT,
     "57": _SERVER_GONE,
     "58": f"the Postgres server cannot read or write its files ({{}}). {_SAFE} Look at its log and its disk.",
@@ -164,14 +166,17 @@ def explain(error: Exception) -> DatabaseError | None:
     message = str(original)
     holder = _LOCK_HOLDER.search(message)
     if holder:
+        described = describe_process(int(holder["pid"])) or holder["program"]
+        process = f"process {holder['pid']} ({described})"
         return DatabaseBusyError(
-            f"the DuckDB file is held by process {holder['pid']} ({holder['program']}); a DuckDB file has "
-            "one writer at a time. Wait for it with --wait SECONDS, stop that process, or use Postgres for "
-            "several writers."
+            f"the DuckDB file is held by {process}; a DuckDB file has one writer at a time. Wait for it with "
+            "--wait SECONDS, stop that process, or use Postgres for several writers.",
+            f"{process}, which holds the DuckDB file",
         )
     if "Could not set lock on file" in message:
         return DatabaseBusyError(
-            "the DuckDB file is held by another process. Wait for it with --wait SECONDS, or stop it."
+            "the DuckDB file is held by another process. Wait for it with --wait SECONDS, or stop it.",
+            "another process, which holds the DuckDB file",
         )
     if 'type "vector" does not exist' in message or 'extension "vector" is not available' in message:
         return DatabaseError(
@@ -211,7 +216,8 @@ def _explain_postgres(error: Exception, message: str) -> DatabaseError | None:
     state = getattr(error, "sqlstate", None) or ""
     told = next((_SQLSTATES[state[:size]] for size in (5, 3, 2) if state[:size] in _SQLSTATES), None)
     if told is not None:
-        return DatabaseError(told.format(_shorten(message)))
+        kind = DatabaseBusyError if state == _LOCK_NOT_AVAILABLE else DatabaseError
+        return kind(told.format(_shorten(message)))
     if not state and isinstance(error, _of_psycopg("OperationalError")):
         return DatabaseError(
             f"Postgres cannot be reached, or went away ({_shorten(message)}). {_SAFE} Look whether the "

@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pinakes.database import Database
-from pinakes.database.read_only import ask
+from pinakes.database.read_only import ask_arrow
 from pinakes.errors import InputError
 from pinakes.python_values import use_python_types
+from pinakes.writing.table_file import TableFile, open_table_file
 
 BLOCK_ROWS = 8_192
 
@@ -70,11 +71,16 @@ def _read_parquet(source: Path, wanted: list[str]) -> Iterator[Iterator[tuple[An
 
 
 def _read_query(source: QuerySource, wanted: list[str]) -> Iterator[Iterator[tuple[Any, ...]]]:
-    with ask(source.database, source.text) as result:
-        names = list(result.columns)
-        _require_columns("the query", names, wanted)
-        places = [names.index(name) for name in wanted]
-        yield (tuple(row[place] for place in places) for row in result.rows)
+    """By way of a temporary file, so that others can use the database while texts are encoded."""
+    with open_table_file() as file:
+        kept = TableFile(file)
+        with ask_arrow(source.database, source.text) as result:
+            _require_columns("the query", result.schema.names, wanted)
+            for part in result.parts:
+                kept.write(part.select(wanted))
+        source.database.release()
+        for rows in kept.read():
+            yield zip(*(column.to_pylist() for column in rows.columns), strict=True)
 
 
 def _require_columns(source: str, found: Sequence[str], wanted: Sequence[str]) -> None:

@@ -36,9 +36,14 @@ class LineProgress:
     """A line when a task starts, one at most every `interval_s` seconds, one when it ends."""
 
     def __init__(
-        self, stream: TextIO | None = None, *, clock: Clock = time.monotonic, interval_s: float = INTERVAL_S
+        self,
+        say: Callable[[str], None] | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        interval_s: float = INTERVAL_S,
     ) -> None:
-        self._stream = stream or sys.stderr
+        """`say` takes the lines; None: they go to standard error."""
+        self._tell = say or _print
         self._clock = clock
         self._interval_s = interval_s
         self._task = ""
@@ -67,7 +72,11 @@ class LineProgress:
         self._say(f"ended, {self._done:,}{expected} in {format_seconds(elapsed_s)}")
 
     def _say(self, text: str) -> None:
-        print(f"{self._task}: {text}", file=self._stream, flush=True)
+        self._tell(f"{self._task}: {text}")
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def describe_progress(done: int, total: int | None, elapsed_s: float) -> str:
@@ -143,4 +152,6 @@ class BarProgress:
 def make_progress(stream: TextIO | None = None) -> BarProgress | LineProgress:
     """The bar where the stream (standard error) is a terminal, else the lines."""
     target = stream or sys.stderr
-    return BarProgress(Console(file=target)) if target.isatty() else LineProgress(target)
+    if target.isatty():
+        return BarProgress(Console(file=target))
+    return LineProgress(lambda line: print(line, file=target, flush=True))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import orjson
 import pyarrow as pa
@@ -33,9 +33,7 @@ from pinakes.tasks.base import (
 from pinakes.version import VERSION
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.templates import choose_templates
-
-BYTES_IN_MEMORY: Final = 64 * 1024 * 1024
-"""a temporary file of fewer bytes is kept in memory"""
+from pinakes.writing.table_file import TableFile, open_table_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +131,7 @@ def _store(database: Database, task: Task, row: dict[str, Any], answers: Answers
     # No transaction stays open while a system works, and millions of answers need no memory.
     with ExitStack() as stack:
         files = {
-            table: AnswerFile(stack.enter_context(SpooledTemporaryFile(BYTES_IN_MEMORY)))
-            for table in (task.answers, *task.facts)
+            table: AnswerFile(stack.enter_context(open_table_file())) for table in (task.answers, *task.facts)
         }
         for table, rows in answers:
             files[table].write(rows)
@@ -152,31 +149,21 @@ class AnswerFile:
         query_ids: the queries that it has answers of; a row whose rank is null is none.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: "IO[bytes] | SpooledTemporaryFile[bytes]") -> None:
         self.query_ids: set[str] = set()
-        self._file = file
-        self._writer: Any = None
+        self._tables = TableFile(file)
 
     def write(self, rows: pa.Table) -> None:
         """Add rows of the one schema."""
-        self._writer = self._writer or pa.ipc.new_stream(self._file, rows.schema)
-        self._writer.write_table(rows)
+        self._tables.write(rows)
         if "query_id" in rows.column_names:
             answered = rows.filter(pc.is_valid(rows["rank"])) if "rank" in rows.column_names else rows
             self.query_ids.update(pc.unique(answered["query_id"]).to_pylist())
 
     def read(self) -> Iterator[pa.Table]:
         """The tables that were written, with plain columns in place of dictionaries."""
-        if self._writer is None:
-            return
-        self._writer.close()
-        self._file.seek(0)
-        with pa.ipc.open_stream(self._file) as reader:
-            plain = pa.schema(
-                [(name, _plain(reader.schema.field(name).type)) for name in reader.schema.names]
-            )
-            for batch in reader:
-                yield pa.Table.from_batches([batch]).cast(plain)
+        for rows in self._tables.read():
+            yield rows.cast(pa.schema([(field.name, _plain(field.type)) for field in rows.schema]))
 
 
 def _plain(given: pa.DataType) -> pa.DataType:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import RunError
-from pinakes.indexers.encoder.batches import EncodedBatch, gather_batches, write_behind
+from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
@@ -22,6 +23,7 @@ from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.names import DISTANCES, PRECISION_CHOICES, Distance, Precision, require_name
+from pinakes.matrices import to_lists
 from pinakes.progress import Progress, say_nothing
 from pinakes.schema import vectors_table
 from pinakes.vectors.precisions import choose_stored, list_encoders, list_precisions
@@ -30,12 +32,12 @@ from pinakes.vectors.stored import (
     count_texts,
     find_encoder,
     read_sample,
-    read_texts,
     register_encoder,
     select_missing,
+    set_texts_aside,
     store_precision,
-    write_vectors,
 )
+from pinakes.vectors.writing import encode_until_none, write_paced
 
 Encode = Callable[[Iterable[tuple[uuid.UUID, str]]], Iterable[EncodedBatch[uuid.UUID]]]
 
@@ -84,23 +86,28 @@ class EncoderSession:
     ) -> tuple[int, int]:
         """Encode every text that has no vector yet, one transaction a batch: how many now, how many before.
 
-        `texts` gives text_digest and text, as `select_distinct_texts` does.
+        `texts` gives text_digest and text, as `select_distinct_texts` does. A DuckDB file is held while texts
+        are read and while vectors are written, not while they are computed. Texts that others bring in
+        meanwhile are encoded too, once; those that others encode meanwhile are left to them.
         """
+        database.release()
         encoder = self._load(self.precision)
         stored = register_encoder(database, self.table_name, encoder)
         vectors = vectors_table(stored.name, stored.dimensions)
         missing = select_missing(texts, vectors)
         with database.read() as reader:
             expected, total = count_texts(reader, texts), count_texts(reader, missing)
-            if total and self.precision != "fp32":
-                self._check_precision(database, encoder, read_sample(reader, missing))
-            progress.start(f"encode {label} by {stored.name}", total)
-            try:
-                with self._start(encoder) as encode:
-                    pairs = read_texts(reader, missing)
-                    added = _write_all(database, vectors, encode(pairs), progress)
-            finally:
-                progress.finish()
+            sample = read_sample(reader, missing)
+        database.release()
+        if total and self.precision != "fp32":
+            self._check_precision(database, encoder, sample)
+
+        def encode_missing() -> int:
+            with set_texts_aside(database, missing) as pairs, self._start(encoder) as encode:
+                return write_paced(database, stored, vectors, map(_tabulate, encode(pairs)), progress)
+
+        task = f"encode {label} by {stored.name}"
+        added = encode_until_none(database, missing, total, encode_missing, task, progress)
         return added, expected - total
 
     def _load(self, precision: Precision) -> Encoder:
@@ -217,17 +224,6 @@ def start_session(name: str, options: EncoderOptions) -> EncoderSession:
     )
 
 
-def _write_all(
-    database: Database, vectors: sa.Table, batches: Iterable[EncodedBatch[uuid.UUID]], progress: Progress
-) -> int:
-    """Write each batch while the next is computed; how many texts."""
-    added = 0
-
-    def write(batch: EncodedBatch[uuid.UUID]) -> None:
-        nonlocal added
-        write_vectors(database, vectors, batch)
-        added += len(batch.keys)
-        progress.advance(len(batch.keys))
-
-    write_behind(gather_batches(batches), write)
-    return added
+def _tabulate(batch: EncodedBatch[uuid.UUID]) -> tuple[pa.Table, int]:
+    digests = pa.array([str(key) for key in batch.keys])
+    return pa.table({"text_digest": digests, "embedding": to_lists(batch.vectors)}), len(batch.keys)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,11 +11,10 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError
-from pinakes.matrices import to_lists
 from pinakes.schema import encoders, next_id, vectors_table
+from pinakes.writing.table_file import TableFile, open_table_file
 
 if TYPE_CHECKING:  # who removes vectors, or counts them, needs no torch
-    from pinakes.indexers.encoder.batches import EncodedBatch
     from pinakes.indexers.encoder.encoder import Encoder
 
 SAMPLE_TEXTS: Final = 64
@@ -101,10 +101,20 @@ def count_texts(session: Session, texts: sa.Select[Any]) -> int:
     return int(session.scalar(sa.select(sa.func.count()).select_from(texts.subquery())))
 
 
-def read_texts(session: Session, missing: sa.Select[Any]) -> Iterator[tuple[uuid.UUID, str]]:
-    """The texts with their digests, in the order of these, streamed."""
-    ordered = missing.order_by("text_digest")
-    for part in session.stream(ordered, rows=8_192):
+@contextmanager
+def set_texts_aside(database: Database, missing: sa.Select[Any]) -> Iterator[Iterator[tuple[uuid.UUID, str]]]:
+    """The texts with their digests, in the order of these, in a temporary file: the database is let go of."""
+    with open_table_file() as file:
+        kept = TableFile(file)
+        with database.read() as session:
+            for part in session.stream(missing.order_by("text_digest"), rows=8_192):
+                kept.write(part)
+        database.release()
+        yield _read_pairs(kept)
+
+
+def _read_pairs(kept: TableFile) -> Iterator[tuple[uuid.UUID, str]]:
+    for part in kept.read():
         for digest, text in zip(part["text_digest"].to_pylist(), part["text"].to_pylist(), strict=True):
             yield uuid.UUID(str(digest)), text
 
@@ -123,9 +133,31 @@ def store_precision(database: Database, name: str, error: float) -> None:
         session.execute(sa.update(encoders).where(chosen).values(max_cosine_error=larger))
 
 
-def write_vectors(database: Database, vectors: sa.Table, batch: "EncodedBatch[uuid.UUID]") -> None:
-    """Store one batch: one transaction."""
-    digests = pa.array([str(key) for key in batch.keys])
-    rows = pa.table({"text_digest": digests, "embedding": to_lists(batch.vectors)})
+def write_vectors(database: Database, encoder: StoredEncoder, vectors: sa.Table, rows: pa.Table) -> None:
+    """Store rows of a table of vectors, but those of texts that have some by now: one transaction.
+
+    The database is let go of.
+
+    Raises:
+        IndexingError: the encoder's vectors were removed meanwhile.
+    """
+    digests = rows.select(["text_digest"])
     with database.begin() as session:
+        if find_encoder(session, encoder.name) != encoder:
+            raise IndexingError(
+                f"the vectors of {encoder.name} were removed while it encoded; start the same command again."
+            )
+        with session.staged({"encoded_texts": digests}):
+            known = set(session.fetch_arrow(_select_known(vectors))["text_digest"].to_pylist())
+        if known:
+            unknown = [digest not in known for digest in digests["text_digest"].to_pylist()]
+            rows = rows.filter(pa.array(unknown, pa.bool_()))
         session.insert(vectors, rows)
+    database.release()
+
+
+def _select_known(vectors: sa.Table) -> sa.Select[Any]:
+    """The staged texts that have vectors."""
+    encoded = sa.table("encoded_texts", sa.column("text_digest"))
+    same = vectors.c.text_digest == sa.cast(encoded.c.text_digest, sa.Uuid)
+    return sa.select(vectors.c.text_digest).join_from(encoded, vectors, same).distinct()

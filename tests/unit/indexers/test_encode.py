@@ -13,7 +13,7 @@ import transformers
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.batches import gather_batches, plan_batches
+from pinakes.indexers.encoder.batches import plan_batches
 from pinakes.indexers.encoder.encode import encode_texts, text_digest
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
@@ -87,18 +87,6 @@ def test_tokens_are_counted_after_truncation_and_without_padding(encoder: Encode
     )
     assert [(batch.keys, batch.tokens) for batch in batches] == [((2, 1), 36), ((0,), 3)]
     assert done == [(2, 36), (3, 39)]
-
-
-def test_batches_are_joined_until_they_have_enough_texts(encoder: Encoder) -> None:
-    batches = list(encode_texts(encoder, enumerate(TEXTS), 64))
-    joined = list(gather_batches(batches, texts=25))
-    assert len(joined) < len(batches)
-    assert all(len(batch.keys) >= 25 for batch in joined[:-1])
-    assert [key for batch in joined for key in batch.keys] == [key for batch in batches for key in batch.keys]
-    assert b"".join(batch.vectors.tobytes() for batch in joined) == b"".join(
-        batch.vectors.tobytes() for batch in batches
-    )
-    assert sum(batch.tokens for batch in joined) == sum(batch.tokens for batch in batches)
 
 
 def test_an_empty_text_has_a_vector_and_no_texts_have_none(encoder: Encoder) -> None:

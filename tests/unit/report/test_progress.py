@@ -16,7 +16,7 @@ class Clock:
 
 def test_lines_come_at_start_every_ten_seconds_and_at_the_end() -> None:
     clock, stream = Clock(), io.StringIO()
-    progress: Progress = LineProgress(stream, clock=clock)
+    progress: Progress = LineProgress(lambda line: print(line, file=stream), clock=clock)
     progress.start("encode tiny", 1000)
     for _step in range(25):
         clock.now_s += 1
@@ -32,7 +32,7 @@ def test_lines_come_at_start_every_ten_seconds_and_at_the_end() -> None:
 
 def test_unknown_total_has_no_share_and_no_remaining_time() -> None:
     clock, stream = Clock(), io.StringIO()
-    progress = LineProgress(stream, clock=clock, interval_s=2)
+    progress = LineProgress(lambda line: print(line, file=stream), clock=clock, interval_s=2)
     progress.start("load a.jsonl", None)
     clock.now_s += 4
     progress.advance(8)
@@ -46,7 +46,7 @@ def test_unknown_total_has_no_share_and_no_remaining_time() -> None:
 
 def test_task_that_breaks_off_says_how_far_it_came() -> None:
     stream = io.StringIO()
-    progress = LineProgress(stream, clock=Clock())
+    progress = LineProgress(lambda line: print(line, file=stream), clock=Clock())
     progress.start("rank", 10)
     progress.advance(3)
     progress.finish()
@@ -55,7 +55,7 @@ def test_task_that_breaks_off_says_how_far_it_came() -> None:
 
 def test_second_task_counts_from_zero() -> None:
     stream = io.StringIO()
-    progress = LineProgress(stream, clock=Clock())
+    progress = LineProgress(lambda line: print(line, file=stream), clock=Clock())
     for task in ("one", "two"):
         progress.start(task, None)
         progress.advance(1)

@@ -33,11 +33,12 @@ from pinakes.vectors.stored import (
     count_texts,
     digest_of,
     find_encoder,
-    read_texts,
     register_encoder,
     select_distinct_texts,
     select_missing,
+    set_texts_aside,
 )
+from pinakes.vectors.writing import encode_until_none, write_paced
 from pinakes.workload.workload import Workload
 
 POOLINGS: Final = ("mean", "layers_mean")
@@ -116,10 +117,11 @@ class SentencesInContext:
         return f"{self._encoder.table_name}_sentences{suffix}"
 
     def encode(self, database: Database, workload: Workload, progress: Progress) -> tuple[int, int]:
-        """Paper by paper, one transaction a batch."""
+        """Paper by paper, one transaction a batch, as `EncoderSession.encode` holds the database."""
         require_sentences(database, workload, of_papers=True)
         session = self._encoder
         pooling = cast(Pooling, self._pooling)
+        database.release()
         encoder = load_encoder(session.source, session.precision, session.device, pooling=pooling)
         stored = register_encoder(database, self._table_name, encoder)
         table = sentence_vectors_table(stored.name, stored.dimensions)
@@ -127,17 +129,17 @@ class SentencesInContext:
             table.create(writer.connection, checkfirst=True)
         texts = _select_contextual(workload)
         missing = select_missing(texts, table)
-        added = 0
         with database.read() as reader:
             expected, total = count_texts(reader, texts), count_texts(reader, missing)
-            progress.start(f"encode the sentences of {workload.benchmark.name} by {stored.name}", total)
-            try:
-                for batch in encode_sentences(encoder, read_texts(reader, missing)):
-                    _write(database, table, batch)
-                    added += batch.texts
-                    progress.advance(batch.texts)
-            finally:
-                progress.finish()
+        database.release()
+
+        def encode_missing() -> int:
+            with set_texts_aside(database, missing) as pairs:
+                parts = map(_tabulate, encode_sentences(encoder, pairs))
+                return write_paced(database, stored, table, parts, progress)
+
+        task = f"encode the sentences of {workload.benchmark.name} by {stored.name}"
+        added = encode_until_none(database, missing, total, encode_missing, task, progress)
         return added, expected - total
 
     def require(self, database: Database, workload: Workload, kind: str) -> StoredEncoder:
@@ -222,7 +224,7 @@ def _select_queries(workload: Workload, table: sa.Table) -> sa.Select[Any]:
     )
 
 
-def _write(database: Database, table: sa.Table, batch: SentenceBatch[uuid.UUID]) -> None:
+def _tabulate(batch: SentenceBatch[uuid.UUID]) -> tuple[pa.Table, int]:
     rows = pa.table(
         {
             "text_digest": pa.array([str(key) for key in batch.keys]),
@@ -231,5 +233,4 @@ def _write(database: Database, table: sa.Table, batch: SentenceBatch[uuid.UUID])
             "embedding": to_lists(batch.vectors),
         }
     )
-    with database.begin() as session:
-        session.insert(table, rows)
+    return rows, batch.texts
