@@ -57,12 +57,12 @@ def complete_corpora(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 def complete_runs(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    """Ids of the runs of a DuckDB file, of the benchmark where one is given, with their systems."""
+    """Ids of the runs of a DuckDB file, with their systems and benchmarks."""
     with _silence():
-        rows = _ask(ctx, "SELECT run_id, benchmark, system FROM runs ORDER BY run_id")
-        wanted = ctx.params.get("benchmark")
-        for run_id, benchmark, system in rows:
-            if str(run_id).startswith(incomplete) and wanted in (None, benchmark):
+        for run_id, benchmark, system in _ask(
+            ctx, "SELECT run_id, benchmark, system FROM runs ORDER BY run_id"
+        ):
+            if str(run_id).startswith(incomplete):
                 yield str(run_id), f"{system} on {benchmark}"
 
 

@@ -127,7 +127,10 @@ def _print_fitted(table: Table, out: Output, *, keeps_all: bool = False) -> None
     fitted = fit(shown, out.width) if out.is_terminal else fit_unfolded(shown)
     if out.layout == "wide":
         fitted = fit_unfolded(shown)
-    if out.layout == "expanded" or (out.layout == "fitted" and _is_better_expanded(shown, fitted, keeps_all)):
+    is_expanded = out.layout == "expanded" or (
+        out.layout == "fitted" and _is_better_expanded(shown, fitted, keeps_all)
+    )
+    if is_expanded and shown.rows:
         lines, fitted = draw_expanded(shown, out.width), fit_unfolded(shown)
     else:
         lines = draw_columns(shown, fitted)
@@ -142,7 +145,7 @@ def _print_fitted(table: Table, out: Output, *, keeps_all: bool = False) -> None
 
 def _is_better_expanded(table: Table, fitted: Fitted, keeps_all: bool) -> bool:
     """Whether a row is one record with more columns than there is room for, or nothing may be left out."""
-    if fitted.left_out and table.rows and (keeps_all or len(table.rows) == 1):
+    if fitted.left_out and (keeps_all or len(table.rows) == 1):
         return True
     return keeps_all and tallest(table, fitted) > _TALLEST
 

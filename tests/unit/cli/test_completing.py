@@ -108,7 +108,8 @@ def test_corpora_and_runs_are_those_of_a_file_and_no_server_is_asked(home: Path)
     here = {"PINAKES_DATABASE_URL": str(file)}
     assert complete(home, "pinakes derive summaries --corpus syn", **here) == ["synthetic"]
     assert complete(home, "pinakes evaluate synthetic --run ", **here) == ["17"]
-    assert complete(home, "pinakes evaluate csfcube --run ", **here) == []
+    assert complete(home, "pinakes remove run 1", **here) == ["17"]
+    assert complete(home, "pinakes remove run 2", **here) == []
     # where a connection would be tried, it would be told, or waited for
     server = {"PINAKES_DATABASE_URL": "postgresql://nobody@192.0.2.1:1/x"}
     assert complete(home, "pinakes search ", **server) == []
