@@ -17,22 +17,22 @@ COPY evaluators evaluators
 RUN pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels .
 
 FROM python:3.13-slim-trixie AS installed
-ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY constraints.txt /constraints.txt
 COPY --from=wheel /wheels /wheels
 RUN python -m venv /opt/pinakes \
-    && /opt/pinakes/bin/pip install --constraint /constraints.txt /wheels/*.whl
+    && /opt/pinakes/bin/pip install --no-compile --constraint /constraints.txt /wheels/*.whl
 
 FROM installed AS installed-cpu
 # PyTorch's own index has builds without CUDA.
-RUN /opt/pinakes/bin/pip install --constraint /constraints.txt \
+RUN /opt/pinakes/bin/pip install --no-compile --constraint /constraints.txt \
         --extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu" \
-    && /opt/pinakes/bin/pip install --constraint /constraints.txt \
+    && /opt/pinakes/bin/pip install --no-compile --constraint /constraints.txt \
         "$(echo /wheels/*.whl)[cpu,texts,report]"
 
 FROM installed AS installed-gpu
 # The wheels of torch and Faiss bring CUDA's libraries; the driver is the host's.
-RUN /opt/pinakes/bin/pip install --constraint /constraints.txt "$(echo /wheels/*.whl)[gpu,texts,report]"
+RUN /opt/pinakes/bin/pip install --no-compile --constraint /constraints.txt "$(echo /wheels/*.whl)[gpu,texts,report]"
 
 FROM python:3.13-slim-trixie AS base
 RUN useradd --uid 1000 --create-home --home-dir /srv/pinakes pinakes

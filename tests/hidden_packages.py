@@ -1,13 +1,15 @@
-"""A command in a process that lacks some packages, as where an extra is not installed."""
+"""Commands in a process that lacks some packages, as where an extra is not installed."""
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
+import json
 import sys
 from importlib.abc import MetaPathFinder
 
@@ -32,13 +34,19 @@ def from_name(name):
 importlib.metadata.Distribution.from_name = from_name
 sys.meta_path.insert(0, Hide())
 from pinakes.cli import run_command
-sys.exit(run_command(sys.argv[2:]))
+for words in json.loads(sys.argv[2]):
+    code = run_command(words)
+    if code:
+        print("ended by", *words, file=sys.stderr)
+        sys.exit(code)
 """
 
 
-def run_without(packages: Iterable[str], *words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a command line prints, and how it ends, in the folder, where the packages are not installed."""
-    command = [sys.executable, "-c", PROGRAM, ",".join(packages), *words]
+def run_without(
+    packages: Iterable[str], *commands: Sequence[str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """What command lines print, and how the first that fails ends, where the packages are not installed."""
+    command = [sys.executable, "-c", PROGRAM, ",".join(packages), json.dumps(commands)]
     given = {name: value for name, value in os.environ.items() if not name.startswith("PINAKES_")}
     environment = {**given, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

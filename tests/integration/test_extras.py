@@ -51,28 +51,28 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a database that a light installation has made: loaded, indexed, ranked, scored."""
     folder = tmp_path_factory.mktemp("light")
     write_beir(folder / "beir", [paper(number) for number in range(20)], "q1\tp1\t1\nq2\tp3\t1\n", queries=2)
-    for words in (
+    commands = (
         ("load", "beir", "beir", "--corpus", "scifact", "--quiet"),
         ("index", "scifact", "--system", "bm25", "--quiet"),
         ("run", "scifact", "--system", "bm25", "--quiet"),
-        ("evaluate", "scifact", "--quiet"),
         ("sql", "SELECT COUNT(*) AS hits FROM hits WHERE run_id = 1", "--format", "csv"),
         ("search", "scifact", "title 3", "--system", "bm25"),
         ("export", "run", "1", "ranked.trec", "--quiet"),
         ("import-run", "scifact", "ranked.trec", "--system", "theirs", "--quiet"),
+        ("evaluate", "scifact", "--quiet"),
         ("export", "papers", "papers.parquet", "--quiet"),
         ("status", "--check"),
         ("upgrade",),
         ("errors", "scifact", "--quiet"),
         ("gc", "--dry-run"),
-    ):
-        done = run_without(LIGHT, *words, folder=folder)
-        assert done.returncode == 0, (words, done.stderr)
+    )
+    done = run_without(LIGHT, *commands, folder=folder)
+    assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_the_systems_are_listed_with_those_that_are_not_installed(scored: Path) -> None:
-    done = run_without(LIGHT, "systems", folder=scored)
+    done = run_without(LIGHT, ("systems",), folder=scored)
     assert done.returncode == 0
     lines = {line.split("  ")[0].strip(): line for line in done.stdout.splitlines()}
     assert "rank" in lines["bm25"]
@@ -99,7 +99,7 @@ ASKED = {
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
 def test_a_command_names_the_extra_that_it_lacks(words: tuple[str, ...], scored: Path) -> None:
     extra = ASKED[words]
-    done = run_without([name for name, brings in EXTRAS.items() if brings == extra], *words, folder=scored)
+    done = run_without([name for name, brings in EXTRAS.items() if brings == extra], words, folder=scored)
     assert done.returncode == 1, done.stderr
     assert f"pip install 'pinakes[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr
