@@ -91,7 +91,8 @@ def call(
 
     Args:
         words: the command line, without `pinakes`.
-        strace: options of the strace that watches it; None: nobody watches.
+        strace: options of the strace that watches it, `{process}` in them the process's number; None:
+            nobody watches.
         traced: the process that strace watches; None: that of the command.
         before: what the process does before the command.
         meanwhile: called with the process's id and strace's log again and again while it runs.
@@ -138,7 +139,8 @@ def fork(
         tracer = None
         if strace is not None:
             try:
-                tracer = _attach(process if traced is None else traced, strace, log)
+                options = [word.replace("{process}", str(process)) for word in strace]
+                tracer = _attach(process if traced is None else traced, options, log)
             except RuntimeError:
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)

@@ -96,16 +96,22 @@ class Injection:
         return options
 
 
+PROCESS: Final = "{process}"
 COUNTING: Final = ("-e", f"trace={','.join(WATCHED)}")
 COUNTING_SERVER: Final = ("-e", f"trace={','.join(SERVER_WATCHED)}")
 
 
 def read_calls(lines: Sequence[str], folder: Path) -> tuple[list[Call], set[str]]:
-    """The calls on files of the folder or on sockets, from strace's log; and these files."""
+    """The calls on files of the folder or on sockets, from strace's log; and these files.
+
+    In a file's name `{process}` stands for the number of the process, which is another one each time.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     calls: list[Call] = []
     paths: set[str] = set()
+    process = lines[0].split()[0] if lines else ""  # the first to call is its first thread
     for thread, name, named in _read_lines(lines):
+        named = [path.replace(f".{process}.", f".{PROCESS}.") for path in named]
         ours = tuple(path for path in named if path.startswith(str(folder)) and path != str(folder))
         if not ours and name in (*NAMES, "openat"):
             ours = tuple(path for path in named if path and path[0] != "/" and not path.startswith(".."))

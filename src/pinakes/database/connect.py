@@ -254,7 +254,8 @@ def _make_file(file: Path) -> None:
         if error.errno not in _NO_LINKS:
             raise
     finally:
-        made.unlink(missing_ok=True)
+        with suppress(OSError):  # the next writer clears it away
+            made.unlink()
 
 
 def _clear_temporary(file: Path) -> None:
