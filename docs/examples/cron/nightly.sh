@@ -6,6 +6,6 @@ cd "${PINAKES_FOLDER:-/srv/pinakes}"
 pinakes load beir corpora/scifact > /dev/null
 pinakes index scifact --system bm25 --system minilm > /dev/null
 pinakes run scifact --system bm25 --system minilm > /dev/null
-pinakes evaluate scifact > /dev/null
+pinakes evaluate --all --changed --fail-on-drop 0.01 > /dev/null
 pinakes report scifact --folder www/scifact > /dev/null
 pinakes status --check > /dev/null

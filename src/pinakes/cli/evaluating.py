@@ -95,7 +95,7 @@ def _evaluate_one(
     from pinakes.report.self_retrieval.terminal import is_self_retrieval, print_self_scores
 
     run_ids = options.run or []
-    with common.connect() as database:
+    with common.connect_alone("evaluate") as database:
         results = evaluate(
             database,
             benchmark,
@@ -133,7 +133,7 @@ def _evaluate_several(
     from pinakes.report.present.failures import list_failures
     from pinakes.report.present.gates import require_level
 
-    with common.connect() as database:
+    with common.connect_alone("evaluate") as database:
         if suite is None:
             names = list_acceptable(database)
             chosen = list_run(database)
@@ -173,7 +173,7 @@ def accept(
     _require_one(benchmark, all_benchmarks)
     if benchmark is None and run:
         raise InputError("--run is of one benchmark; name it in place of --all.")
-    with common.connect() as database:
+    with common.connect_alone("evaluate") as database:
         if benchmark is not None:
             print_accepted(accept(database, benchmark, run_ids=run or []), common.output)
             return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import PinakesError
+from pinakes.errors import DatabaseBusyError, PinakesError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.schema import runs
 from pinakes.tasks.base import describe_unjudged
@@ -45,6 +45,8 @@ def evaluate_each(
     for benchmark in names:
         try:
             scored[benchmark] = evaluate(database, benchmark, only_changed=only_changed)
+        except DatabaseBusyError:
+            raise
         except PinakesError as error:
             failed.append(Failure(benchmark, "", str(error)))
             report(f"{benchmark} failed")

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes import __version__
 from pinakes.database import Database, Session
 from pinakes.queries.definition import Benchmark
 from pinakes.schema import corpora, evaluations, paper_removals
 from pinakes.tasks.base import find_task
+from pinakes.version import VERSION
 
 BETWEEN: Final = sa.literal_column("CHR(31)", sa.Text)
 _NOTHING: Final = sa.literal_column("CHR(30)", sa.Text)
@@ -55,7 +55,7 @@ def read_state(database: Database, benchmark: Benchmark, measures: Sequence[str]
     with database.read() as session:
         (count, judged), *others, (removed, _) = _digest_parts(session, parts, _count_removed(benchmark))
     return State(
-        code_version=__version__,
+        code_version=VERSION,
         code_digest=digest_code(),
         view_digest=benchmark.digest,
         judgments_digest=_digest([str(count), judged]),

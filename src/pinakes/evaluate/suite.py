@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError, PinakesError, RunError, UnknownNameError
+from pinakes.errors import DatabaseBusyError, EvaluationError, PinakesError, RunError, UnknownNameError
 from pinakes.evaluate.each import EachScored, Failure, Report, evaluate_each, list_run, say_nothing
 from pinakes.index.index import index
 from pinakes.load.sources import list_sources
@@ -66,6 +66,8 @@ def run_suite(
             try:
                 made.append(_run(database, asked, progress, report))
                 _enter(database, suite.suite.name, asked, made[-1].run_id)
+            except DatabaseBusyError:
+                raise
             except PinakesError as error:
                 failed.append(Failure(benchmark.name, system, str(error)))
                 report(f"{benchmark.name} by {system} failed")
