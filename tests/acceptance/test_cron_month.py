@@ -259,14 +259,14 @@ class Month:
         with start_process(HOLD, self.server.url) as first:
             second = self.call(*EVALUATE)
             assert second.code == 4
-            assert f"is being done by process {first.pid} (" in self.check_log(second)[-1]["message"]
+            assert f"is being done by process {first.pid} on " in self.check_log(second)[-1]["message"]
             assert first.stdin is not None
             with start_process(
                 COMMAND, *EVALUATE, "--wait", "120", "--timeout", "120", ready="ready"
             ) as third:
                 assert third.stderr is not None
                 line = json.loads(third.stderr.readline())
-                assert f"waiting for process {first.pid} (" in line["message"]
+                assert f"waiting for process {first.pid} on " in line["message"]
                 first.stdin.close()
                 third.communicate()
                 assert third.returncode == 0
