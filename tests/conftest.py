@@ -18,7 +18,7 @@ from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server
 
 _NUMBERS = count(1)
-_ROOM = 4 << 30
+_ROOM = 8 << 30
 """bytes that are free where databases are held in memory"""
 _FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'"}
 """settings of a server that no crash matters to"""
@@ -27,6 +27,12 @@ _FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'"}
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("random", deadline=None)
 settings.load_profile("same")
+
+
+def pytest_configure() -> None:
+    """Have tests make their files in memory too: each commit to a DuckDB file waits for its disk."""
+    if memory := _find_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
 
 
 @pytest.fixture(scope="session")
