@@ -47,8 +47,8 @@ runs = sa.Table(
     optional(
         "made_with",
         sa.Text,
-        "JSON object: what was asked, versions of Python, libraries and database, operating system, processor; "
-        "of an imported run the ir_metadata of its file; null: not recorded",
+        "JSON object: what was asked; versions of Python, libraries, database; operating system, processor; "
+        "of an imported run the ir_metadata of its file. Null: not recorded",
     ),
     sa.UniqueConstraint("run_digest", name="runs_digest_key"),
     comment="One ranking of a benchmark's candidates, with all that made it.",

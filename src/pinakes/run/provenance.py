@@ -181,7 +181,7 @@ def gather_provenance(database: Database, run_id: int, *, check: bool = True) ->
         evaluated = _list_evaluations(session, row, measure)
         suites = _list_suites(session, run_id)
     return Provenance(
-        run={**row, "parameters": parameters, "made_with": read_made_with(row["made_with"])},
+        run={**_name(row), "parameters": parameters, "made_with": read_made_with(row["made_with"])},
         title="" if benchmark is None else benchmark.title,
         citation="" if benchmark is None else benchmark.citation,
         licence="" if benchmark is None else benchmark.licence,
@@ -247,7 +247,12 @@ def _find_encoders(
     """The rows of `encoders` that the run's row and parameters name, by name."""
     by_id = encoders.c.encoder_id == row["encoder_id"]
     query = sa.select(encoders).where(sa.or_(by_id, encoders.c.name.in_(list_encoder_names(parameters))))
-    return sorted(session.rows(query), key=lambda one: str(one["name"]))
+    return sorted(map(_name, session.rows(query)), key=lambda one: str(one["name"]))
+
+
+def _name(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with plain texts for names, as JSON needs them."""
+    return {str(name): value for name, value in row.items()}
 
 
 def list_encoder_names(parameters: Mapping[str, Any]) -> list[str]:

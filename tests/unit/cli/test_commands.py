@@ -57,7 +57,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
     names = (
         "init load resolve deduplicate fetch derive export encode index search summarize new-benchmark sample"
     )
-    more = "construct export-pools systems use-corpus run import-run cross-format reproduce"
+    more = "construct export-pools systems use-corpus run rerun import-run cross-format reproduce"
     last = "tune evaluate accept compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *names.split(),
@@ -68,6 +68,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "report",
         "sql",
         "status",
+        "show",
         "gc",
         "remove",
         "demo",
@@ -85,6 +86,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "index faiss",
         "index pgvector",
         "tune bm25",
+        "show run",
         "remove run",
         "remove corpus",
         "remove benchmark",

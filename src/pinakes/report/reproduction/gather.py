@@ -1,8 +1,9 @@
 """From published figures, stored scores and views to the matrix of reproduction. Nothing is run or scored."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -14,7 +15,7 @@ from pinakes.queries.definition import MODES, Benchmark, PublishedScore, list_be
 from pinakes.queries.suites import AVERAGE, Suite, list_suites, read_suite
 from pinakes.report.exhibits.data import TableExhibit
 from pinakes.report.exhibits.gather import gather_exhibits
-from pinakes.report.reproduction.data import Figure, Matrix, judge
+from pinakes.report.reproduction.data import Figure, Matrix, Outcome, judge
 from pinakes.report.reproduction.match import Target, find_target, names_run, split_subset
 from pinakes.report.suite.data import Figure as SuiteFigure
 from pinakes.report.suite.data import FigureKey, FigureScore, mean_of
@@ -27,6 +28,7 @@ from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.suite import OpenSuite, open_suite
 
 NO_SYSTEM = "no system of Pinakes is known to be it"
+_REVISION: Final = re.compile(r" at revision \S+")
 Report = Callable[[str], None]
 
 
@@ -172,9 +174,8 @@ class _Compared:
         if target is None:
             return NO_SYSTEM
         if self._missing is not None:
-            return f"data absent: {self._missing.command}"
-        absent = self._explain_weights(target.system)
-        return f"weights absent: {absent}" if absent else "not run yet"
+            return _explain_data(self._benchmark, self._missing)
+        return self._explain_weights(target.system) or "not run yet"
 
     def _find_target(self, system: str) -> Target | None:
         if system not in self._targets:
@@ -183,8 +184,14 @@ class _Compared:
 
     def _explain_weights(self, system: str) -> str:
         if system not in self._absent:
-            self._absent[system] = explain_absent_weights(system)
+            self._absent[system] = _explain_weights(system)
         return self._absent[system]
+
+
+def _explain_data(benchmark: Benchmark, missing: Missing) -> str:
+    if not benchmark.corpus and benchmark.sampling is None:
+        return "data absent: no corpus is loaded that it could ask"
+    return f"data absent: {missing.command}"
 
 
 def _prefer(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -222,10 +229,12 @@ def _compare_exhibits(database: Database, benchmark: Benchmark, missing: Missing
         for row, printed in (defined.published or {}).items():
             for measure, text in zip(defined.measures, printed, strict=True):
                 value = values.get((row, measure))
-                measured, outcome = (None, "not run") if value is None else judge(value, text)
+                judged: tuple[str | None, Outcome] = (None, "not run")
+                if value is not None:
+                    judged = judge(value, text)
                 why = "" if value is not None else "the view has no such row"
                 if missing is not None:
-                    why = f"data absent: {missing.command}"
+                    why = _explain_data(benchmark, missing)
                 yield Figure(
                     benchmark=benchmark.name,
                     source=defined.source,
@@ -233,9 +242,9 @@ def _compare_exhibits(database: Database, benchmark: Benchmark, missing: Missing
                     subset=defined.title,
                     measure=measure,
                     printed=text,
-                    measured=measured,
+                    measured=judged[0],
                     value=value,
-                    outcome=outcome,
+                    outcome=judged[1],
                     why=why,
                     command=_command_of_exhibit(benchmark, defined.kind, defined.view, defined.column),
                 )
@@ -254,8 +263,9 @@ def _index_exhibit(exhibit: TableExhibit) -> dict[tuple[str, str], float]:
         values = dict(zip(exhibit.columns, row, strict=True))
         name = " / ".join(str(values[key]) for key in exhibit.key)
         for measure in exhibit.measures:
-            if isinstance(values[measure], int | float):
-                found[name, measure] = float(values[measure])
+            value = values[measure]
+            if isinstance(value, int | float):
+                found[name, measure] = float(value)
     return found
 
 
@@ -316,5 +326,10 @@ def _compare_average(
 
 
 def _explain_suite(suite: Suite, system: str) -> str:
+    return _explain_weights(system) or f"not run yet, or data of {suite.name} absent"
+
+
+def _explain_weights(system: str) -> str:
+    """Which weights are not on this machine, without the revision; empty where all are."""
     absent = explain_absent_weights(system)
-    return f"weights absent: {absent}" if absent else f"not run yet, or data of {suite.name} absent"
+    return f"weights absent: {_REVISION.sub('', absent)}" if absent else ""

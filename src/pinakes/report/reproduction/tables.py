@@ -54,13 +54,13 @@ def figure_tables(matrix: Matrix, *, with_commands: bool, only_measured: bool = 
 
 
 def _figure_table(title: str, figures: Sequence[Figure], with_commands: bool) -> Table:
-    words = ["why", "command"] if with_commands else []
+    words = ["command", "why"] if with_commands else []
     columns = make_columns(["system or row", "subset", "measure"], ["printed", "here"], ["outcome", *words])
     rows = []
     for one in figures:
         measured = absent_cell() if one.measured is None else Cell(one.measured)
         outcome = Cell(one.outcome, _KINDS[one.outcome])  # type: ignore[arg-type]
-        more = [Cell(one.why), Cell(one.command)] if with_commands else []
+        more = [Cell(one.command), Cell(one.why)] if with_commands else []
         rows.append(make_row(one.row, one.subset, one.measure, one.printed, measured, outcome, *more))
     return Table(title, columns, rows)
 
