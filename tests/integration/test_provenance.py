@@ -235,7 +235,7 @@ def test_the_commands_print_end_with_their_codes_and_give_json(call: Call, tmp_p
     again = call("rerun", 1, "-q")
     assert (again.code, "Equal to the last bit." in again.out) == (0, True)
     assert call("rerun", 1, "--json", "-q").data["outcome"] == "equal"
-    assert call("remove", "run", 1, "-q").code == 0
+    assert call("remove", "run", 1, "--yes", "-q").code == 0
     assert (call("rerun", 1).code, call("show", "run", 1).code) == (1, 1)
 
 

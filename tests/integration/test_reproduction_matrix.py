@@ -3,7 +3,6 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -184,27 +183,26 @@ def test_averages_of_a_suite_need_all_their_figures(
     run_suite(prepared, RunRequest("little", "", options), [encoder])
     evaluate_suite(prepared, "little")
     found = index_rows(gather_matrix(prepared, "little"))
-    toy = found["Toy", "Seen", "Average"]
-    assert (toy.command, toy.outcome != "not run") == ("pinakes run little --system first", True)
-    values = read_values(prepared)
-    assert toy.value == pytest.approx(100 * values["Seen"])
-    assert toy.measured == f"{100 * values['Seen']:.1f}"
+    toy, of_format = found["Toy", "Unseen", "Average"], found["Toy", "Unseen", "Average(PRX)"]
+    assert toy.command == "pinakes run little --system first"
+    values = [value for name in ("little_rank", "little_year") for value in read_values(prepared, name)]
+    assert toy.value == pytest.approx(100 * sum(values) / 3)
+    assert toy.measured == f"{100 * sum(values) / 3:.1f}"
+    assert of_format.value == pytest.approx(100 * sum(values[:2]) / 2)
     # a benchmark of the other group is not loaded
-    assert found["Toy", "Unseen", "Average"].outcome == "not run"
-    assert "figures in it have a score" in found["Toy", "Unseen", "Average"].why
+    seen = found["Toy", "Seen", "Average"]
+    assert (seen.outcome, seen.why) == ("not run", "1 of the 2 figures in it have a score")
+    assert found["Toy", "Average", "Average"].why == "4 of the 5 figures in it have a score"
     assert found["Other", "Seen", "Average"].why == "no system of Pinakes is known to be it"
 
 
-def read_values(database: Database) -> dict[str, float]:
-    """Group -> mean of its figures, by SQL."""
+def read_values(database: Database, benchmark: str) -> list[float]:
+    """The figures of a benchmark of the suite, by SQL."""
     with database.read() as session:
-        rows: list[dict[str, Any]] = session.rows(
-            "SELECT suite_group, AVG(value) AS mean FROM suite_scores "
-            "INNER JOIN (SELECT DISTINCT benchmark, suite_group FROM suite_figures WHERE suite = 'little') "
-            "AS of_group ON suite_scores.benchmark = of_group.benchmark "
-            "WHERE suite = 'little' GROUP BY suite_group"
+        rows = session.rows(
+            f"SELECT value FROM suite_scores WHERE suite = 'little' AND benchmark = '{benchmark}'"
         )
-    return {row["suite_group"]: row["mean"] for row in rows}
+    return [row["value"] for row in rows]
 
 
 @pytest.mark.parametrize(

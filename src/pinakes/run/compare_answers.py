@@ -101,7 +101,8 @@ def _compare(
             largest = max(largest, float(difference[both & ~apart].max(initial=0.0)))
         else:
             apart = ~pc.fill_null(
-                pc.or_(pc.equal(*pair), pc.and_(pc.is_null(pair[0]), pc.is_null(pair[1]))), fill_value=False
+                pc.or_kleene(pc.equal(*pair), pc.and_(pc.is_null(pair[0]), pc.is_null(pair[1]))),
+                fill_value=False,
             ).to_numpy().astype(bool)
             if one == "rank" and has_ranks:
                 apart &= ~_is_near_tie(joined, both, tolerance)
