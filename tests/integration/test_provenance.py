@@ -103,6 +103,22 @@ def test_a_run_that_nothing_changed_for_comes_out_equal_and_stores_nothing(
     assert [count(prepared, table.name) for table in (runs, hits)] == before
 
 
+def test_options_that_an_older_version_did_not_record_are_asked_for(
+    prepared: Database, tmp_path: Path
+) -> None:
+    run_id = make_run(prepared, tmp_path, "sparse_bm25", parameters={"k1": "0.9", "b": "0.4"})
+    change(prepared, "UPDATE runs SET made_with = NULL")
+    assert "made before this was recorded" in "\n".join(
+        render_provenance(gather_provenance(prepared, run_id))
+    )
+    done = run_again(prepared, run_id)
+    changed = [(one.what, one.then, one.now) for one in done.missing]
+    assert changed[:2] == [("parameter b", "0.4", "0.75"), ("parameter k1", "0.9", "1.2")]
+    assert "give them with --option" in done.missing[-1].why
+    given = {"k1": "0.9", "b": "0.4"}
+    assert run_again(prepared, run_id, parameters=given).outcome == "equal"
+
+
 def test_an_encoder_of_a_folder_is_found_where_it_was_or_where_it_is_now(
     prepared: Database, tmp_path: Path, toy_folder: str
 ) -> None:

@@ -108,6 +108,8 @@ def rerun(database: Database, request: RerunRequest, *, progress: Progress | Non
     changes = list(_list_changes(row, found))
     missing = [change for key, change in changes if key not in _HARMLESS]
     others = [change for key, change in changes if key in _HARMLESS]
+    if row["made_with"] is None and any(one.what.startswith("parameter ") for one in missing):
+        missing.append(Change("options", None, None, "they were not recorded then: give them with --option"))
     if missing:
         return Rerun(*named, "not possible", [*missing, *_explain_corpora(database, row)], others)
     task = find_task(benchmark)
