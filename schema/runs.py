@@ -44,6 +44,12 @@ runs = sa.Table(
     required("hit_count", sa.BigInteger, "rows in hits"),
     optional("imported_from", sa.Text, "name of the file that the run was imported from"),
     optional("import_digest", sa.Text, "sha256 of that file"),
+    optional(
+        "made_with",
+        sa.Text,
+        "JSON object: what was asked; versions of Python, libraries, database; operating system, processor; "
+        "of an imported run the ir_metadata of its file. Null: not recorded",
+    ),
     sa.UniqueConstraint("run_digest", name="runs_digest_key"),
     comment="One ranking of a benchmark's candidates, with all that made it.",
 )

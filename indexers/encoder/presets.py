@@ -164,6 +164,13 @@ def explain_absence(model: str) -> str:
     return ""
 
 
+def explain_absent_weights(system: str) -> str:
+    """Why an encoder of a system cannot be loaded here; empty where all can, or it has none."""
+    names = system.rpartition(":")[2].split(",")
+    reasons = (explain_absence(name) for name in names if find_preset(name) is not None or "/" in name)
+    return next((reason for reason in reasons if reason), "")
+
+
 @functools.cache
 def list_presets() -> Mapping[str, Preset]:
     """The presets of `presets.toml` by name, in its order."""

@@ -1,4 +1,7 @@
--- Evaluations as events, accepted scores, and how many papers of a corpus were removed.
+-- Evaluations as events, accepted scores, how many papers of a corpus were removed, and what a run was made with.
+
+-- name: both
+ALTER TABLE runs ADD COLUMN made_with TEXT COLLATE "C"
 
 -- name: both
 CREATE TABLE evaluations (

@@ -1,9 +1,12 @@
 """Runs and judgments as files: read back, they give the same."""
 
 from pathlib import Path
+from typing import Any
 
 import ir_measures
+import numpy as np
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
@@ -11,7 +14,9 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.run.export_qrels import export_qrels
 from pinakes.run.export_run import export_run
+from pinakes.run.files.header import read_header
 from pinakes.run.import_run import ImportRequest, import_run
+from pinakes.run.provenance import gather_provenance
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from tests.benching import change, count, read_hits, read_named_rows
@@ -53,16 +58,68 @@ def test_a_line_of_an_exported_run_is_what_trec_eval_reads(prepared: Database, t
 def test_provenance_lines_say_what_made_the_run(prepared: Database, tmp_path: Path) -> None:
     run_id = rank(prepared, tmp_path)
     path = tmp_path / "run.txt"
-    export_run(prepared, run_id, path, with_provenance=True)
-    header = dict(line[2:].split(": ", 1) for line in path.read_text().splitlines() if line.startswith("# "))
-    assert (header["benchmark"], header["system"], header["paper_template"], header["depth"]) == (
+    export_run(prepared, run_id, path, with_provenance=True, actor="A. Body: #1\u2028é")
+    header = read_ir_metadata(path)
+    assert header["tag"] == "pinakes-bm25-1"
+    assert header["actor"] == {"name": "A. Body: #1\u2028é", "role": "experimenter"}
+    # what repro_eval compares, component by component
+    components = {"platform", "research goal", "implementation", "method", "actor", "data"}
+    assert components < header.keys()
+    (method,) = header["method"]["retrieval"]
+    assert (method["name"], method["depth"], method["params"]["k1"]) == ("bm25", 1000, 1.2)
+    collection = header["data"]["test collection"]
+    assert (collection["name"], collection["source"]) == (
         "synthetic",
-        "bm25",
-        "title_abstract",
-        "1000",
+        "pinakes load synthetic --papers 300 --seed 1",
     )
-    assert {"parameters", "dataset_digest", "view_digest", "code_version"} < header.keys()
-    assert not {"precision", "imported_from"} & header.keys()
+    assert [len(one["sha256"]) for one in header["data"]["other"]] == [64] * 4
+    assert f"numpy=={np.__version__}" in header["platform"]["software"]["libraries"]["python"]
+    assert header["implementation"]["executable"]["cmd"].startswith("pinakes run synthetic --system bm25")
+    assert "imported" not in header
+
+
+def read_ir_metadata(path: Path) -> dict[str, Any]:
+    """The header as repro_eval's MetadataHandler reads it."""
+    first, *lines = path.read_text(encoding="utf-8").split("\n")
+    assert first == "# ir_metadata.start"
+    end = lines.index("# ir_metadata.end")
+    assert not any(line.startswith("#") for line in lines[end + 1 :])
+    found: dict[str, Any] = yaml.safe_load("".join(line.strip("#") + "\n" for line in lines[:end]))
+    return found
+
+
+def test_the_header_of_an_imported_run_is_kept_and_its_lines_are_no_hits(
+    prepared: Database, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.txt"
+    export_run(prepared, rank(prepared, tmp_path), path, with_provenance=True)
+    back = import_run(prepared, ImportRequest("synthetic", "back", [path])).run_id
+    found = gather_provenance(prepared, back)
+    kept = found.run["made_with"]["ir_metadata"]
+    assert yaml.safe_load("\n".join(kept)) == read_ir_metadata(path)
+    again = tmp_path / "again.txt"
+    export_run(prepared, back, again, with_provenance=True)
+    assert read_ir_metadata(again)["imported"]["header"] == kept
+    assert "cmd" not in read_ir_metadata(again).get("implementation", {}).get("executable", {})
+
+
+@pytest.mark.parametrize(
+    ("begin", "kept"),
+    [
+        ("# ir_metadata.start\n# tag: a\n# ir_metadata.end\n", ["tag: a"]),
+        ("# ir_metadata.start\r\n#  b:\r\n# ir_metadata.end\r\n", [" b:"]),
+        ("# ir_metadata.start\n# tag: a\n", ["tag: a"]),
+        ("# something else\n", []),
+        ("# ir_metadata.start\n" + "# x\n" * 20_000, [*["x"] * 16_379, "# (cut)"]),
+    ],
+    ids=["whole", "windows", "without-end", "other", "endless"],
+)
+def test_a_header_is_read_up_to_its_end_and_never_without_end(
+    tmp_path: Path, begin: str, kept: list[str]
+) -> None:
+    path = tmp_path / "run.txt"
+    path.write_bytes((begin + "q1 Q0 p1 1 1.0 tag\n").encode())
+    assert read_header(path) == kept
 
 
 def test_exported_judgments_are_read_back_by_ir_measures(prepared: Database, tmp_path: Path) -> None:

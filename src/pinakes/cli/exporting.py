@@ -80,8 +80,14 @@ def export_run(
         ),
     ] = None,
     provenance: Annotated[
-        bool, typer.Option("--provenance", help="trec: begin with comment lines that say what made the run.")
+        bool,
+        typer.Option(
+            "--provenance", help="trec: begin with comment lines that say what made the run: ir_metadata."
+        ),
     ] = False,
+    actor: Annotated[
+        str | None, typer.Option(help="Who made the run, for the lines of --provenance.")
+    ] = None,
     *,
     common: Annotated[CommonOptions, Omit(*DATA)],
 ) -> None:
@@ -89,7 +95,7 @@ def export_run(
     from pinakes.run.export_run import export_run
 
     with common.connect_to_look() as database:
-        count = export_run(database, run, file, format, with_provenance=provenance)
+        count = export_run(database, run, file, format, with_provenance=provenance, actor=actor)
     common.say(f"{file}: {count} hits")
 
 

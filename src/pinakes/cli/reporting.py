@@ -1,4 +1,4 @@
-"""The commands that show what is in the database: `report`, `sql`, `status`."""
+"""The commands that show what is in the database: `report`, `sql`, `status`, `show run`."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # a command's help does not wait for it
     from pinakes.report.own_reports import OwnReport
 
 app = CommandGroup()
+show_app = CommandGroup(no_args_is_help=True)
+app.add_typer(show_app, name="show", help="Show where a stored thing is from.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +156,25 @@ def status(
     faults = [*([f"rows name rows that are not there: {listed}"] if listed else []), *sides.damaged]
     if faults:
         raise PinakesError(f"{'; '.join(faults)}.")
+
+
+@show_app.command("run")
+def show_run(
+    run: Annotated[int, typer.Argument(help="The run's id.", metavar="RUN")],
+    no_check: Annotated[
+        bool,
+        typer.Option(
+            "--no-check", help="Leave out whether the texts are as they were, which reads them all."
+        ),
+    ] = False,
+    all_files: Annotated[bool, typer.Option("--all-files", help="Every file of the corpora.")] = False,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Where a run is from: files with digests, encoder, parameters, evaluations, library versions."""
+    from pinakes.report.present.provenance import print_provenance
+    from pinakes.run.provenance import gather_provenance
+
+    with common.connect_to_look() as database:
+        found = gather_provenance(database, run, check=not no_check)
+    print_provenance(found, common.output, all_files=all_files)

@@ -23,6 +23,7 @@ from pinakes.errors import InputError, RunError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
     from pinakes.database import Database
+    from pinakes.evaluate.each import Failure
     from pinakes.run.run import RunRequest
 
 app = CommandGroup()
@@ -120,6 +121,32 @@ def _run_suite(
         raise RunError(list_failures(done.failed))
 
 
+@app.command()
+def rerun(
+    run: Annotated[int, typer.Argument(help="The run's id.", metavar="RUN")],
+    system: Annotated[
+        str | None, typer.Option("--system", "-s", help="The model's folder, where it is another one now.")
+    ] = None,
+    device: Device = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="name=value for the system, of a run that was made before they were recorded."),
+    ] = None,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Make a stored run again and compare its answers with the stored ones; nothing is stored."""
+    from pinakes.cli.options import parse_options
+    from pinakes.report.present.rerun import print_rerun, require_same
+    from pinakes.run.rerun import RerunRequest, rerun
+
+    request = RerunRequest(run, system, device, parse_options(option))
+    with common.connect() as database:
+        done = rerun(database, request, progress=common.show_progress())
+    print_rerun(done, common.output)
+    require_same(done)
+
+
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
     """What the files of a run are."""
@@ -169,7 +196,10 @@ class ReproduceOptions:
     download: Annotated[
         bool, typer.Option("--download", help="Fetch weights that are not on this machine.")
     ] = False
-    folder: Annotated[Path | None, typer.Option(help="Of the report. Default: BENCHMARK-report here.")] = None
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Of the report. Default: BENCHMARK-report here; without one reproduction-report."),
+    ] = None
 
 
 @app.command()
@@ -191,27 +221,99 @@ def cross_format(
 
 
 @app.command()
-def reproduce(benchmark: BenchmarkName, options: ReproduceOptions, common: CommonOptions) -> None:
-    """Index, run and score every baseline of a benchmark, beside the published figures."""
+def reproduce(
+    benchmark: Annotated[
+        str | None, typer.Argument(help="A benchmark or a suite. Default: all of them, from what is stored.")
+    ] = None,
+    run_all: Annotated[
+        bool, typer.Option("--run", help="Without BENCHMARK: run the baselines of all benchmarks first.")
+    ] = False,
+    all_figures: Annotated[
+        bool, typer.Option("--all-figures", help="Print a row for what is not run too.")
+    ] = False,
+    *,
+    options: ReproduceOptions,
+    common: CommonOptions,
+) -> None:
+    """Run a benchmark's baselines; and hold every published figure against what is measured here."""
+    from pinakes.report.present.failures import list_failures
+    from pinakes.report.reproduction.gather import gather_matrix
+    from pinakes.report.reproduction.page import list_rows, print_matrix, write_matrix
+    from pinakes.workload.suite import is_suite
+
+    if benchmark is not None and not is_suite(benchmark):
+        if run_all:
+            raise InputError("--run is for all benchmarks; a benchmark that is named is run anyway.")
+        _reproduce_one(benchmark, options, common, all_figures=all_figures)
+        return
+    if options.only:
+        raise InputError("--only names baselines of one benchmark; name it too.")
+    if benchmark is not None and run_all:
+        raise InputError(f"{benchmark} is a suite: run it with `pinakes run {benchmark} --system …`.")
+    with common.connect() as database:
+        failed = _reproduce_all(database, options, common) if run_all else []
+        matrix = gather_matrix(database, benchmark)
+    name = "reproduction-report" if benchmark is None else f"{benchmark}-report"
+    paths = write_matrix(matrix, options.folder or Path(name))
+    if common.output.is_for_programs:
+        common.print_records(list_rows(matrix))
+    else:
+        print_matrix(matrix, common.output, all_figures=all_figures)
+    common.say(*(f"written: {path}" for path in paths))
+    if failed:
+        raise RunError(list_failures(failed))
+
+
+def _reproduce_all(database: "Database", options: ReproduceOptions, common: CommonOptions) -> "list[Failure]":
+    """Run the baselines of every benchmark that has some; what fails is named, and the others go on."""
+    from pinakes.evaluate.reproduce import ReproduceRequest, reproduce_all
+
+    request = ReproduceRequest("", (), options.precision, options.device, options.download)
+    return reproduce_all(database, request, progress=common.show_progress(), report=common.say)
+
+
+def _reproduce_one(
+    benchmark: str, options: ReproduceOptions, common: CommonOptions, *, all_figures: bool
+) -> None:
     from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
     from pinakes.report.gather import gather_report
     from pinakes.report.present.report import print_report, write_report
+    from pinakes.report.reproduction.gather import gather_matrix
+    from pinakes.report.reproduction.page import list_rows, print_matrix, write_matrix
+    from pinakes.workload.benchmark import open_benchmark
 
     request = ReproduceRequest(
         benchmark, options.only or (), options.precision, options.device, options.download
     )
     with common.connect() as database:
-        made = reproduce(database, request, progress=common.show_progress(), report=common.say)
-        run_ids = [one.run_id for one in made if one.run_id is not None]
-        if not run_ids:
-            reasons = "; ".join(f"{one.baseline}: {one.left_out}" for one in made)
-            raise RunError(f"no baseline of {benchmark} can be run here. {reasons}")
-        report = gather_report(database, benchmark, run_ids)
-    paths = write_report(report, options.folder or Path(f"{benchmark}-report"))
+        defined = open_benchmark(database, benchmark)
+        has_figures = bool(defined.published) or any(one.published for one in defined.exhibits)
+        made, report = [], None
+        if defined.baselines or options.only or not has_figures:
+            made = reproduce(database, request, progress=common.show_progress(), report=common.say)
+            run_ids = [one.run_id for one in made if one.run_id is not None]
+            if not run_ids:
+                reasons = "; ".join(f"{one.baseline}: {one.left_out}" for one in made)
+                raise RunError(f"no baseline of {benchmark} can be run here. {reasons}")
+            report = gather_report(database, benchmark, run_ids)
+        else:
+            common.say(f"{benchmark} names no baselines: nothing is run, and what is stored is compared")
+        matrix = gather_matrix(database, benchmark)
+    folder = options.folder or Path(f"{benchmark}-report")
+    paths = [] if report is None else write_report(report, folder)
+    paths += write_matrix(matrix, folder) if matrix.figures else []
     if common.output.is_for_programs:
-        common.print_records([asdict(one) for one in made])
+        rows = list_rows(matrix)
+        of = [
+            {**asdict(one), "figures": [row for row in rows if one.published and row["row"] == one.published]}
+            for one in made
+        ]
+        common.print_records(of or rows)
     else:
-        print_report(report, common.output)
+        if report is not None:
+            print_report(report, common.output)
+        if matrix.figures:
+            print_matrix(matrix, common.output, all_figures=all_figures)
     common.say(*(f"written: {path}" for path in paths))
 
 

@@ -5,17 +5,21 @@ is left out and named, unless downloading is allowed.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, UnknownNameError
+from pinakes.errors import BenchmarkError, PinakesError, UnknownNameError
+from pinakes.evaluate.each import Failure
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.evaluate.suite import describe_missing, find_missing
 from pinakes.index.index import index
-from pinakes.indexers.encoder.presets import explain_absence, find_preset
+from pinakes.indexers.encoder.presets import explain_absent_weights
 from pinakes.progress import Progress
+from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.exhibits import Baseline
 from pinakes.run.run import RunRequest, run
+from pinakes.settings import read_settings
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
@@ -80,6 +84,34 @@ def reproduce(
     return made
 
 
+def reproduce_all(
+    database: Database,
+    request: ReproduceRequest,
+    *,
+    progress: Progress | None = None,
+    report: Callable[[str], None] = lambda _: None,
+) -> list[Failure]:
+    """Reproduce every benchmark that names baselines and whose data are loaded; those that failed.
+
+    What is left out is reported with the reason. The benchmark of the request is not read.
+    """
+    failed = []
+    folders = read_settings().benchmark_folders
+    for name in list_benchmarks(folders):
+        try:
+            if not read_benchmark(name, folders).baselines:
+                continue
+            missing = find_missing(database, open_benchmark(database, name))
+            if missing is not None:
+                report(f"{name}: left out, {describe_missing(missing)}")
+                continue
+            reproduce(database, replace(request, benchmark=name), progress=progress, report=report)
+        except PinakesError as error:
+            failed.append(Failure(name, "", str(error)))
+            report(f"{name}: {error}")
+    return failed
+
+
 def _choose(baselines: Sequence[Baseline], request: ReproduceRequest) -> list[Baseline]:
     if not baselines:
         raise BenchmarkError(
@@ -99,7 +131,7 @@ def _reproduce(
     progress: Progress | None,
     report: Callable[[str], None],
 ) -> Reproduction:
-    reason = "" if request.download else _explain_absence(baseline.system)
+    reason = "" if request.download else explain_absent_weights(baseline.system)
     if reason:
         report(f"{baseline.name}: left out, {reason}")
         return Reproduction(baseline.name, baseline.system, baseline.published, left_out=reason)
@@ -123,10 +155,3 @@ def _reproduce(
     report(f"{baseline.name}: run {ranked.run_id}, {answered}")
     times = (indexed.elapsed_s, ranked.elapsed_s)
     return Reproduction(baseline.name, baseline.system, baseline.published, ranked.run_id, *times)
-
-
-def _explain_absence(system: str) -> str:
-    """Why an encoder of a system cannot be loaded here; empty where all can, or it has none."""
-    names = system.rpartition(":")[2].split(",")
-    reasons = (explain_absence(name) for name in names if find_preset(name) is not None or "/" in name)
-    return next((reason for reason in reasons if reason), "")

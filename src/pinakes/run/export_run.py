@@ -18,29 +18,14 @@ from pinakes.queries.definition import Benchmark, require_task
 from pinakes.queries.relations import requested_queries
 from pinakes.queries.tasks import RANKING
 from pinakes.run.files.documents import split_key
+from pinakes.run.ir_metadata import write_header
+from pinakes.run.provenance import gather_provenance
 from pinakes.run.stored_runs import find_runs
 from pinakes.schema import hits, papers, runs
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.writing.files import find_kind, make_whole_folder, write_lines
 from pinakes.writing.tables import Rows, write_table
 
-PROVENANCE: Final = (
-    "benchmark",
-    "system",
-    "parameters",
-    "encoder_revision",
-    "precision",
-    "query_template",
-    "paper_template",
-    "code_version",
-    "dataset_digest",
-    "view_digest",
-    "device",
-    "depth",
-    "started_at",
-    "imported_from",
-    "import_digest",
-)
 _BY_SUFFIX: Final = {".json": "ranx", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 
 
@@ -60,12 +45,13 @@ def export_run(
     format_: str | None = None,
     *,
     with_provenance: bool = False,
+    actor: str | None = None,
 ) -> int:
     """Write a run to a file, or of `csfcube` to a folder, that takes its name when it is whole; the hits.
 
     Without a format the file's name says it: `.json` is ranx, `.csv`, `.tsv` and `.parquet` are tables with
     PyTerrier's columns, anything else is TREC. With provenance, which is of TREC alone, lines that begin with
-    `#` say first what made the run.
+    `#` say first what made the run, as `run.ir_metadata` has it; `actor` is who made it.
 
     Raises:
         UnknownNameError: there is no such format.
@@ -77,10 +63,13 @@ def export_run(
         raise UnknownNameError("format of runs", named, list(RUN_FORMATS))
     if with_provenance and named != "trec":
         raise InputError(f"--provenance is of the format trec; {named} has no comments.")
+    if actor is not None and not with_provenance:
+        raise InputError("--actor stands in the lines of --provenance; add it, or leave --actor out.")
     run = _find_run(database, run_id)
     header: list[str] = []
     if with_provenance:
-        header = [f"# {name}: {run.row[name]}" for name in PROVENANCE if run.row[name] is not None]
+        found = gather_provenance(database, run_id, check=False)
+        header = list(write_header(found, run.benchmark, run.tag, actor))
     return RUN_FORMATS[named](database, run, path, header)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import sqlalchemy as sa
@@ -25,8 +26,10 @@ from pinakes.errors import InputError, RunError
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.names import check_name
 from pinakes.run.files.formats import read_ranking
+from pinakes.run.files.header import read_header
 from pinakes.run.files.ranked import Ranked, keep_tag, rank_rows
 from pinakes.run.files.rows import show
+from pinakes.run.made_with import HEADER
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import corpora, hits, load_batches, next_id, papers
 from pinakes.tasks.base import check_judged
@@ -53,10 +56,11 @@ class ImportRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """What the files rank, and of which formats they are."""
+    """What the files rank, of which formats they are, and the lines of their headers."""
 
     ranked: Ranked
     formats: tuple[str, ...]
+    header: tuple[str, ...] = ()
 
 
 def import_run(database: Database, request: ImportRequest, *, clock: Clock = utc_now) -> RunSummary:
@@ -112,7 +116,13 @@ def _read_files(request: ImportRequest, workload: Workload) -> _Found:
             f"{len(unknown)} queries of the files are no queries of {request.benchmark}, as "
             f"{show(unknown[0])}; expected query_id of its queries view."
         )
-    return _Found(ranked, tuple(sorted({format_ for format_, _ in read})))
+    named = zip(request.files, read, strict=True)
+    headers = [read_header(path) for path, (format_, _) in named if format_ == "trec"]
+    return _Found(
+        ranked,
+        tuple(sorted({format_ for format_, _ in read})),
+        tuple(line for header in headers for line in header),
+    )
 
 
 def _describe(request: ImportRequest, workload: Workload, found: _Found) -> dict[str, Any]:
@@ -138,6 +148,7 @@ def _describe(request: ImportRequest, workload: Workload, found: _Found) -> dict
         "candidates_without_text": 0,
         "imported_from": ", ".join(path.name for path in request.files),
         "import_digest": import_digest,
+        "made_with": orjson.dumps({HEADER: found.header}).decode() if found.header else None,
     }
 
 

@@ -11,12 +11,14 @@ from typing import IO, Any
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
+import sqlalchemy as sa
 
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
+from pinakes.run.made_with import describe_made_with, describe_request
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
 from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored
@@ -92,7 +94,8 @@ def run(
     if existing is not None and not request.again:
         return summarise(existing, existing=True)
     answers = task.answer(database, system, questions, progress or Silent())
-    return _store(database, task, row, answers, clock)
+    asked = describe_request(request.system, request.options)
+    return _store(database, task, row, answers, asked, clock)
 
 
 def describe_run(questions: Questions, system: str, description: SystemDescription) -> dict[str, Any]:
@@ -125,21 +128,35 @@ def describe_run(questions: Questions, system: str, description: SystemDescripti
     return {**row, "mode": mode, **asked, **unlisted, **counts}
 
 
-def _store(database: Database, task: Task, row: dict[str, Any], answers: Answers, clock: Clock) -> RunSummary:
+def _store(
+    database: Database,
+    task: Task,
+    row: dict[str, Any],
+    answers: Answers,
+    asked: dict[str, Any],
+    clock: Clock,
+) -> RunSummary:
     """Take the answers, which a system gives as they are asked for, and store them as a run."""
     started_at, started = clock(), time.monotonic()
     # No transaction stays open while a system works, and millions of answers need no memory.
     with ExitStack() as stack:
-        files = {
-            table: AnswerFile(stack.enter_context(open_table_file())) for table in (task.answers, *task.facts)
-        }
-        for table, rows in answers:
-            files[table].write(rows)
+        files = take_answers(stack, task, answers)
         taken = {"started_at": started_at, "elapsed_s": time.monotonic() - started}
         with database.begin() as session:
-            row = {**row, **taken, "queries_answered": len(files[task.answers].query_ids)}
+            made = {"made_with": describe_made_with(session, asked)}
+            row = {**row, **taken, **made, "queries_answered": len(files[task.answers].query_ids)}
             stored = store_run(session, row, {table: file.read() for table, file in files.items()})
     return summarise(stored, existing=False)
+
+
+def take_answers(stack: ExitStack, task: Task, answers: Answers) -> dict[sa.Table, "AnswerFile"]:
+    """The answers, and what is known beside them, table by table in files that the stack closes."""
+    files = {}
+    for table in (task.answers, *task.facts):
+        files[table] = AnswerFile(stack.enter_context(open_table_file()))
+    for table, rows in answers:
+        files[table].write(rows)
+    return files
 
 
 class AnswerFile:

@@ -55,10 +55,8 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
     first = "init upgrade load resolve deduplicate fetch derive export encode index search summarize"
-    more = (
-        "new-benchmark sample construct export-pools systems use-corpus run import-run cross-format reproduce"
-    )
-    last = "tune evaluate accept compare"
+    more = "new-benchmark sample construct export-pools systems use-corpus run rerun import-run"
+    last = "cross-format reproduce tune evaluate accept compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
         *first.split(),
         *more.split(),
@@ -68,6 +66,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "report",
         "sql",
         "status",
+        "show",
         "gc",
         "remove",
         "demo",
@@ -85,6 +84,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "index faiss",
         "index pgvector",
         "tune bm25",
+        "show run",
         "remove run",
         "remove corpus",
         "remove benchmark",

@@ -33,21 +33,21 @@ def match_published(report: BenchmarkReport) -> dict[int, str]:
 
     Names are compared without case and punctuation. A run that the benchmark says to be none has none.
     """
-    systems_by_name = {_simplify(figure.system): figure.system for figure in reversed(report.published)}
+    systems_by_name = {simplify(figure.system): figure.system for figure in reversed(report.published)}
     systems = {figure.system for figure in report.published}
     matched = {}
     for run in report.runs:
         named = run.published_as
-        system = systems_by_name.get(_simplify(run.system), "") if named is None else named
+        system = systems_by_name.get(simplify(run.system), "") if named is None else named
         if system in systems:
             matched[run.run_id] = system
     return matched
 
 
-def _simplify(name: str) -> str:
+def simplify(name: str) -> str:
     """A name without case and punctuation.
 
-    >>> _simplify("all-MiniLM-L6-v2")
+    >>> simplify("all-MiniLM-L6-v2")
     'allminilml6v2'
     """
     return "".join(character for character in name.casefold() if character.isalnum())

@@ -61,6 +61,12 @@ def list_parameters(text: str) -> list[tuple[str, str]]:
     return sorted(_flatten(orjson.loads(text)))
 
 
+def read_parameters(text: str) -> dict[str, object]:
+    """The parameters of a run as an object."""
+    found: dict[str, object] = orjson.loads(text)
+    return found
+
+
 def write_parameter(value: object) -> str:
     """A parameter as an option writes it.
 

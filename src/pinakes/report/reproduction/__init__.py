@@ -1,0 +1,1 @@
+"""The matrix of reproduction: every published figure beside what is measured here."""
