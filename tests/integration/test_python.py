@@ -25,7 +25,19 @@ COMMANDS: dict[str, Any] = {
     "compare": evaluating.compare,
     "search": searching.search,
 }
-OF_THE_TERMINAL = {"db", "wait", "memory", "quiet", "json", "csv", "wide", "expanded"}
+OF_THE_TERMINAL = {
+    "db",
+    "wait",
+    "memory",
+    "quiet",
+    "json",
+    "csv",
+    "wide",
+    "expanded",
+    "guard_formulas",
+    "timeout",
+    "log",
+}
 
 
 @pytest.fixture

@@ -122,7 +122,9 @@ def test_a_task_is_run_once_and_scored_later(labelled: Database, systems: System
         Score("Errors", "parity=odd", None, 3.0, 5, 5),
     ]
     assert count(labelled, "scores") == len(result.scores) == 24
-    assert evaluate(labelled, "labelled") == [result]
+    (same,) = evaluate(labelled, "labelled")
+    assert (same.aggregates(), same.scores) == (result.aggregates(), result.scores)
+    assert (list(result.accepted), list(same.accepted)) == (["Accuracy", "Errors"], [])
     assert count(labelled, "scores") == 24
 
 

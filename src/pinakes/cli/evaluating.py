@@ -82,7 +82,7 @@ def evaluate(
 
 def _require_one(benchmark: str | None, all_benchmarks: bool) -> None:
     if (benchmark is None) is not all_benchmarks:
-        raise InputError("name one benchmark, or take --all.")
+        raise typer.BadParameter("name one BENCHMARK, or take --all.")
 
 
 def _evaluate_one(

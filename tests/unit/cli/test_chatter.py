@@ -97,7 +97,8 @@ def test_a_wrong_command_line_and_a_defect_are_lines_too(
     call: Call, systems: Callable[[Callable[[], object]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PINAKES_LOG", "json")
-    outcome = call("evaluate")
+    assert call("evaluate").code == ExitCode.USAGE
+    outcome = call("report")
     assert outcome.code == ExitCode.USAGE
     assert json.loads(outcome.err)["message"] == "Missing argument 'BENCHMARK'."
     systems(lambda: 1 // 0)
