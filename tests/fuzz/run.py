@@ -37,6 +37,8 @@ FINDS: Final = Path(__file__).parents[1] / "data" / "finds"
 MOST_S: Final = 10
 MOST_BYTES: Final = 8 << 30
 RECORDS_A_FILE: Final = 300
+MANY_RECORDS_A_FILE: Final = 1_000
+"""where there is time: a file itself costs as much as some hundred records"""
 REAL_BYTES: Final = 400_000
 
 
@@ -100,27 +102,29 @@ def read_source(name: str, request: LoadRequest) -> Source:
     return Source(name, request, files, is_folder=True)
 
 
-def draw_input(rng: random.Random, source: Source) -> tuple[dict[str, bytes], int]:
+def draw_input(
+    rng: random.Random, source: Source, records: int = RECORDS_A_FILE
+) -> tuple[dict[str, bytes], int]:
     """The files of the source, one of them mutated, and how many inputs that makes."""
     name = rng.choice(list(source.files))
     data = source.files[name]
     others = list(source.files.values())
     way = rng.random()
     if way < 0.4 and data.count(b"\n") > 1:
-        return {**source.files, name: _draw_lines(rng, data)}, RECORDS_A_FILE
+        return {**source.files, name: _draw_lines(rng, data, records)}, records
     if way < 0.5 and source.is_folder:
         return {**source.files, _rename(rng, name): mutate(rng, data, others)}, 1
     mutated = mutate_json(rng, data, 0) if way > 0.8 else mutate(rng, data, others)
     return {**source.files, name: mutated}, 1
 
 
-def _draw_lines(rng: random.Random, data: bytes) -> bytes:
+def _draw_lines(rng: random.Random, data: bytes, records: int) -> bytes:
     """A file of many lines of the file, each mutated; the first, which may be a header, seldom."""
     lines = data.splitlines(keepends=True)
     first = lines[0] if rng.random() < 0.9 else mutate(rng, lines[0])
     drawn = [
         mutate_json(rng, line, number) if rng.random() < 0.7 else mutate(rng, line)
-        for number, line in enumerate(rng.choices(lines, k=RECORDS_A_FILE))
+        for number, line in enumerate(rng.choices(lines, k=records))
     ]
     return first + b"".join(line if line.endswith(b"\n") else line + b"\n" for line in drawn)
 
@@ -194,7 +198,13 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def fuzz(sources: list[Source], seed: int, seconds: float, rounds: int | None = None) -> Tally:
+def fuzz(
+    sources: list[Source],
+    seed: int,
+    seconds: float,
+    rounds: int | None = None,
+    records: int = RECORDS_A_FILE,
+) -> Tally:
     """Read mutated inputs of the sources in turn, until the time is up or each had its rounds."""
     rng, tally, end = random.Random(seed), Tally(), time.monotonic() + seconds
     base = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
@@ -204,7 +214,7 @@ def fuzz(sources: list[Source], seed: int, seconds: float, rounds: int | None = 
             source = sources[number % len(sources)]
             number += 1
             folder = Path(made) / f"in{number}"
-            files, count = draw_input(rng, source)
+            files, count = draw_input(rng, source, records)
             path = write_input(folder, source, files)
             try:
                 with _limited():
@@ -237,7 +247,7 @@ def _keep(tally: Tally, source: Source, folder: Path, error: Exception) -> None:
 def _work(seed: int, seconds: float, names: list[str], real: Path | None) -> Tally:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     chosen = [one for one in list_sources(real) if not names or one.loader in names or one.name in names]
-    return fuzz(chosen, seed, seconds)
+    return fuzz(chosen, seed, seconds, records=MANY_RECORDS_A_FILE)
 
 
 def main() -> int:

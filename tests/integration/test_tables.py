@@ -57,11 +57,18 @@ LINES = {
     "export-pools": ("export-pools mdcr_constructed pools",),
     "systems": ("systems", "systems sparse_bm25", "systems bm25", "systems faiss:hnsw"),
     "run": ("run synthetic -s bm25 -s tfidf", "run csfcube -s bm25"),
+    "rerun": ("rerun 1",),
     "import-run": (f"import-run csfcube duckdb-csfcube.txt --system {LONG}",),
     "cross-format": ("cross-format synthetic csfcube --system minilm",),
-    "reproduce": ("reproduce csfcube --only fabs_bm25",),
+    "reproduce": ("reproduce csfcube --only fabs_bm25", "reproduce"),
     "tune bm25": ("tune bm25 synthetic --k1 1.2 --b 0.5 --b 0.75",),
-    "evaluate": ("evaluate synthetic", "evaluate csfcube", "evaluate synthetic --per-query -m RR"),
+    "evaluate": (
+        "evaluate synthetic",
+        "evaluate csfcube",
+        "evaluate synthetic --per-query -m RR",
+        "evaluate --all",
+    ),
+    "accept": ("accept --all",),
     "compare": ("compare synthetic", "compare csfcube", "compare csfcube --by facet"),
     "agreement": ("agreement csfcube", "agreement csfcube --per-query"),
     "errors": ("errors csfcube",),
@@ -80,9 +87,9 @@ LINES = {
     "demo": ("demo",),
 }
 """command -> lines that make it print its tables; `|` stands for a blank within a word"""
-WITHOUT = {"init", "use-corpus", "export run", "export qrels"}
+WITHOUT = {"init", "upgrade", "use-corpus", "export run", "export qrels"}
 """commands that print no data"""
-OTHERS = {"summarize"}
+OTHERS = {"summarize", "show run"}
 """commands that print data, but no table"""
 
 
@@ -208,10 +215,13 @@ def test_every_table_fits_the_terminal(
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_sentences_fit_the_terminal(width: int, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "summarize --corpus synthetic --paper syn-00000001 --query practice"
-    code, stream, _tables = print_on(width, line.split(), monkeypatch)
-    assert (code, "practice" in stream.text) == (0, True)
-    check_lines(stream.text, width)
+    for line, word in (
+        ("summarize --corpus synthetic --paper syn-00000001 --query practice", "practice"),
+        ("show run 1", "library"),
+    ):
+        code, stream, _tables = print_on(width, line.split(), monkeypatch)
+        assert (code, word in stream.text) == (0, True)
+        check_lines(stream.text, width)
 
 
 @pytest.mark.parametrize("option", ["--wide", "--expanded"])

@@ -37,7 +37,7 @@ def upgrade(
         bool, typer.Option("--dry-run", help="Print the SQL of the steps, and change nothing.")
     ] = False,
     *,
-    common: Annotated[CommonOptions, Omit("json")],
+    common: Annotated[CommonOptions, Omit(*DATA)],
 ) -> None:
     """Bring a database that an older Pinakes made up to this one, with all its rows."""
     from pinakes.queries.install import initialise
