@@ -71,7 +71,7 @@ def _install(database: Database, wanted: Sequence[Benchmark]) -> list[str]:
     with database.read() as session:  # so that a report waits for no writer, and needs no right to write
         if not _find_stale(session, wanted):
             return []
-    with database.begin() as session:
+    with database.open_to_write() as writable, writable.begin() as session:
         stale = _find_stale(session, wanted)
         if not stale:
             return []

@@ -22,11 +22,15 @@ def install_suites(database: Database, found: Sequence[Benchmark], folders: Sequ
 
 def install_suite(database: Database, suite: Suite, members: Sequence[str]) -> None:
     """Make or renew the rows of a suite; figures of benchmarks that are no members any longer go."""
-    with database.begin() as session:
-        gone = (suite_figures.c.suite == suite.name, suite_figures.c.benchmark.not_in(members))
+    gone = (suite_figures.c.suite == suite.name, suite_figures.c.benchmark.not_in(members))
+    known = sa.select(suites.c.definition_digest).where(suites.c.name == suite.name)
+    with database.read() as session:  # so that a report waits for no writer, and needs no right to write
+        left_over = session.scalar(sa.select(sa.func.count()).select_from(suite_figures).where(*gone))
+        if not left_over and session.scalar(known) == suite.digest:
+            return
+    with database.open_to_write() as writable, writable.begin() as session:
         session.execute(sa.delete(suite_figures).where(*gone))
-        known = session.scalar(sa.select(suites.c.definition_digest).where(suites.c.name == suite.name))
-        if known == suite.digest:
+        if session.scalar(known) == suite.digest:
             return
         for column in (
             suites.c.name,

@@ -255,7 +255,7 @@ def test_status_tells_of_rows_without_a_home(here: str, call: Call) -> None:
 def test_a_held_duckdb_file_is_told_with_its_holder(prepared_duckdb_url: str) -> None:
     with connect(prepared_duckdb_url):
         busy = start("init", "--db", prepared_duckdb_url)
-    assert busy.returncode == 1
+    assert busy.returncode == 4
     assert f"held by process {os.getpid()} " in busy.stderr
     assert "--wait SECONDS" in busy.stderr
     assert busy.stdout == ""

@@ -187,6 +187,7 @@ def test_queries_without_a_text_are_left_out_and_counted(prepared: Database, tmp
 
 
 def test_a_corpus_of_several_assessors_asks_for_one(prepared: Database, call: Call, tmp_path: Path) -> None:
+    prepared.close()
     told = call("export", "beir", tmp_path / "b", "--corpus", "csfcube")
     assert told.code == 1
     assert "csfcube has judgments of several assessors: " in told.err

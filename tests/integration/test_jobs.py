@@ -190,10 +190,12 @@ def test_a_held_file_is_exit_code_4_and_is_waited_for_with_words(
     monkeypatch.setenv("PINAKES_DATABASE_URL", str(duckdb_database.url))
     call = make_call(capsys)
     with held(str(duckdb_database.url)) as process:
-        for words in (["status"], ["sql", "SELECT 1"], ["evaluate", "scifact"], ["load", "synthetic"]):
+        for words in (["status"], ["sql", "SELECT 1"], ["report", "scifact"], ["load", "synthetic"]):
             outcome = call(*words)
             assert (outcome.code, outcome.out) == (4, ""), words
             assert f"the DuckDB file is held by process {process.pid} (" in outcome.err
+        outcome = call("evaluate", "scifact")
+        assert (outcome.code, f"is being done by process {process.pid} on " in outcome.err) == (4, True)
         outcome = call("status", "--wait", "0.5")
         assert outcome.code == 4
         first, last = outcome.err.splitlines()

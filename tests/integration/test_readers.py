@@ -556,6 +556,14 @@ def test_several_read_one_duckdb_file(call: Call, prepared_url: str, tmp_path: P
     assert {one.code for one in alone[:2] + alone[3:]} == {0}
 
 
+def test_who_looks_at_a_benchmark_renews_its_views_first(call: Call, prepared_url: str) -> None:
+    with connect(prepared_url) as database, database.begin() as session:
+        session.execute("UPDATE benchmarks SET definition_digest = '' WHERE name = 'scifact'")
+    assert call("export", "qrels", "scifact", "a.qrels").code == 0
+    with connect(prepared_url) as database, database.read() as session:
+        assert session.scalar("SELECT definition_digest FROM benchmarks WHERE name = 'scifact'")
+
+
 def test_init_says_that_its_user_is_a_superuser(
     initialised_postgres: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from pinakes.run.stored_runs import RunSummary
 from pinakes.systems.base import Ranking, SystemDescription, SystemOptions
 from pinakes.tasks.ranking import answers
 from pinakes.workload.workload import Workload
+from pinakes.writing import table_file
 from tests.benching import change, count, read_hits, write_benchmark
 
 Pair = tuple[Database, Database]
@@ -273,7 +274,7 @@ def test_hits_are_the_same_however_many_are_stored_at_once(
     call()
     before = read_hits(prepared, 1)
     monkeypatch.setattr(answers, "HITS_AT_ONCE", 7)
-    monkeypatch.setattr(run_module, "BYTES_IN_MEMORY", 100)
+    monkeypatch.setattr(table_file, "BYTES_IN_MEMORY", 100)
     call(again=True)
     assert read_hits(prepared, 1) == before
 

@@ -166,7 +166,7 @@ def test_a_server_that_is_gone_is_told_and_a_wrong_statement_stays_a_defect() ->
         (OSError(errno.ENOSPC, "No space left on device", "x"), 1, "pinakes: 'x': the disk is full"),
         (MemoryError(), 1, "pinakes: the memory of this machine"),
         (duckdb.FatalException("FATAL Error: invalidated"), 1, "pinakes: DuckDB had to stop"),
-        (KeyError("x"), 3, "this is a defect of Pinakes"),
+        (KeyError("x"), 70, "this is a defect of Pinakes"),
         (PinakesError("what was wrong"), 1, "pinakes: what was wrong"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_fault_that_no_command_expects_is_told_and_a_defect_keeps_its_tracebac
     assert run_command(["systems"]) == code
     printed = capsys.readouterr().err
     assert said in printed
-    assert ("Traceback" in printed) == (code == 3)
+    assert ("Traceback" in printed) == (code == 70)
 
 
 @pytest.mark.parametrize(("words", "goes_on"), [(["load", "beir", "x"], True), (["systems"], False)])
@@ -195,7 +195,7 @@ def test_an_interrupted_command_says_so_and_advises_what_helps(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pinakes.systems.registry.describe_systems", interrupt)
-    monkeypatch.setattr("pinakes.load.load.choose_loader", interrupt)
+    monkeypatch.setattr("pinakes.load.corpus.choose_loader", interrupt)
     assert run_command(words) == 130
     assert ("start the same command again" in capsys.readouterr().err) == goes_on
 

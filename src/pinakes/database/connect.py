@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ import duckdb
 import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file, read_address, require_file
-from pinakes.database.core import Database
+from pinakes.database.core import Backend, Database
 from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
 from pinakes.database.jobs import hold_file, hold_table
@@ -132,12 +133,33 @@ def connect_to_look(
 ) -> Database:
     """The database for commands of our own that only read: several may have a DuckDB file open at once.
 
-    A DuckDB file is opened as by `connect_read_only`. On Postgres it is `connect`, since what they stage are
-    temporary tables, which a transaction that only reads cannot make. Errors are those of `connect`.
+    A DuckDB file is opened as by `connect_read_only`, and `Database.open_to_write` is there for views that
+    must be renewed first. On Postgres it is `connect`, since what they stage are temporary tables, which a
+    transaction that only reads cannot make. Errors are those of `connect`.
     """
-    address = read_address(url)
-    read_only = address.get_backend_name() == "duckdb"
-    return _open(address, Waiting(wait_s, tell), create=False, memory=memory, read_only=read_only)
+    address, waiting = read_address(url), Waiting(wait_s, tell)
+    if address.get_backend_name() != "duckdb":
+        return _open(address, waiting, create=False, memory=memory)
+    database = _open(address, waiting, create=False, memory=memory, read_only=True)
+    reopen = partial(_open, address, waiting, create=False, memory=memory)
+    return _LookedAt(database.engine, database.backend, waiting, reopen)
+
+
+class _LookedAt(Database):
+    """A DuckDB file that is open to be read."""
+
+    def __init__(
+        self, engine: sa.Engine, backend: Backend, waiting: Waiting, reopen: Callable[[], Database]
+    ) -> None:
+        super().__init__(engine, backend, waiting)
+        self._reopen = reopen
+
+    @contextmanager
+    def open_to_write(self) -> Iterator[Database]:
+        """The same file, opened once more: DuckDB has it open in one way at a time."""
+        self.release()
+        with self._reopen() as database:
+            yield database
 
 
 @contextmanager

@@ -278,6 +278,14 @@ class Database:
         with translated():
             return self.engine.connect()
 
+    @contextmanager
+    def open_to_write(self) -> Iterator["Database"]:
+        """The database, where it can be written: this one, unless it was opened to be looked at.
+
+        Such a one lets go of its file meanwhile, and finds afterwards what was written.
+        """
+        yield self
+
     def close(self) -> None:
         """Give the connections back; on DuckDB, release the file."""
         self.engine.dispose()

@@ -50,7 +50,7 @@ class RunScores:
     figure_intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     mode: str = MODES[0]
     unjudged: Unjudged = field(default_factory=lambda: Unjudged([], 0))
-    accepted: Sequence[str] = ()
+    accepted: Sequence[str] = field(default=(), compare=False)
 
     def aggregates(self) -> list[Score]:
         """The scores of subsets, without those of single queries."""

@@ -75,12 +75,11 @@ def check_source(request: LoadRequest) -> None:
         UnknownNameError: no such loader or option.
         InputError: the source is missing, or is not what the loader reads.
     """
-    source = request.source
+    chosen, source = choose_loader(request), request.source
     if source is None and request.loader in LOADERS and request.loader not in _WITHOUT_SOURCE:
         raise InputError(
             f"the loader {request.loader} needs a source: `pinakes load {request.loader} FILE_OR_FOLDER`."
         )
-    chosen = choose_loader(request)
     if source is not None and not source.exists():
         chosen.find_files(source, request.options)  # which says what it expects, or knows a pattern of names
 
