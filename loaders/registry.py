@@ -56,5 +56,5 @@ def find_loader(name: str, hint: str = "") -> "Loader":
     if name not in LOADERS:
         raise UnknownNameError("loader", name, list(LOADERS), hint)
     module, member = LOADERS[name].split(":")
-    loader: "Loader" = getattr(import_module(module), member)
+    loader: Loader = getattr(import_module(module), member)
     return loader
