@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
+SMALL_LOG: Final = 64 << 20
+"""bytes of DuckDB's log that stay in it when the file is let go of: the next to open it reads them"""
 REOPEN_S: Final = 600.0
 """seconds for which a command that let go of a DuckDB file waits for it at least: its work would be lost"""
 
@@ -262,7 +265,13 @@ class Database:
         The next transaction waits for whoever holds the file then, `REOPEN_S` seconds or longer, and finds
         what they wrote. A session that is open keeps the file. What `limit_memory` set is forgotten.
         """
-        if self.name == "duckdb" and self.engine.url.database not in (None, "", ":memory:"):
+        file = self.engine.url.database
+        if self.name == "duckdb" and file and file != ":memory:":
+            log = Path(f"{file}.wal")
+            if log.exists() and log.stat().st_size < SMALL_LOG:
+                # A checkpoint rewrites blocks that are in use: one less that a kill can fall into.
+                with translated(), self.engine.connect() as connection:
+                    connection.exec_driver_sql("PRAGMA disable_checkpoint_on_shutdown")
             self.engine.dispose()
             self._waiting = self._waiting.renew(REOPEN_S)
 
