@@ -1,19 +1,22 @@
 """Pinakes from Python: a connection, whose methods ask, load, index, run, score, compare and search.
 
 A method is called as its command is and takes what that takes, by the same names. Where a command prints
-rows, the method gives the rows that `--json` prints, as `Records`.
+rows, the method gives the rows that `--json` prints, as `Records`. The module is long by its docstrings, of
+which docs/python.md is made: each method says its arguments again, since a reader of `help()` sees one.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import wraps
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
 
 import pyarrow as pa
 
+from pinakes.error_words import explain_error
 from pinakes.errors import InputError, PinakesError
 from pinakes.memory import read_memory
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:  # importing `pinakes` waits for none of them
 
 Names = str | Sequence[str]
 """one name, or several"""
+
+_Given = ParamSpec("_Given")
+_Gives = TypeVar("_Gives")
 
 SHOWN_ROWS: Final = 20
 LONGEST_SHOWN: Final = 60
@@ -97,6 +103,23 @@ class Result:
         return _draw(self.columns, list(shown), len(self))
 
 
+def _in_words(method: Callable[_Given, _Gives]) -> Callable[_Given, _Gives]:
+    """The method, where what a machine, a driver or the installation refuses is a `PinakesError` too."""
+
+    @wraps(method)
+    def call(*given: _Given.args, **named: _Given.kwargs) -> _Gives:
+        try:
+            return method(*given, **named)
+        except PinakesError:
+            raise
+        except Exception as error:
+            if (explained := explain_error(error)) is None:
+                raise
+            raise PinakesError(explained) from error
+
+    return call
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A database, made by `connect`. It is opened for each call alone: nobody waits for an open notebook.
@@ -118,6 +141,7 @@ class Connection:
         """Where the database is; its password is hidden."""
         return str(self.address.render_as_string(hide_password=True))
 
+    @_in_words
     def sql(self, text: str, *, timeout: float | None = None, max_rows: int | None = None) -> Result:
         """The result of one query; as `pinakes sql` it can change nothing, whatever the text is.
 
@@ -136,6 +160,7 @@ class Connection:
         with self._open_read_only() as database, ask_arrow(database, text, limits) as result:
             return Result(pa.Table.from_batches(_list_batches(result.parts), result.schema))
 
+    @_in_words
     def load(
         self,
         loader: str,
@@ -204,6 +229,7 @@ class Connection:
         summary.require_few_rejected(max_rejects)
         return summary
 
+    @_in_words
     def index(
         self,
         benchmark: str | None = None,
@@ -266,6 +292,7 @@ class Connection:
                 ]
         return Records(asdict(one) for one in made)
 
+    @_in_words
     def run(
         self,
         benchmark: str,
@@ -332,6 +359,7 @@ class Connection:
             raise RunError(list_failures(done.failed))
         return Records(asdict(one) for one in done.made)
 
+    @_in_words
     def evaluate(
         self,
         benchmark: str | None = None,
@@ -386,6 +414,7 @@ class Connection:
             raise EvaluationError(list_failures(failed))
         return Records(rows)
 
+    @_in_words
     def accept(
         self, benchmark: str | None = None, *, all_benchmarks: bool = False, run: Sequence[int] = ()
     ) -> Records:
@@ -415,6 +444,7 @@ class Connection:
             raise EvaluationError(list_failures(failed))
         return Records(asdict(one) for one in accepted)
 
+    @_in_words
     def compare(
         self,
         benchmark: str,
@@ -448,6 +478,7 @@ class Connection:
             )
         return Records(dict(row) for row in comparison_rows(found.pairs) or resampled_rows(found.resampled))
 
+    @_in_words
     def search(
         self,
         corpus: str,

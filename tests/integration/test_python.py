@@ -1,5 +1,6 @@
 """Pinakes from Python: a connection's methods do what the commands do, by the same names."""
 
+import errno
 import inspect
 import json
 import subprocess
@@ -138,6 +139,28 @@ def test_a_connection_only_reads_unless_told(call: Call, tmp_path: Path) -> None
     assert not (tmp_path / "none.duckdb").exists()
     with pytest.raises(pinakes.PinakesError, match="more than the 2 rows"):
         db.sql("SELECT paper_id FROM papers", max_rows=2)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+        (ModuleNotFoundError("No module named 'gensim'", name="gensim"), r"pip install 'pinakes\[compute\]'"),
+    ],
+)
+def test_what_a_machine_or_an_installation_refuses_is_told_in_words(
+    work: pinakes.Connection, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def refuse(*_given: object, **_named: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pinakes.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("pinakes.search.search.search", refuse)
+    with pytest.raises(pinakes.PinakesError, match=said):
+        work.search("scifact", "graph")
+    monkeypatch.setattr("pinakes.search.search.search", lambda *_given: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        work.search("scifact", "graph")
 
 
 def test_the_password_is_hidden() -> None:

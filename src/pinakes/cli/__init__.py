@@ -37,8 +37,8 @@ from pinakes.cli.chatter import is_logging, name_log, say_error, start_log, stop
 from pinakes.cli.codes import ExitCode
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.cli.time_limit import TimeLimitError, stop_time_limit
+from pinakes.error_words import explain_error
 from pinakes.errors import DatabaseBusyError, PinakesError, RegressionError, clean
-from pinakes.extras import explain_missing
 from pinakes.faults import explain_fault
 from pinakes.settings import read_settings
 from pinakes.version import VERSION
@@ -137,7 +137,7 @@ def _run_command(words: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 (the one place where a defect of Pinakes is caught)
         if (late := stop_time_limit()) is not None:
             return _end_late(late, words)
-        explained = explain_missing(error) or explain_fault(error) or _explain_driver(error)
+        explained = explain_error(error)
         if explained is not None:
             say_error(clean(explained))
             return ExitCode.FAILED
@@ -191,13 +191,3 @@ def _choose_code(error: PinakesError) -> ExitCode:
 def _make_command() -> Any:
     """The commands with their options, which are read from the functions once a process."""
     return typer.main.get_command(app)
-
-
-def _explain_driver(error: Exception) -> str | None:
-    """A driver's error that nothing translated on its way; a driver that is not loaded raised nothing."""
-    if "pinakes.database.driver_errors" not in sys.modules:
-        return None
-    from pinakes.database.driver_errors import driver_errors, explain
-
-    ours = explain(error) if isinstance(error, driver_errors()) else None
-    return None if ours is None else str(ours)
