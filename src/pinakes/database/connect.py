@@ -15,6 +15,7 @@ import duckdb
 import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file, read_address, require_file
+from pinakes.database.checkpoint import Log, name_journals, restore_blocks
 from pinakes.database.core import Backend, Database
 from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
@@ -35,8 +36,8 @@ The oldest that compresses long texts: by v1.1.0 a file of full texts is up to t
 at most a fifth smaller. A file that exists keeps the version that it has.
 """
 _READ_WRITE: Final = {
-    # The size of the log at which it is folded into the file: each time, every index is written again.
-    "checkpoint_threshold": "1GB",
+    # `Database` folds the log into the file itself, in a way that a kill cannot damage the file.
+    "checkpoint_threshold": "1000TB",
     "storage_compatibility_version": STORAGE_VERSION,
 }
 _READ_ONLY: Final = {
@@ -157,7 +158,7 @@ class _LookedAt(Database):
     @contextmanager
     def open_to_write(self) -> Iterator[Database]:
         """The same file, opened once more: DuckDB has it open in one way at a time."""
-        self.release()
+        self.close()
         with self._reopen() as database:
             yield database
 
@@ -191,7 +192,7 @@ def connect_to_fill(
                     left_empty = is_new and is_empty(database)
     finally:
         if left_empty and file is not None:
-            for made in (file, file.with_name(f"{file.name}.wal")):
+            for made in (file, file.with_name(f"{file.name}.wal"), *name_journals(file)):
                 made.unlink(missing_ok=True)
 
 
@@ -224,8 +225,11 @@ def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool)
         given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
         engine = sa.create_engine(url, connect_args=given)
         if not read_only:
-            sa.event.listen(engine, "connect", _hide_progress_bar)
-        return Database(engine, backend, waiting)
+            sa.event.listen(engine, "connect", _prepare_writer)
+        file = find_file(url)
+        if file is not None:
+            sa.event.listen(engine, "do_connect", lambda *_: restore_blocks(file))
+        return Database(engine, backend, waiting, None if read_only or file is None else Log(file))
     from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
 
     options: dict[str, Any] = {}
@@ -291,6 +295,7 @@ def _clear_temporary(file: Path) -> None:
                 made.unlink()
 
 
-def _hide_progress_bar(connection: Any, _record: Any) -> None:
+def _prepare_writer(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
     # Else a program without a file, as in `python -c`, finds DuckDB's progress bar in its standard output.
     connection.execute("SET enable_progress_bar = false")

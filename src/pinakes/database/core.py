@@ -1,20 +1,18 @@
 """`Database` and `Session`: transactions, staging and Arrow results, the same for both databases."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
-SMALL_LOG: Final = 64 << 20
-"""bytes of DuckDB's log that stay in it when the file is let go of: the next to open it reads them"""
 REOPEN_S: Final = 600.0
 """seconds for which a command that let go of a DuckDB file waits for it at least: its work would be lost"""
 
@@ -199,11 +197,15 @@ class Session:
 class Database:
     """One database. Close it when done: a DuckDB file is held by one process at a time."""
 
-    def __init__(self, engine: sa.Engine, backend: Backend, waiting: Waiting | None = None) -> None:
-        """`waiting` is how long and how loudly to wait for a file that was let go of."""
+    def __init__(
+        self, engine: sa.Engine, backend: Backend, waiting: Waiting | None = None, log: Log | None = None
+    ) -> None:
+        """`waiting` is how long and how loudly to wait for a file that was let go of; `log` is of a DuckDB
+        file that may be written."""
         self.engine = engine
         self.backend = backend
         self._waiting = waiting or Waiting()
+        self._log = log
 
     @property
     def name(self) -> str:
@@ -222,6 +224,7 @@ class Database:
             self.backend.prepare_write(connection)
             with self._open(connection) as session:
                 yield session
+        self._fold_log(LARGE_LOG)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -265,15 +268,17 @@ class Database:
         The next transaction waits for whoever holds the file then, `REOPEN_S` seconds or longer, and finds
         what they wrote. A session that is open keeps the file. What `limit_memory` set is forgotten.
         """
-        file = self.engine.url.database
-        if self.name == "duckdb" and file and file != ":memory:":
-            log = Path(f"{file}.wal")
-            if log.exists() and log.stat().st_size < SMALL_LOG:
-                # A checkpoint rewrites blocks that are in use: one less that a kill can fall into.
-                with translated(), self.engine.connect() as connection:
-                    connection.exec_driver_sql("PRAGMA disable_checkpoint_on_shutdown")
+        if self.name == "duckdb" and self.engine.url.database not in (None, "", ":memory:"):
+            self._fold_log(SMALL_LOG)
             self.engine.dispose()
             self._waiting = self._waiting.renew(REOPEN_S)
+
+    def _fold_log(self, size: int) -> None:
+        """Fold DuckDB's log into its file where it has so many bytes, and leave it where that cannot be."""
+        if self._log is None or self._log.size < size:
+            return
+        with suppress(*driver_errors(), DatabaseError, OSError), closing(self.engine.raw_connection()) as raw:
+            self._log.fold(raw.driver_connection)
 
     def connect(self) -> sa.Connection:
         """A connection; to a DuckDB file that another process holds, after waiting for it.
@@ -296,7 +301,8 @@ class Database:
         yield self
 
     def close(self) -> None:
-        """Give the connections back; on DuckDB, release the file."""
+        """Give the connections back; on DuckDB, fold the log into the file and release it."""
+        self._fold_log(1)
         self.engine.dispose()
 
     def __enter__(self) -> "Database":
