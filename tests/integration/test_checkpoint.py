@@ -15,6 +15,7 @@ import pytest
 
 from pinakes.database.checkpoint import Log, restore_blocks
 from pinakes.database.connect import connect, connect_read_only
+from pinakes.errors import DatabaseError
 
 PAGE = 4096
 BLOCK = 256 << 10
@@ -165,6 +166,25 @@ def test_nothing_is_put_back_while_another_process_has_the_file(stopped: Stopped
         holder.communicate()
     restore_blocks(file)
     assert not Path(f"{file}.blocks").exists()
+
+
+def test_who_may_not_write_is_told_who_can_help(
+    stopped: Stopped, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "readable.duckdb"
+    stopped.copy(file, next(tear(stopped))[1])
+    whole = Path.open
+
+    def refuse(path: Path, mode: str = "r", **others: Any) -> Any:  # root, as whom tests may run, writes all
+        if path == file and "+" in mode:
+            raise PermissionError(13, "Permission denied")
+        return whole(path, mode, **others)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        with pytest.raises(DatabaseError, match=r"may not write the file\. Any command of a user who may"):
+            count_rows(file)
+    assert count_rows(file) == stopped.rows
 
 
 def test_this_process_keeps_its_lock_of_the_file(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
+
+from pinakes.errors import DatabaseError, show
 
 LARGE_LOG: Final = 1 << 30
 """bytes of the log from which it is folded in after a transaction: each time, every index is written"""
@@ -75,27 +77,30 @@ class Log:
 def restore_blocks(file: Path) -> None:
     """Put back what a checkpoint that was stopped has written over; nothing where none was.
 
-    Nothing is done while any process has the file open: it was put back before that. A user who may not write
-    the file leaves it to one who may.
+    Nothing is done while any process has the file open: it was put back before that.
+
+    Raises:
+        DatabaseError: a checkpoint was stopped, and this user may not write the file.
     """
     journal = _name(file, _SUFFIX)
     if not journal.exists():
         return
-    with _RESTORING, suppress(PermissionError, FileNotFoundError):
+    with _RESTORING, suppress(FileNotFoundError):  # another process has put them back
         # Closing the file would end the locks of a DuckDB in this process.
         if _find_handle(file) is not None:
             return
-        with file.open("r+b") as opened:
-            try:
-                fcntl.lockf(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the lock that DuckDB takes
-            except BlockingIOError:
-                return
-            header, blocks = _read(journal)
-            if header and os.pread(opened.fileno(), _HEADER_BYTES, 0) == header:
-                for offset, content in blocks:
-                    os.pwrite(opened.fileno(), content, offset)
-                os.fsync(opened.fileno())
-            journal.unlink()
+        try:
+            with file.open("r+b") as opened:
+                if _lock(opened, fcntl.LOCK_EX):
+                    _restore(opened.fileno(), journal)
+        except PermissionError as error:
+            with file.open("rb") as opened:
+                is_free = _lock(opened, fcntl.LOCK_SH)
+            if is_free:
+                raise DatabaseError(
+                    f"a command that wrote {show(str(file))} was stopped, and this user may not write the "
+                    "file. Any command of a user who may, as `pinakes status`, makes it whole again."
+                ) from error
 
 
 def name_journals(file: Path) -> tuple[Path, Path]:
@@ -122,6 +127,25 @@ def _find_handle(file: Path) -> int | None:
             if os.path.samestat(os.fstat(handle), sought):
                 return handle
     return None
+
+
+def _lock(opened: IO[bytes], how: int) -> bool:
+    """Take the lock that DuckDB takes; False: another process has it."""
+    try:
+        fcntl.lockf(opened, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _restore(handle: int, journal: Path) -> None:
+    header, blocks = _read(journal)
+    if header and os.pread(handle, _HEADER_BYTES, 0) == header:
+        for offset, content in blocks:
+            os.pwrite(handle, content, offset)
+        os.fsync(handle)
+    with suppress(PermissionError):  # the folder is another user's: it is put back once more
+        journal.unlink()
 
 
 def _save(written: Path, journal: Path, handle: int, blocks: list[int], size: int) -> None:
