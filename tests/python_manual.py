@@ -47,7 +47,7 @@ def render() -> str:
 def _render_all() -> Iterator[str]:
     yield _render("pinakes.connect", connect)
     yield f"## Connection\n\n{_read_doc(Connection)}\n"
-    for name in ("sql", *METHODS):
+    for name in ("sql", "recipe", *METHODS):
         yield _render(f"Connection.{name}", getattr(Connection, name))
     for kind in (Result, Records):
         yield f"## {kind.__name__}\n\n{_read_doc(kind)}\n"

@@ -161,6 +161,27 @@ class Connection:
             return Result(pa.Table.from_batches(_list_batches(result.parts), result.schema))
 
     @_in_words
+    def recipe(self, name: str, **values: str | float) -> Result:
+        """The answer to a question of the cookbook; as `pinakes sql --recipe` it can change nothing.
+
+        Args:
+            name: of the recipe, as `hard-queries`.
+            values: of its parameters, as `benchmark="csfcube"`.
+
+        Raises:
+            UnknownNameError: there is no such recipe or parameter, or the database has no such benchmark,
+                corpus, system or measure.
+            InputError: a value is missing or of another kind.
+            DatabaseError: the database cannot be opened.
+        """
+        from pinakes.recipes import fill, find_recipe
+
+        found = find_recipe(name)
+        with self._open_read_only() as database:
+            text = fill(database, found, {key: str(value) for key, value in values.items()})
+        return self.sql(text)
+
+    @_in_words
     def load(
         self,
         loader: str,

@@ -78,6 +78,8 @@ LINES = {
         "sql SELECT|*|FROM|papers|ORDER|BY|paper_id|DESC|LIMIT|5",
         "sql SELECT|run_id,measure,subset,value,CAST(value|AS|DECIMAL(9,4))|AS|d|FROM|scores|LIMIT|9",
         "sql SELECT|1|AS|a|WHERE|1=2",
+        "sql --recipes",
+        "sql --recipe hard-queries benchmark=synthetic limit=5",
     ),
     "status": ("status --check",),
     "gc": ("gc --dry-run",),

@@ -66,6 +66,15 @@ def complete_runs(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, st
                 yield str(run_id), f"{system} on {benchmark}"
 
 
+def complete_recipes(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Names of the cookbook's recipes, with their questions."""
+    with _silence():
+        from pinakes.recipes import read_sections
+
+        recipes = (recipe for section in read_sections() for recipe in section.recipes)
+        yield from ((one.name, one.question) for one in recipes if one.name.startswith(incomplete))
+
+
 def _ask(ctx: typer.Context, query: str) -> list[tuple[object, ...]]:
     """The rows of a query where the database is a file; on a server there are none."""
     from pinakes.database import connect_read_only
@@ -102,6 +111,7 @@ COMPLETED: Final[Mapping[str, Callable[..., Any]]] = {
     "loader": complete_loaders,
     "dataset": complete_datasets,
     "corpus": complete_corpora,
+    "recipe": complete_recipes,
     "run": complete_runs,
     "runs": complete_runs,
 }

@@ -108,24 +108,67 @@ def _report_own(
     common.say(*(f"written: {path}" for path in paths))
 
 
+@dataclass(frozen=True, slots=True)
+class RecipeOptions:
+    """A question of the cookbook, in place of a query."""
+
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="Ask this question of the cookbook, with NAME=VALUE for each parameter."),
+    ] = None
+    recipes: Annotated[bool, typer.Option("--recipes", help="List the cookbook's questions.")] = False
+    print_query: Annotated[
+        bool, typer.Option("--print-query", help="Print the recipe's query, to be changed, and ask nothing.")
+    ] = False
+
+
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="One query; - reads it from standard input.")],
+    query: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="One query, - to read it from standard input; with --recipe NAME=VALUE.", metavar="QUERY"
+        ),
+    ] = None,
     format: OutputFormat = None,
     guard_formulas: GuardFormulas = False,
     *,
+    cookbook: RecipeOptions,
     limits: QueryLimits,
     common: Annotated[CommonOptions, Omit("guard_formulas", "timeout")],
 ) -> None:
     """Ask the database anything; nothing can be changed."""
     from pinakes.database.read_only import ask
+    from pinakes.recipes import fill, find_recipe, list_recipes, parse_values
     from pinakes.report.terminal import print_rows
 
     asked = common.output
     out = replace(asked, form=format or asked.form, guard_formulas=guard_formulas)
-    text = sys.stdin.read() if query == "-" else query
-    with common.connect_read_only() as database, ask(database, text, limits.read()) as result:
-        print_rows(result.columns, result.rows, out)
+    words = query or []
+    if cookbook.recipes:
+        if words or cookbook.recipe:
+            raise InputError("--recipes lists all questions; leave out the rest.")
+        print_rows(*list_recipes(), out)
+        return
+    if cookbook.print_query and not cookbook.recipe:
+        raise InputError("--print-query prints a recipe's query; name it with --recipe.")
+    if not cookbook.recipe and len(words) != 1:
+        raise InputError(
+            f"{len(words)} queries are given; expected one, in quotation marks, or --recipe NAME."
+            if words
+            else "no query is given; expected one, - for standard input, or --recipe NAME."
+        )
+    recipe = find_recipe(cookbook.recipe) if cookbook.recipe else None
+    with common.connect_read_only() as database:
+        if recipe is not None:
+            text = fill(database, recipe, parse_values(words), common.say)
+        else:
+            text = sys.stdin.read() if words == ["-"] else words[0]
+        if cookbook.print_query:
+            typer.echo(text, nl=False)
+            return
+        with ask(database, text, limits.read()) as result:
+            print_rows(result.columns, result.rows, out)
 
 
 @app.command()

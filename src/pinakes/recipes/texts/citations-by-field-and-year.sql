@@ -1,0 +1,20 @@
+-- How often are papers of each field cited, by year of publication?
+--
+-- Papers that nobody cites count as zero, which an inner join would drop.
+WITH in_degrees AS (
+    SELECT papers.paper_id, papers.year, COUNT(citation_links.citing_paper_id) AS in_degree
+    FROM papers
+    LEFT JOIN citation_links ON papers.paper_id = citation_links.cited_paper_id
+    GROUP BY papers.paper_id, papers.year
+)
+SELECT
+    paper_fields.field,
+    in_degrees.year,
+    COUNT(*) AS papers,
+    SUM(in_degrees.in_degree) AS times_cited,
+    CAST(AVG(in_degrees.in_degree) AS DECIMAL(8, 2)) AS mean_in_degree,
+    MAX(in_degrees.in_degree) AS greatest
+FROM in_degrees
+INNER JOIN paper_fields ON in_degrees.paper_id = paper_fields.paper_id
+GROUP BY paper_fields.field, in_degrees.year
+ORDER BY paper_fields.field, in_degrees.year
