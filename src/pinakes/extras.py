@@ -4,7 +4,7 @@
 used; what is missing there is told by the one place that handles errors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Final
 
@@ -43,6 +43,15 @@ def find_extra(error: BaseException) -> tuple[str, str] | None:
     if package not in EXTRAS or find_spec(package) is not None:  # it is there, and broken
         return None
     return package, EXTRAS[package]
+
+
+def list_missing(packages: Iterable[str]) -> list[str]:
+    """Those of the packages that are not installed.
+
+    >>> list_missing(["typer", "nowhere"])
+    ['nowhere']
+    """
+    return [package for package in packages if find_spec(package) is None]
 
 
 def explain_missing(error: BaseException) -> str | None:

@@ -21,6 +21,8 @@ FILE: Final = "pinakes.duckdb"
 INDEXES: Final = "indexes"
 _LEFT_OUT: Final = ("elapsed_s", "_at")
 """ends of the names of columns that are times"""
+_EVENTS: Final = {"evaluations": "evaluation_id"}
+"""tables of what was done, and their keys: what was killed behind its commit is stored once more"""
 _COLUMNS: Final = """
 SELECT columns.table_name, columns.column_name
 FROM information_schema.columns AS columns
@@ -162,7 +164,7 @@ Content = dict[str, list[str]]
 
 
 def dump(folder: Path) -> Content:
-    """All rows of all tables without times, and the files of the folder; of side indexes, their names.
+    """All rows of all tables without times, events once, and the files of the folder; of side indexes, names.
 
     The database is the one that the environment names.
     """
@@ -170,11 +172,13 @@ def dump(folder: Path) -> Content:
     with connect_read_only() as database, database.read() as session:
         tables: dict[str, list[str]] = {}
         for row in session.rows(_COLUMNS):
-            if not row["column_name"].endswith(_LEFT_OUT):
+            is_key = _EVENTS.get(row["table_name"]) == row["column_name"]
+            if not row["column_name"].endswith(_LEFT_OUT) and not is_key:
                 tables.setdefault(row["table_name"], []).append(row["column_name"])
         for table, columns in sorted(tables.items()):
             rows = session.rows(f"SELECT {', '.join(columns)} FROM {table}")
-            content[table] = sorted(repr([_round(value) for value in row.values()]) for row in rows)
+            listed = [repr([_round(value) for value in row.values()]) for row in rows]
+            content[table] = sorted(set(listed) if table in _EVENTS else listed)
     content["files"] = sorted(_list_files(folder))
     return {name: rows for name, rows in content.items() if rows}
 

