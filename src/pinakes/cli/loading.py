@@ -1,6 +1,6 @@
 """The commands that make the tables and bring files into them.
 
-`init`, `upgrade`, `load`, `resolve`, `deduplicate`, `fetch`.
+`init`, `grant-reader`, `upgrade`, `load`, `resolve`, `deduplicate`, `fetch`.
 """
 
 from dataclasses import asdict, dataclass
@@ -29,6 +29,22 @@ def init(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
         warning = warn_of_rights(database)
         common.say(*([f"pinakes: warning: {warning}"] if warning else []))
+
+
+@app.command("grant-reader")
+def grant_reader(
+    name: Annotated[str, typer.Argument(help="The role; it is made where there is none.", metavar="NAME")],
+    *,
+    common: Annotated[CommonOptions, Omit(*DATA)],
+) -> None:
+    """Let a Postgres role read all that Pinakes made, and change nothing."""
+    from pinakes.database.reader_role import READER_ROLE, grant_reader
+
+    with common.connect() as database:
+        is_new = grant_reader(database, name)
+    common.say(f"{name} reads as {READER_ROLE} does.")
+    if is_new:
+        common.say(f"The role is new and has no password: set one in psql with \\password {name}.")
 
 
 @app.command()

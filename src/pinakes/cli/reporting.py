@@ -1,5 +1,6 @@
-"""The commands that show what is in the database: `report`, `sql`, `status`, `show run`."""
+"""The commands that show what is in the database: `report`, `sql`, `shell`, `status`, `show run`."""
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
+    DATA,
     AllRuns,
     BenchmarkName,
     CommonOptions,
@@ -174,6 +176,19 @@ def sql(
             return
         with ask(database, text, limits.read()) as result:
             print_rows(result.columns, result.rows, out)
+
+
+@app.command()
+def shell(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
+    """Open the database's own shell, duckdb or psql, to read: nothing can be changed by mistake."""
+    from pinakes.database.address import read_address
+    from pinakes.database.shell import find_shell
+
+    found = find_shell(read_address(common.db))
+    with common.connect_read_only() as database:
+        common.say(f"{database.url}: to read; \\q ends psql, .quit ends duckdb.")
+    sys.stdout.flush()
+    os.execve(found.words[0], found.words, {**os.environ, **found.variables})  # noqa: S606 - no shell reads it
 
 
 @app.command()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pinakes.database.core import Database, Session
+from pinakes.errors import InputError, show
 
 READER_ROLE: Final = "pinakes_reader"
 
@@ -28,6 +29,12 @@ EXCEPTION
 END
 $$
 """
+_FOUND: Final = "SELECT rolsuper AS is_superuser FROM pg_catalog.pg_roles WHERE rolname = :role"
+_MAY_CONNECT: Final = "SELECT has_database_privilege(CAST(:role AS NAME), CURRENT_DATABASE(), 'CONNECT')"
+_CREATE_READER: Final = (
+    "CREATE ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS INHERIT"
+)
+_READ_ONLY: Final = "ALTER ROLE %I SET default_transaction_read_only = on"
 _CLOSED_SCHEMAS: Final = """
 SELECT nspname AS name
 FROM pg_catalog.pg_namespace
@@ -85,6 +92,53 @@ def open_to_readers(session: Session, schemas: Sequence[str]) -> None:
         session.execute_as_written(
             f"ALTER DEFAULT PRIVILEGES IN SCHEMA {quote(schema)} GRANT SELECT ON TABLES TO {READER_ROLE}"
         )
+
+
+def grant_reader(database: Database, name: str) -> bool:
+    """Let a Postgres role read what Pinakes made, and nothing else; True if the role was made for it.
+
+    A new one may log in, has no password, and begins every transaction read-only. The server quotes the name.
+
+    Raises:
+        InputError: the database is DuckDB's, the name is none for a role, or the role is a superuser.
+        DatabaseError: this user may not do that.
+    """
+    if database.name != "postgresql":
+        raise InputError(
+            "a DuckDB file has no roles: who may read the file may read the database. chmod gives that right."
+        )
+    _check_role(name)
+    with database.begin() as session:
+        make_reader_role(session)
+        state = session.first(_FOUND, {"role": name})
+        if state is not None and state["is_superuser"]:
+            raise InputError(
+                f"the Postgres role {show(name)} is a superuser, and reads and writes all there is."
+            )
+        if state is None:
+            session.execute_as_written(_quote_on_server(session, _CREATE_READER, name))
+            session.execute_as_written(_quote_on_server(session, _READ_ONLY, name))
+        session.execute_as_written(_quote_on_server(session, f"GRANT {READER_ROLE} TO %I", name))
+        connects = _quote_on_server(session, "GRANT CONNECT ON DATABASE %I", str(database.url.database))
+        if not session.scalar(_MAY_CONNECT, {"role": name}):
+            session.execute_as_written(_quote_on_server(session, f"{connects} TO %I", name))
+    return state is None
+
+
+def _check_role(name: str) -> None:
+    if not name.isprintable() or not 0 < len(name.encode()) < 64 or name != name.strip():
+        raise InputError(f"{show(name)} cannot name a Postgres role; expected 1 to 63 visible characters.")
+    if name.startswith("pg_") or name in (READER_ROLE, "public", "none"):
+        raise InputError(f"{show(name)} is a name of Postgres' or Pinakes' own; choose another.")
+
+
+def _quote_on_server(session: Session, text: str, name: str) -> str:
+    """The statement with the name as Postgres itself quotes an identifier."""
+    return str(
+        session.scalar(
+            "SELECT format(CAST(:text AS TEXT), CAST(:name AS TEXT))", {"text": text, "name": name}
+        )
+    )
 
 
 def warn_of_rights(database: Database) -> str | None:

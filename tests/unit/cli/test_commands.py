@@ -54,7 +54,9 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
-    first = "init upgrade load resolve deduplicate fetch derive export encode index search summarize"
+    first = (
+        "init grant-reader upgrade load resolve deduplicate fetch derive export encode index search summarize"
+    )
     more = "new-benchmark sample construct export-pools systems use-corpus run rerun import-run"
     last = "cross-format reproduce tune evaluate accept compare"
     assert [path[0] for path in COMMANDS if len(path) == 1] == [
@@ -65,6 +67,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "errors",
         "report",
         "sql",
+        "shell",
         "status",
         "show",
         "gc",
