@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import wraps
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import pyarrow as pa
 
+from pinakes.answers import Records, Result
 from pinakes.error_words import explain_error
 from pinakes.errors import InputError, PinakesError
 from pinakes.memory import read_memory
 
 if TYPE_CHECKING:  # importing `pinakes` waits for none of them
-    import pandas as pd
-    import polars as pl
-
     from pinakes.database import Database
     from pinakes.evaluate.each import Failure
     from pinakes.load.summary import LoadSummary
@@ -34,73 +31,6 @@ Names = str | Sequence[str]
 
 _Given = ParamSpec("_Given")
 _Gives = TypeVar("_Gives")
-
-SHOWN_ROWS: Final = 20
-LONGEST_SHOWN: Final = 60
-
-
-class Records(list[dict[str, Any]]):
-    """Rows of one kind, each a dict by column name."""
-
-    def arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
-        return pa.Table.from_pylist(list(self))
-
-    def pandas(self) -> "pd.DataFrame":
-        """The rows as a pandas DataFrame."""
-        return _to_pandas(self.arrow())
-
-    def polars(self) -> "pl.DataFrame":
-        """The rows as a polars DataFrame."""
-        return _to_polars(self.arrow())
-
-    def __repr__(self) -> str:
-        """The first rows as a table, as a command prints it."""
-        from pinakes.report.formatting import format_field
-
-        shown = [[format_field(name, value) for name, value in row.items()] for row in self[:SHOWN_ROWS]]
-        return _draw(list(self[0]) if self else [], shown, len(self))
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
-    """What a query gave. Of columns of one name the second is called `name_2`."""
-
-    table: pa.Table
-
-    def arrow(self) -> pa.Table:
-        """The rows as an Arrow table; a vector is a fixed-size list, a UUID is text."""
-        return self.table
-
-    def pandas(self) -> "pd.DataFrame":
-        """The rows as a pandas DataFrame."""
-        return _to_pandas(self.table)
-
-    def polars(self) -> "pl.DataFrame":
-        """The rows as a polars DataFrame."""
-        return _to_polars(self.table)
-
-    def records(self) -> Records:
-        """The rows as dicts by column name."""
-        return Records(self.table.to_pylist())
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns' names."""
-        return list(self.table.column_names)
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-        return int(self.table.num_rows)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """The rows one by one, each a tuple."""
-        return iter(list(zip(*(column.to_pylist() for column in self.table.columns), strict=True)))
-
-    def __repr__(self) -> str:
-        """The first rows as a table, as `pinakes sql` prints it."""
-        shown = Result(self.table.slice(0, SHOWN_ROWS))
-        return _draw(self.columns, list(shown), len(self))
 
 
 def _in_words(method: Callable[_Given, _Gives]) -> Callable[_Given, _Gives]:
@@ -699,35 +629,3 @@ def _list_names(names: Names) -> list[str]:
 
 def _list_batches(parts: Iterator[pa.Table]) -> list[pa.RecordBatch]:
     return [batch for part in parts for batch in part.to_batches()]
-
-
-def _draw(columns: Sequence[str], rows: Sequence[Sequence[object]], count: int) -> str:
-    from pinakes.report.formatting import shorten
-    from pinakes.report.output import Output
-    from pinakes.report.terminal import print_rows
-
-    drawn = StringIO()
-    cut = [
-        [shorten(value, LONGEST_SHOWN) if isinstance(value, str) else value for value in row] for row in rows
-    ]
-    print_rows(columns, cut, Output(stream=drawn))
-    more = f"{count:,} row{'' if count == 1 else 's'}"
-    if count > len(rows):
-        more += f"; the first {len(rows)} are shown"
-    return f"{drawn.getvalue()}{more}"
-
-
-def _to_pandas(table: pa.Table) -> "pd.DataFrame":
-    try:
-        import pandas as _  # noqa: F401 (pyarrow would say less)
-    except ModuleNotFoundError as error:
-        raise PinakesError("pandas is not installed; run `pip install pandas`.") from error
-    return table.to_pandas()
-
-
-def _to_polars(table: pa.Table) -> "pl.DataFrame":
-    try:
-        import polars
-    except ModuleNotFoundError as error:
-        raise PinakesError("polars is not installed; run `pip install polars`.") from error
-    return polars.DataFrame(table)
