@@ -19,10 +19,10 @@ from tests.postgres import OwnPostgres, PostgresServer
 
 FILE: Final = "pinakes.duckdb"
 INDEXES: Final = "indexes"
-_LEFT_OUT: Final = ("elapsed_s", "_at")
-"""ends of the names of columns that are times"""
-_EVENTS: Final = {"evaluations": "evaluation_id"}
-"""tables of what was done, and their keys: what was killed behind its commit is stored once more"""
+_LEFT_OUT: Final = ("elapsed_s", "_at", "evaluation_id")
+"""ends of the names of columns that are times, or numbers of events"""
+_EVENTS: Final = ("evaluations",)
+"""tables of what was done: what was killed behind its commit is stored once more"""
 _COLUMNS: Final = """
 SELECT columns.table_name, columns.column_name
 FROM information_schema.columns AS columns
@@ -172,8 +172,7 @@ def dump(folder: Path) -> Content:
     with connect_read_only() as database, database.read() as session:
         tables: dict[str, list[str]] = {}
         for row in session.rows(_COLUMNS):
-            is_key = _EVENTS.get(row["table_name"]) == row["column_name"]
-            if not row["column_name"].endswith(_LEFT_OUT) and not is_key:
+            if not row["column_name"].endswith(_LEFT_OUT):
                 tables.setdefault(row["table_name"], []).append(row["column_name"])
         for table, columns in sorted(tables.items()):
             rows = session.rows(f"SELECT {', '.join(columns)} FROM {table}")
