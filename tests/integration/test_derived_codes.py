@@ -73,6 +73,7 @@ def read_made(database: Database) -> tuple[list[tuple[Any, ...]], list[tuple[Any
     return read(database, "paper_variants", "title", "abstract"), read(database, "absent_variants", "reason")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("jobs", "size"), [(1, 1_000), (1, 2), (2, 1), (2, 2)])
 def test_each_paper_has_each_code_or_the_reason_why_not(toy: Database, jobs: int, size: int) -> None:
     derived = derive(toy, "toy", make_generator(), jobs=jobs, papers_per_batch=size)
@@ -144,6 +145,7 @@ def test_a_code_in_both_tables_is_made_anew(toy: Database) -> None:
     assert read_made(toy) == (VARIANTS, ABSENT)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_stopped_derivation_goes_on_with_what_is_left(toy: Database, jobs: int) -> None:
     change(toy, "UPDATE papers SET title = 'stop' WHERE source_id = 'd'")

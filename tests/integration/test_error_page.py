@@ -158,6 +158,7 @@ def test_relevant_grade_is_that_of_the_measures(prepared: Database) -> None:
     assert find_relevant(replace(benchmark, headline_measure="P(rel=3)@5")) == 3
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("request_", "error", "message"),
     [

@@ -152,6 +152,7 @@ def test_both_databases_give_the_same_exhibits(
     assert pages[0] == pages[1]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("baseline", "changed", "expected"),
     [

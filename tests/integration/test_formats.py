@@ -130,6 +130,7 @@ def check_hits(database: Database, run_id: int, query: Vectors, found: Vectors) 
     assert hits == pytest.approx(list_distances(query, found), abs=1e-5)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("benchmark", "codes"), [("prx", ("PRX", "PRX")), ("srch", ("QRY", "PRX"))])
 def test_codes_adapters_and_their_mean_answer_by_the_format(
     prepared: Database, tmp_path: Path, hub: dict[str, Path], benchmark: str, codes: tuple[str, str]

@@ -107,6 +107,7 @@ def without_own(hits: Hits) -> Hits:
     return kept
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
@@ -128,6 +129,7 @@ def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
     assert len({hit[0] for hit in found if hit[2] == DEPTH}) > 20, "some rankings should be cut"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
 def test_a_querys_own_paper_is_in_no_ranking(
     grouped: Database, tmp_path: Path, toy_folder: str, system: str
