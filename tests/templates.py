@@ -53,5 +53,5 @@ class Templates:
             closing.callback(file.unlink, missing_ok=True)
             return f"duckdb:///{file}", str(file)
         server: PostgresServer = self._request.getfixturevalue("postgres_server")
-        name = f"{base}_{next(_NUMBERS)}"
+        name = f"{base}_copy{next(_NUMBERS)}"
         return closing.enter_context(server.create(name, base)), name

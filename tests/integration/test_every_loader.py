@@ -229,9 +229,7 @@ def test_newer_metadata_of_2020_leaves_the_mentions_of_the_full_texts(
     assert [_dump_records(database) for database in both_databases] == before
 
 
-def test_tasks_of_scirepeval_give_the_same_papers_in_any_order(
-    tables_duckdb: Path, tmp_path: Path
-) -> None:
+def test_tasks_of_scirepeval_give_the_same_papers_in_any_order(tables_duckdb: Path, tmp_path: Path) -> None:
     (tmp_path / "more.jsonl").write_text(
         '{"corpus_id": 1, "title": "T", "abstract": "A", "year": 1964, "label": 1}\n'
     )
