@@ -16,9 +16,9 @@ from hypothesis import settings
 from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
-from tests.long import take_turns
 from tests.postgres import PostgresServer, open_server
 from tests.templates import Templates
+from tests.turns import take_turns
 
 _NUMBERS = count(1)
 _ROOM = 8 << 30
