@@ -1,10 +1,11 @@
 """Databases for tests: a DuckDB file each, and one real Postgres server a worker."""
 
+import gc
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server
+from tests.templates import Templates
+from tests.turns import take_turns
 
 _NUMBERS = count(1)
 _ROOM = 8 << 30
@@ -33,6 +36,23 @@ def pytest_configure() -> None:
     """Have tests make their files in memory too: each commit to a DuckDB file waits for its disk."""
     if memory := _find_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `make test-long` what tests marked `in_turn` leave to it."""
+    take_turns(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what was made until here: hundreds of megabytes that stay.
+
+    A tenth of the tests' time went into looking through it, and through what one test leaves for the next.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")
@@ -195,3 +215,12 @@ def both_initialised(
     copied = postgres_server.create(_name_database(), benchmarks_postgres)
     with _open_copy(benchmarks_duckdb, url) as duck, copied as named, connect(named) as post:
         yield duck, post
+
+
+@pytest.fixture(scope="module")
+def templates(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Templates]:
+    """Databases that the tests of a module fill once, and of which each test has a copy."""
+    with ExitStack() as closing:
+        yield Templates(request, tmp_path_factory.mktemp, closing)

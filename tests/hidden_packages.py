@@ -37,16 +37,21 @@ from pinakes.cli import run_command
 for words in json.loads(sys.argv[2]):
     code = run_command(words)
     if code:
-        print("ended by", *words, file=sys.stderr)
-        sys.exit(code)
+        print("ended by", *words, "with", code, file=sys.stderr)
+        if sys.argv[3] == "stop":
+            sys.exit(code)
 """
 
 
 def run_without(
-    packages: Iterable[str], *commands: Sequence[str], folder: Path
+    packages: Iterable[str], *commands: Sequence[str], folder: Path, goes_on: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """What command lines print, and how the first that fails ends, where the packages are not installed."""
-    command = [sys.executable, "-c", PROGRAM, ",".join(packages), json.dumps(commands)]
+    """What command lines print, and how the first that fails ends, where the packages are not installed.
+
+    With `goes_on` those behind it are run as well, and the last lines of each that fails tell its code.
+    """
+    at_failure = "go on" if goes_on else "stop"
+    command = [sys.executable, "-c", PROGRAM, ",".join(packages), json.dumps(commands), at_failure]
     given = {name: value for name, value in os.environ.items() if not name.startswith("PINAKES_")}
     environment = {**given, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -12,8 +12,10 @@ from pinakes.database import Database, connect, connect_read_only
 from pinakes.load.load import LoadRequest, load
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
+from tests.integration.ranked_csfcube import import_rankings
 from tests.loading import paper, write_beir
 from tests.postgres import PostgresServer
+from tests.templates import Templates
 from tests.toy_encoder import build_toy_encoder
 
 PAPERS = 300
@@ -100,6 +102,13 @@ def prepared_url(request: pytest.FixtureRequest) -> str:
 def prepared(prepared_url: str) -> Iterator[Database]:
     """A database with the corpora: DuckDB, then Postgres."""
     with connect(prepared_url) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def ranked(request: pytest.FixtureRequest, templates: Templates) -> Iterator[Database]:
+    """As `prepared`, with the evaluated runs 1 and 2 of csfcube: DuckDB, then Postgres."""
+    with templates.copy(request.param, import_rankings, of="prepared") as opened:
         yield opened
 
 

@@ -1,13 +1,14 @@
 """How assessors agree, measured from the loaded judgments on both databases."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pinakes.cli import run_command
-from pinakes.database import Database, connect
+from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError, UnknownNameError
 from pinakes.evaluate.agreement import (
     AgreementRow,
@@ -16,7 +17,6 @@ from pinakes.evaluate.agreement import (
     measure_query_agreement,
 )
 from pinakes.load.load import LoadRequest, load
-from pinakes.queries.install import initialise
 from pinakes.report.output import Output
 from pinakes.report.present.compare import (
     choose_agreement_column,
@@ -26,6 +26,7 @@ from pinakes.report.present.compare import (
 from pinakes.workload.benchmark import open_benchmark
 from tests.benching import BENCHMARK_TOML, change, write_benchmark, write_csfcube
 from tests.loading import DATA
+from tests.templates import Templates
 
 ANNOTATED = {
     "background": {
@@ -65,11 +66,14 @@ def bring(database: Database, folder: Path) -> None:
     assert load(database, LoadRequest("csfcube", write_annotated(folder))).rows_rejected == 0
 
 
-def test_a_query_is_measured_by_the_mean_over_its_pairs_of_annotators(
-    database: Database, tmp_path: Path
-) -> None:
-    bring(database, tmp_path)
-    found = {(one.query_id, one.stage): one for one in measure_query_agreement(database, "csfcube", "facet")}
+@pytest.fixture(params=["duckdb", "postgresql"])
+def loaded(request: pytest.FixtureRequest, templates: Templates) -> Iterator[Database]:
+    with templates.copy(request.param, bring) as opened:
+        yield opened
+
+
+def test_a_query_is_measured_by_the_mean_over_its_pairs_of_annotators(loaded: Database) -> None:
+    found = {(one.query_id, one.stage): one for one in measure_query_agreement(loaded, "csfcube", "facet")}
     assert list(found) == [
         (query, stage)
         for stage in ("before", "after")
@@ -95,11 +99,8 @@ def test_a_query_is_measured_by_the_mean_over_its_pairs_of_annotators(
     assert three.percent == near(100 / 3)
 
 
-def test_after_is_the_mean_agreement_of_each_annotator_with_the_adjudicated_grades(
-    database: Database, tmp_path: Path
-) -> None:
-    bring(database, tmp_path)
-    found = {(one.query_id, one.stage): one for one in measure_query_agreement(database, "csfcube")}
+def test_after_is_the_mean_agreement_of_each_annotator_with_the_adjudicated_grades(loaded: Database) -> None:
+    found = {(one.query_id, one.stage): one for one in measure_query_agreement(loaded, "csfcube")}
     before, after = found["1_background", "before"], found["1_background", "after"]
     assert (after.pairs, after.items, after.group) == (2, 8, None)
     assert before.rho is not None
@@ -109,11 +110,8 @@ def test_after_is_the_mean_agreement_of_each_annotator_with_the_adjudicated_grad
     assert (after.kappa, after.percent) == (near((1 + 1 / 3) / 2), 75.0)
 
 
-def test_medians_are_of_the_queries_that_have_a_value_and_the_others_are_counted(
-    database: Database, tmp_path: Path
-) -> None:
-    bring(database, tmp_path)
-    rows = {(row.group, row.stage): row for row in measure_agreement(database, "csfcube", "facet")}
+def test_medians_are_of_the_queries_that_have_a_value_and_the_others_are_counted(loaded: Database) -> None:
+    rows = {(row.group, row.stage): row for row in measure_agreement(loaded, "csfcube", "facet")}
     assert list(rows) == [
         (group, stage) for stage in ("before", "after") for group in ("background", "method", "result", "all")
     ]
@@ -133,22 +131,19 @@ def test_medians_are_of_the_queries_that_have_a_value_and_the_others_are_counted
     assert (rows["all", "before"].queries, rows["all", "before"].undefined["rho"]) == (4, 1)
     # 25, 100 / 3, 50, 75
     assert rows["all", "before"].percent == near((100 / 3 + 50) / 2)
-    ungrouped = measure_agreement(database, "csfcube")
+    ungrouped = measure_agreement(loaded, "csfcube")
     assert ungrouped == [rows["all", "before"], rows["all", "after"]]
 
 
-def test_a_negative_grade_is_the_lowest_grade_or_a_paper_not_judged(
-    database: Database, tmp_path: Path
-) -> None:
-    bring(database, tmp_path)
-    zero = measure_query_agreement(database, "csfcube")[3]
+def test_a_negative_grade_is_the_lowest_grade_or_a_paper_not_judged(loaded: Database) -> None:
+    zero = measure_query_agreement(loaded, "csfcube")[3]
     assert (zero.query_id, zero.items, zero.percent) == ("2_result", 4, 75.0)
     # ranks 1.5, 1.5, 3, 4 and 2.5, 1, 2.5, 4
     assert zero.rho == near(3.75 / 4.5)
-    missing = measure_query_agreement(database, "csfcube", negative="missing")[3]
+    missing = measure_query_agreement(loaded, "csfcube", negative="missing")[3]
     assert (missing.query_id, missing.items, missing.rho, missing.percent) == ("2_result", 3, 1.0, 100.0)
     with pytest.raises(InputError, match="cannot stand for 'one'; expected zero or missing"):
-        measure_agreement(database, "csfcube", negative="one")
+        measure_agreement(loaded, "csfcube", negative="one")
 
 
 def test_the_tiny_release_gives_its_hand_worked_figures(database: Database) -> None:
@@ -216,9 +211,8 @@ measures = ["rho", "percent"]
 
 
 def test_published_figures_stand_beside_ours(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    loaded: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    bring(database, tmp_path / "data")
     queries = (
         "SELECT query_id, paper_id, text, fold, facet FROM benchmark_queries "
         "INNER JOIN corpora ON benchmark_queries.corpus_id = corpora.corpus_id WHERE name = 'csfcube'"
@@ -227,13 +221,13 @@ def test_published_figures_stand_beside_ours(
         tmp_path / "own", "printed", corpus="csfcube", queries=queries, toml=BENCHMARK_TOML + EXHIBIT
     )
     monkeypatch.setenv("PINAKES_BENCHMARKS", str(folder))
-    benchmark = open_benchmark(database, "printed")
+    benchmark = open_benchmark(loaded, "printed")
     column = choose_agreement_column(benchmark)
     assert column == "facet"
     published = find_published_agreement(benchmark, column)
     assert published == {("background", "before"): {"rho": ".83", "percent": "38.00"}}
     assert find_published_agreement(benchmark, "fold") == {}
-    rows = measure_agreement(database, "printed", column)
+    rows = measure_agreement(loaded, "printed", column)
     print_agreement(rows, published, Output())
     shown = capsys.readouterr().out
     assert "0.8333 (.83)" in shown
@@ -250,12 +244,10 @@ def test_published_figures_stand_beside_ours(
 
 
 def test_the_command_prints_medians_or_each_query(
-    database_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    loaded: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with connect(database_url) as opened:
-        initialise(opened)
-        bring(opened, tmp_path / "data")
-    command = ["agreement", "csfcube", "--db", database_url, "--json"]
+    loaded.close()
+    command = ["agreement", "csfcube", "--db", loaded.url.render_as_string(hide_password=False), "--json"]
     assert run_command(command) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["group"] for row in rows] == ["background", "method", "result", "all"] * 2

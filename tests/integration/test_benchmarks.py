@@ -252,6 +252,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", list(WRONG))
 def test_a_view_that_gives_what_it_must_not_is_refused(prepared: Database, tmp_path: Path, case: str) -> None:
     pool, files, message = WRONG[case]

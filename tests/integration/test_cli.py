@@ -202,20 +202,20 @@ def test_own_benchmarks_come_from_the_environment(
 
 
 def test_a_load_with_too_many_rejects_exits_1_and_keeps_what_is_sound(
-    database_url: str, tmp_path: Path, call: Call
+    here: str, tmp_path: Path, call: Call
 ) -> None:
     source = write_beir(tmp_path / "few", [paper(1), b"{broken", paper(2)], "q1\tp1\t1\n")
-    db = ("--db", database_url, "--corpus", "few")
-    outcome = call("load", "beir", source, *db, "--json", "-q")
+    few = ("--corpus", "few")
+    outcome = call("load", "beir", source, *few, "--json", "-q")
     assert outcome.code == 1
     assert "20.00% of the files' records were rejected, more than --max-rejects 0.01 allows" in outcome.err
     assert outcome.data["papers"] == 2
-    again = call("load", "beir", source, *db, "--json", "-q")
+    again = call("load", "beir", source, *few, "--json", "-q")
     assert (again.code, again.data["papers"]) == (1, 2)
     assert "20.00% of the files' records were rejected" in again.err
-    raised = call("load", "beir", source, *db, "--max-rejects", "0.2", "-q")
+    raised = call("load", "beir", source, *few, "--max-rejects", "0.2", "-q")
     assert raised.code == 0
-    tolerant = call("load", "beir", source, "--db", database_url, "--corpus", "other", "--max-rejects", "0.5")
+    tolerant = call("load", "beir", source, "--corpus", "other", "--max-rejects", "0.5")
     assert tolerant.code == 0
 
 

@@ -284,6 +284,7 @@ WRONG: dict[str, tuple[Callable[[SignedWorld], None], str]] = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", list(WRONG))
 def test_what_cannot_be_learnt_is_refused(
     initialised: Database, tmp_path: Path, systems: dict[str, Subjects], case: str

@@ -1,7 +1,9 @@
 """`pinakes construct`: MDCR's candidates from stored runs and citations, the same on both databases."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from pinakes.schema import (
 from tests.mdcr_reference import Candidates, Reference, ask, rank_pools
 from tests.mdcr_worlds import NUMBERS, make_small_world, make_world, rank_small_world
 from tests.sampled_rows import add_rows, add_run
+from tests.templates import Templates
 
 TAKEN = """
 SELECT candidates.query_id, candidates.source, papers.source_id
@@ -35,6 +38,22 @@ PLACES = "SELECT query_id, source, position FROM constructed_candidates ORDER BY
 
 def make(database: Database, **given: Any) -> ConstructionSummary:
     return construct(database, ConstructionRequest("mdcr_constructed", **given))
+
+
+def fill(database: Database, _folder: Path) -> None:
+    make_world(database)
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def world(request: pytest.FixtureRequest, templates: Templates) -> Iterator[Database]:
+    with templates.copy(request.param, fill) as opened:
+        yield opened
+
+
+@pytest.fixture
+def both_worlds(templates: Templates) -> Iterator[tuple[Database, Database]]:
+    with templates.copy("duckdb", fill) as duck, templates.copy("postgresql", fill) as post:
+        yield duck, post
 
 
 def read_candidates(database: Database) -> dict[str, set[tuple[str, str]]]:
@@ -50,11 +69,10 @@ def as_sets(candidates: Candidates) -> dict[str, set[tuple[str, str]]]:
 
 @pytest.mark.parametrize("top_of", ["candidates", "negatives"])
 def test_both_databases_construct_what_the_plain_walk_through_the_paper_gives(
-    both_databases: tuple[Database, Database], top_of: str
+    both_worlds: tuple[Database, Database], top_of: str
 ) -> None:
     summaries = []
-    for database in both_databases:
-        make_world(database)
+    for database in both_worlds:
         summary = make(database, top_of=top_of)
         expected = Reference(database, "1", models=3, top=200, top_of=top_of)
         candidates, clashes = expected.construct()
@@ -70,31 +88,29 @@ def test_both_databases_construct_what_the_plain_walk_through_the_paper_gives(
     assert (duck.models, duck.types, duck.clashes) == (post.models, post.types, post.clashes)
     assert duck.clashes
     for query in (TAKEN + " ORDER BY 1, 2, 3", PLACES):
-        assert ask(both_databases[0], query) == ask(both_databases[1], query)
+        assert ask(both_worlds[0], query) == ask(both_worlds[1], query)
 
 
-def test_a_candidate_has_one_type_and_what_a_query_cites_is_no_negative(initialised: Database) -> None:
-    make_world(initialised)
-    summary = make(initialised)
-    rows = ask(initialised, "SELECT query_id, paper_id, source FROM mdcr_constructed.candidates")
+def test_a_candidate_has_one_type_and_what_a_query_cites_is_no_negative(world: Database) -> None:
+    summary = make(world)
+    rows = ask(world, "SELECT query_id, paper_id, source FROM mdcr_constructed.candidates")
     assert len({(query_id, paper) for query_id, paper, _ in rows}) == len(rows)
     cited = set(
         ask(
-            initialised,
+            world,
             "SELECT query_id, paper_id FROM sampled_citations WHERE benchmark = 'mdcr_constructed' "
             "UNION SELECT query_id, paper_id FROM sampled_queries WHERE benchmark = 'mdcr_constructed'",
         )
     )
     assert len(cited) > summary.queries
     assert not {(query_id, paper) for query_id, paper, source in rows if source != "cited"} & cited
-    assert find_orphans(initialised) == {}
+    assert find_orphans(world) == {}
 
 
-def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(initialised: Database) -> None:
-    make_world(initialised)
-    summary = make(initialised)
+def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(world: Database) -> None:
+    summary = make(world)
     places = defaultdict(list)
-    for query_id, source, position in ask(initialised, PLACES):
+    for query_id, source, position in ask(world, PLACES):
         places[query_id, source].append(position)
     assert all(found == list(range(1, len(found) + 1)) for found in places.values())
     for counted in summary.types:
@@ -112,43 +128,40 @@ def test_each_type_numbers_its_candidates_from_one_and_tells_what_it_lacks(initi
     ]
 
 
-def test_a_second_construction_replaces_the_first_and_a_seed_decides_the_draw(initialised: Database) -> None:
-    make_world(initialised)
-    make(initialised)
-    first = sorted(ask(initialised, TAKEN))
-    make(initialised)
-    assert sorted(ask(initialised, TAKEN)) == first
-    other = make(initialised, seed="2")
-    changed = sorted(ask(initialised, TAKEN))
+def test_a_second_construction_replaces_the_first_and_a_seed_decides_the_draw(world: Database) -> None:
+    make(world)
+    first = sorted(ask(world, TAKEN))
+    make(world)
+    assert sorted(ask(world, TAKEN)) == first
+    other = make(world, seed="2")
+    changed = sorted(ask(world, TAKEN))
     assert other.seed == "2"
     assert changed != first
-    assert ask(initialised, "SELECT seed FROM samplings WHERE benchmark = 'mdcr_constructed'") == [("2",)]
-    make(initialised)
-    assert sorted(ask(initialised, TAKEN)) == first
+    assert ask(world, "SELECT seed FROM samplings WHERE benchmark = 'mdcr_constructed'") == [("2",)]
+    make(world)
+    assert sorted(ask(world, TAKEN)) == first
 
 
-def test_a_construction_that_fails_leaves_the_one_before(initialised: Database) -> None:
-    make_world(initialised)
-    make(initialised)
-    before = sorted(ask(initialised, TAKEN))
-    add_run(initialised, 9, "field_level", "empty")
+def test_a_construction_that_fails_leaves_the_one_before(world: Database) -> None:
+    make(world)
+    before = sorted(ask(world, TAKEN))
+    add_run(world, 9, "field_level", "empty")
     with pytest.raises(RunError, match=r"run 9 \(empty\) ranks no query of the first pools of field_level"):
-        make(initialised, seed="2")
-    assert sorted(ask(initialised, TAKEN)) == before
-    assert make(initialised, run_ids=(1, 2)).queries
+        make(world, seed="2")
+    assert sorted(ask(world, TAKEN)) == before
+    assert make(world, run_ids=(1, 2)).queries
 
 
-def test_the_newest_run_of_a_system_counts_and_models_can_be_named(initialised: Database) -> None:
-    make_world(initialised)
-    add_run(initialised, 7, "field_level", "bm25")
+def test_the_newest_run_of_a_system_counts_and_models_can_be_named(world: Database) -> None:
+    add_run(world, 7, "field_level", "bm25")
     copy = "INSERT INTO hits SELECT 7, query_id, paper_id, rank, score FROM hits WHERE run_id = 1"
-    with initialised.begin() as session:
+    with world.begin() as session:
         session.execute(copy)
-    summary = make(initialised, models=("scibert", "bm25"))
+    summary = make(world, models=("scibert", "bm25"))
     assert sorted(model.run_id for model in summary.models) == [1, 3, 4, 7]
     assert sorted(model.system for model in summary.models if model.is_chosen) == ["bm25", "scibert"]
     assert ask(
-        initialised,
+        world,
         "SELECT run_id, system, is_chosen FROM construction_models WHERE benchmark = 'mdcr_constructed' "
         "ORDER BY run_id",
     ) == [(1, "scibert", True), (3, "specter", False), (4, "scincl", False), (7, "bm25", True)]
@@ -182,9 +195,8 @@ def test_a_models_negatives_are_among_its_200_best_candidates_unless_negatives_a
         assert ask(initialised, top_of) == [("negatives",)]
 
 
-def test_a_single_run_is_drawn_from_without_a_comparison(initialised: Database) -> None:
-    make_world(initialised)
-    (model,) = make(initialised, run_ids=(2,)).models
+def test_a_single_run_is_drawn_from_without_a_comparison(world: Database) -> None:
+    (model,) = make(world, run_ids=(2,)).models
     assert (model.system, model.mean_jaccard, model.is_chosen) == ("bm25", None, True)
 
 

@@ -116,6 +116,7 @@ def test_a_file_that_changed_a_row_of_another_does_not_take_it_along(
     assert list_judged(database) == {("q1", "a"), ("q1", "b"), ("q1", "c")}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("killed_after", [1, 2, 3])
 def test_a_replacing_load_that_was_killed_ends_alike(
     database: Database, tmp_path: Path, killed_after: int, monkeypatch: pytest.MonkeyPatch

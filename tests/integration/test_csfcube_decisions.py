@@ -69,6 +69,7 @@ def test_equal_scores_of_a_pool_are_ordered_by_the_sources_id_descending(
         assert order.index("5") == order.index("6") + 1
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("kind", ["text", "sentences"])
 def test_a_query_without_a_sentence_of_its_facet_counts_as_zero_and_is_warned_of(
     prepared: Database, tmp_path: Path, toy_folder: str, kind: str

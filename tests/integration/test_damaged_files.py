@@ -1,5 +1,6 @@
 """A compressed file that is cut short: what stands before that is in, and the whole file makes it good."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from pinakes.database import Database, connect
 from pinakes.errors import LoadError
 from pinakes.load.load import LoadRequest, load
-from pinakes.schema import create_schema
 from tests.loading import dump_tables
 from tests.unit.loaders.test_damaged_files import CASES, MARKED, write_cut
 from tests.writing import COMPRESS
@@ -23,7 +23,7 @@ def _dump(database: Database) -> dict[str, list[tuple[object, ...]]]:
 
 @pytest.mark.parametrize("name", SUFFIXES)
 def test_what_stands_before_the_damage_is_in_and_the_whole_file_makes_it_good(
-    both_databases: tuple[Database, Database], tmp_path: Path, name: str
+    both_databases: tuple[Database, Database], tables_duckdb: Path, tmp_path: Path, name: str
 ) -> None:
     case, suffix = CASES[name], SUFFIXES[name]
     source = write_cut(tmp_path / "source", case, suffix)
@@ -38,8 +38,7 @@ def test_what_stands_before_the_damage_is_in_and_the_whole_file_makes_it_good(
     (source if source.is_file() else source / f"{case.name}{suffix}").write_bytes(
         COMPRESS[suffix](case.before + case.behind)
     )
-    with connect("duckdb:///:memory:") as undisturbed:
-        create_schema(undisturbed)
+    with connect(f"duckdb:///{shutil.copy(tables_duckdb, tmp_path / 'undisturbed.duckdb')}") as undisturbed:
         load(undisturbed, request)
         expected = _dump(undisturbed)
     for database in both_databases:

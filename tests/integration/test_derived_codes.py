@@ -1,5 +1,6 @@
 """Variants by code: each paper has one row of each code that was asked for, or the reason why not."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.benching import change
 from tests.integration.toy_codes_of_texts import make_generator, make_variants
 from tests.integration.toy_loading import Files, load_records, toy_paper
 from tests.loading import dump_tables
+from tests.templates import Templates
 
 TITLES = {"a": "Paper 1", "b": "Two", "c": None, "d": "Paper 4", "e": "kill"}
 VARIANTS = [
@@ -45,11 +47,16 @@ def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2])
 
 
-@pytest.fixture
-def toy(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+def fill(database: Database, _folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        load_titles(database, patched, "1", TITLES)
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def toy(request: pytest.FixtureRequest, templates: Templates) -> Iterator[Database]:
     """A corpus of five papers, of which one has no text at all."""
-    load_titles(database, monkeypatch, "1", TITLES)
-    return database
+    with templates.copy(request.param, fill, of="tables") as opened:
+        yield opened
 
 
 def load_titles(
@@ -73,6 +80,7 @@ def read_made(database: Database) -> tuple[list[tuple[Any, ...]], list[tuple[Any
     return read(database, "paper_variants", "title", "abstract"), read(database, "absent_variants", "reason")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("jobs", "size"), [(1, 1_000), (1, 2), (2, 1), (2, 2)])
 def test_each_paper_has_each_code_or_the_reason_why_not(toy: Database, jobs: int, size: int) -> None:
     derived = derive(toy, "toy", make_generator(), jobs=jobs, papers_per_batch=size)
@@ -144,6 +152,7 @@ def test_a_code_in_both_tables_is_made_anew(toy: Database) -> None:
     assert read_made(toy) == (VARIANTS, ABSENT)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_stopped_derivation_goes_on_with_what_is_left(toy: Database, jobs: int) -> None:
     change(toy, "UPDATE papers SET title = 'stop' WHERE source_id = 'd'")

@@ -103,6 +103,7 @@ def test_a_load_leaves_variants_that_others_have_written(database: Database, tmp
     assert read_states(database) == []  # nobody says of which text they are
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", GENERATORS)
 def test_a_reload_marks_the_rows_of_changed_papers_and_deletes_none(
     database: Database, tmp_path: Path, name: str
@@ -240,6 +241,7 @@ def test_a_table_without_a_producer_is_refused(database: Database) -> None:
         Toy(schema.paper_variants, make_variants).derive(database)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("table", "make", "message"),
     [

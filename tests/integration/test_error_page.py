@@ -36,9 +36,8 @@ def ranks(candidates: tuple[ErrorCandidate, ...], *run_ids: int) -> list[tuple[o
     ]
 
 
-def test_run_has_what_it_ranks_too_high_and_too_low(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
+def test_run_has_what_it_ranks_too_high_and_too_low(ranked: Database) -> None:
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2]))
     assert (errors.measure, errors.scale, errors.relevant_from) == ("CSFCube.nDCG%20", "percent", 2)
     query = find(errors, "1_background")
     assert ranks(query.false_positives, 2) == [("4", 0, 1), ("5", 1, 2)]
@@ -49,48 +48,42 @@ def test_run_has_what_it_ranks_too_high_and_too_low(prepared: Database, tmp_path
     assert [one.sources for one in query.low] == ["", "", "cited, specter"]
 
 
-def test_query_without_an_answer_has_every_relevant_paper_missing(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    query = find(gather_errors(prepared, ErrorRequest("csfcube", [2])), "2_result")
+def test_query_without_an_answer_has_every_relevant_paper_missing(ranked: Database) -> None:
+    query = find(gather_errors(ranked, ErrorRequest("csfcube", [2])), "2_result")
     assert query.values == {2: 0.0}
     assert query.false_positives == ()
     assert ranks(query.low, 2) == [("7", 3, None)]
 
 
-def test_two_runs_stand_side_by_side_for_the_candidates_of_either(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2, 1], top=1))
+def test_two_runs_stand_side_by_side_for_the_candidates_of_either(ranked: Database) -> None:
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2, 1], top=1))
     assert [run.label for run in errors.runs] == ["other", "SPECTER"]
     query = find(errors, "1_background")
     assert ranks(query.false_positives, 2, 1) == [("4", 0, 1, 5), ("5", 1, 2, 4)]
     assert ranks(query.low, 2, 1) == [("8", 2, None, 3), ("6", 2, None, 2)]
 
 
-def test_worst_query_is_first_and_the_first_run_decides(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2, 1]))
+def test_worst_query_is_first_and_the_first_run_decides(ranked: Database) -> None:
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2, 1]))
     values = [query.values[2] for query in errors.queries]
     assert values == sorted(values)
     assert errors.queries[0].query_id == "1_background"
     assert len(errors.queries) == 5
 
 
-def test_best_run_is_taken_where_none_is_named(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    assert [run.run_id for run in gather_errors(prepared, ErrorRequest("csfcube")).runs] == [1]
+def test_best_run_is_taken_where_none_is_named(ranked: Database) -> None:
+    assert [run.run_id for run in gather_errors(ranked, ErrorRequest("csfcube")).runs] == [1]
 
 
-def test_relevance_may_be_requested_for(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    query = find(gather_errors(prepared, ErrorRequest("csfcube", [2], relevant_from=1)), "1_background")
+def test_relevance_may_be_requested_for(ranked: Database) -> None:
+    query = find(gather_errors(ranked, ErrorRequest("csfcube", [2], relevant_from=1)), "1_background")
     assert ranks(query.false_positives, 2) == [("4", 0, 1)]
     assert [one.source_id for one in query.low] == ["6", "8", "3", "5"]
     assert query.relevant == 4
 
 
-def test_requested_sentences_are_those_of_the_facet(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
+def test_requested_sentences_are_those_of_the_facet(ranked: Database) -> None:
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2]))
     query = find(errors, "1_method")
     assert (query.title, query.text, query.groups) == ("Title 1", "", {"facet": "method"})
     assert [(one.text, one.is_requested) for one in query.sentences] == [
@@ -100,10 +93,9 @@ def test_requested_sentences_are_those_of_the_facet(prepared: Database, tmp_path
     assert [one.is_requested for one in find(errors, "2_method").sentences] == [False, False]
 
 
-def test_hit_that_nobody_judged_is_too_high(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    change(prepared, "DELETE FROM judgments WHERE query_id = '1_method' AND grade = 1")
-    query = find(gather_errors(prepared, ErrorRequest("csfcube", [2])), "1_method")
+def test_hit_that_nobody_judged_is_too_high(ranked: Database) -> None:
+    change(ranked, "DELETE FROM judgments WHERE query_id = '1_method' AND grade = 1")
+    query = find(gather_errors(ranked, ErrorRequest("csfcube", [2])), "1_method")
     assert ranks(query.false_positives, 2) == [("4", 0, 1), ("9", None, 2)]
 
 
@@ -140,14 +132,13 @@ def test_grouped_pools_have_errors_in_each_pool(
 
 
 def test_queries_beyond_the_bound_are_counted_and_can_be_requested_for(
-    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ranked: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import_rankings(prepared, tmp_path)
-    whole = [query.query_id for query in gather_errors(prepared, ErrorRequest("csfcube", [2])).queries]
+    whole = [query.query_id for query in gather_errors(ranked, ErrorRequest("csfcube", [2])).queries]
     monkeypatch.setattr(error_analysis, "MOST_QUERIES", 2)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2]))
     assert ([query.query_id for query in errors.queries], errors.left_out) == (whole[:2], 3)
-    requested = gather_errors(prepared, ErrorRequest("csfcube", [2], [whole[4], whole[3], whole[4]]))
+    requested = gather_errors(ranked, ErrorRequest("csfcube", [2], [whole[4], whole[3], whole[4]]))
     assert ([query.query_id for query in requested.queries], requested.left_out) == (whole[3:], 0)
 
 
@@ -158,6 +149,7 @@ def test_relevant_grade_is_that_of_the_measures(prepared: Database) -> None:
     assert find_relevant(replace(benchmark, headline_measure="P(rel=3)@5")) == 3
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("request_", "error", "message"),
     [
@@ -172,20 +164,18 @@ def test_relevant_grade_is_that_of_the_measures(prepared: Database) -> None:
     ],
 )
 def test_what_is_not_there_is_said(
-    prepared: Database, tmp_path: Path, request_: ErrorRequest, error: type[Exception], message: str
+    ranked: Database, request_: ErrorRequest, error: type[Exception], message: str
 ) -> None:
-    import_rankings(prepared, tmp_path)
     with pytest.raises(error, match=message):
-        gather_errors(prepared, request_)
+        gather_errors(ranked, request_)
 
 
-def test_run_that_was_not_evaluated_is_not_the_best(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    change(prepared, "DELETE FROM scores WHERE run_id = 1")
-    assert [run.run_id for run in gather_errors(prepared, ErrorRequest("csfcube")).runs] == [2]
-    change(prepared, "DELETE FROM scores")
+def test_run_that_was_not_evaluated_is_not_the_best(ranked: Database) -> None:
+    change(ranked, "DELETE FROM scores WHERE run_id = 1")
+    assert [run.run_id for run in gather_errors(ranked, ErrorRequest("csfcube")).runs] == [2]
+    change(ranked, "DELETE FROM scores")
     with pytest.raises(EvaluationError, match=r"no run of csfcube has scores by CSFCube\.nDCG%20; make them"):
-        gather_errors(prepared, ErrorRequest("csfcube"))
+        gather_errors(ranked, ErrorRequest("csfcube"))
 
 
 def test_both_databases_give_the_same_bytes(both_prepared: tuple[Database, Database], tmp_path: Path) -> None:
@@ -197,9 +187,8 @@ def test_both_databases_give_the_same_bytes(both_prepared: tuple[Database, Datab
     assert pages[0] == pages[1]
 
 
-def test_analysis_is_two_files(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    errors = gather_errors(prepared, ErrorRequest("csfcube", [2]))
+def test_analysis_is_two_files(ranked: Database, tmp_path: Path) -> None:
+    errors = gather_errors(ranked, ErrorRequest("csfcube", [2]))
     folder = tmp_path / "made" / "errors"
     assert write_errors(errors, folder) == [folder / "errors.html", folder / "errors.jsonl"]
     assert sorted(path.name for path in folder.iterdir()) == ["errors.html", "errors.jsonl"]

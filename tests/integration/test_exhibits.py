@@ -116,9 +116,8 @@ def test_pairs_are_papers_requested_with_two_facets(prepared: Database) -> None:
     ]
 
 
-def test_report_of_csfcube_has_its_tables_figures_and_facets(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
-    report = gather_report(prepared, "csfcube")
+def test_report_of_csfcube_has_its_tables_figures_and_facets(ranked: Database) -> None:
+    report = gather_report(ranked, "csfcube")
     assert report.published_measures == tuple(
         f"CSFCube.{name}" for name in ("RP", "P@20", "R@20", "nDCG%100", "nDCG%20")
     )
@@ -152,6 +151,7 @@ def test_both_databases_give_the_same_exhibits(
     assert pages[0] == pages[1]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("baseline", "changed", "expected"),
     [
@@ -190,22 +190,20 @@ def test_both_databases_give_the_same_exhibits(
     ],
 )
 def test_run_is_the_baseline_whose_settings_it_has(
-    prepared: Database,
-    tmp_path: Path,
+    ranked: Database,
     monkeypatch: pytest.MonkeyPatch,
     baseline: Baseline,
     changed: dict[str, object],
     expected: tuple[str, str | None],
 ) -> None:
-    import_rankings(prepared, tmp_path)
     if changed:
-        change_run(prepared, 2, **changed)
+        change_run(ranked, 2, **changed)
 
     def open_changed(database: Database, name: str) -> Benchmark:
         return replace(open_benchmark(database, name), baselines=(baseline,), exhibits=())
 
     monkeypatch.setattr("pinakes.report.gather.open_benchmark", open_changed)
-    report = gather_report(prepared, "csfcube")
+    report = gather_report(ranked, "csfcube")
     assert (report.find_run(2).label, match_published(report).get(2)) == expected
     assert match_published(report)[1] == "SPECTER"
 
@@ -219,11 +217,10 @@ def test_run_is_the_baseline_that_says_most(prepared: Database) -> None:
     assert find_baseline(benchmark, {**row, "system": "y", "parameters": "{}"}) is None
 
 
-def test_two_runs_of_one_baseline_are_told_apart_by_their_numbers(prepared: Database, tmp_path: Path) -> None:
-    import_rankings(prepared, tmp_path)
+def test_two_runs_of_one_baseline_are_told_apart_by_their_numbers(ranked: Database) -> None:
     for run_id, precision in ((11, "fp32"), (12, "bf16")):
-        add_run(prepared, run_id, "csfcube", "fabs_tfidf", precision=precision)
-    labels = [run.label for run in gather_report(prepared, "csfcube").runs]
+        add_run(ranked, run_id, "csfcube", "fabs_tfidf", precision=precision)
+    labels = [run.label for run in gather_report(ranked, "csfcube").runs]
     assert labels == ["SPECTER", "other", "fabs_tfidf, fp32", "fabs_tfidf, bf16"]
 
 

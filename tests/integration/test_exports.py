@@ -28,6 +28,7 @@ def rank(database: Database, tmp_path: Path, benchmark: str = "synthetic") -> in
     return run(database, RunRequest(benchmark, "bm25", options)).run_id
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("benchmark", ["synthetic", "csfcube"])
 @pytest.mark.parametrize("with_provenance", [False, True])
 def test_a_run_that_went_out_and_came_back_is_the_same(

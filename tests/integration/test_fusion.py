@@ -121,6 +121,7 @@ def test_a_fused_run_is_found_again_until_one_of_its_runs_is_made_anew(
     assert run(prepared, other).run_id != first.run_id
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("system", "parameters", "error", "message"),
     [

@@ -102,6 +102,7 @@ def write_alone(folder: Path, pool: str) -> None:
     )
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["bm25", "tfidf", "word2vec", "toy", "sentences", "transport"])
 def test_a_pool_is_ranked_as_a_shared_one_without_the_querys_own_paper(
     prepared: Database, tmp_path: Path, grouped: Path, toy_folder: str, system: str
@@ -354,6 +355,7 @@ IMPORTED = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", list(IMPORTED))
 def test_a_file_that_ranks_what_it_must_not_is_refused(
     prepared: Database, tmp_path: Path, grouped: Path, case: str
@@ -393,6 +395,7 @@ def test_a_benchmark_that_was_not_sampled_is_refused_with_the_command(
             step()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("pool", ["per_query", "shared"])
 def test_folds_for_tuning_are_left_out_whatever_the_pools_are(
     prepared: Database, tmp_path: Path, grouped: Path, pool: str

@@ -1,5 +1,6 @@
 """Systems that rank all pools of a grouped benchmark at once: each as a benchmark over the pool alone."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import orjson
@@ -18,6 +19,7 @@ from pinakes.systems.registry import find_system
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
+from tests.templates import Templates
 
 DEPTH = 20
 DIGITS = {"large": "0123456789", "other": "89abcdef", "small": "012", "tiny": "0"}
@@ -35,20 +37,26 @@ REQUESTED = "papers.corpus_id = (SELECT corpus_id FROM corpora WHERE name = 'syn
 QUERIES = f"FROM papers WHERE {REQUESTED} AND RIGHT(MD5(papers.source_id), 1) IN ('0', '1')"
 
 
-@pytest.fixture
-def grouped(prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
-    """A benchmark `pools` of four pools, and for each a benchmark of its own over a corpus of its own."""
-    # Some papers without a text and some with the same, so that there are ties.
+def fill(database: Database, _folder: Path) -> None:
+    """Corpora for the pools; some papers have no text and some the same, so that there are ties."""
     for digit, text in (("3", "NULL"), ("7", "'citation graph of papers'")):
         change(
-            prepared,
+            database,
             f"UPDATE papers SET title = {text}, abstract = NULL WHERE {REQUESTED} AND "
             f"RIGHT(MD5(papers.source_id), 1) = '{digit}'",
         )
+    for number, pool in enumerate(sorted(DIGITS), start=1):
+        copy_corpus(database, pool, 1_000_000 * number)
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def grouped(
+    request: pytest.FixtureRequest, templates: Templates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Database]:
+    """A benchmark `pools` of four pools, and for each a benchmark of its own over a corpus of its own."""
     depth = BENCHMARK_TOML.replace('query_template = "text"', 'query_template = "title_abstract"')
     candidates = []
-    for number, pool in enumerate(sorted(DIGITS), start=1):
-        copy_corpus(prepared, pool, 1_000_000 * number)
+    for pool in sorted(DIGITS):
         write_benchmark(
             tmp_path,
             f"alone_{pool}",
@@ -71,7 +79,8 @@ def grouped(prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         candidates=" UNION ALL ".join(candidates),
     )
     monkeypatch.setenv("PINAKES_BENCHMARKS", str(tmp_path))
-    return prepared
+    with templates.copy(request.param, fill, of="prepared") as opened:
+        yield opened
 
 
 def copy_corpus(database: Database, pool: str, offset: int) -> None:
@@ -107,6 +116,7 @@ def without_own(hits: Hits) -> Hits:
     return kept
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
 @pytest.mark.parametrize("in_memory", [True, False])
 def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
@@ -128,6 +138,7 @@ def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
     assert len({hit[0] for hit in found if hit[2] == DEPTH}) > 20, "some rankings should be cut"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
 def test_a_querys_own_paper_is_in_no_ranking(
     grouped: Database, tmp_path: Path, toy_folder: str, system: str

@@ -30,6 +30,7 @@ from pinakes.workload.benchmark import open_benchmark
 from tests.benching import change, write_benchmark
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
+from tests.templates import Templates
 
 QUERIES, JUDGED = 40, 3
 START = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
@@ -62,14 +63,16 @@ def fill(database: Database, folder: Path) -> Database:
     return database
 
 
-@pytest.fixture
-def world(initialised: Database, tmp_path: Path) -> Database:
-    return fill(initialised, tmp_path)
+@pytest.fixture(params=["duckdb", "postgresql"])
+def world(request: pytest.FixtureRequest, templates: Templates) -> Iterator[Database]:
+    with templates.copy(request.param, fill) as opened:
+        yield opened
 
 
 @pytest.fixture
-def postgres_world(initialised_postgres: Database, tmp_path: Path) -> Database:
-    return fill(initialised_postgres, tmp_path)
+def postgres_world(templates: Templates) -> Iterator[Database]:
+    with templates.copy("postgresql", fill) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -125,6 +128,7 @@ def test_what_did_not_change_is_not_evaluated_and_adds_no_row(world: Database) -
     assert {table: total(world, table) for table in before} == {**before, "evaluations": 2}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "sql",
     [

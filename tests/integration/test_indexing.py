@@ -102,6 +102,7 @@ def test_another_model_under_the_same_name_is_refused(
         index(prepared, "synthetic", str(other), options=options)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("system", ["bm25", "tfidf", "sparse_bm25", "word2vec"])
 def test_a_damaged_index_is_never_searched_and_is_built_again(
     prepared: Database, tmp_path: Path, system: str
@@ -119,6 +120,7 @@ def test_a_damaged_index_is_never_searched_and_is_built_again(
     assert run(prepared, RunRequest("synthetic", system, options)).hit_count > 0
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("fault", [PermissionError(errno.EACCES, "Permission denied"), KeyboardInterrupt()])
 def test_the_folder_of_a_replaced_index_that_stays_is_removed_by_the_next_start(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: BaseException

@@ -147,6 +147,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_document_that_no_table_holds_is_rejected_with_its_reason(database: Database, case: str) -> None:
     item, reason = HOSTILE[case]
@@ -221,6 +222,7 @@ def test_from_the_name_to_scores_by_commands(
     assert "1 of 3 queries have no judgment (q3)" in done.err
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -234,8 +236,8 @@ def test_from_the_name_to_scores_by_commands(
         (["ir-datasets:toy", "--option", "unknown=perhaps"], r"unknown='perhaps': expected reject or create"),
     ],
 )
-def test_what_cannot_be_read_is_told(tmp_path: Path, call: Call, words: list[str], message: str) -> None:
-    done = call("load", *words, "--db", f"duckdb:///{tmp_path / 'made.duckdb'}")
+def test_what_cannot_be_read_is_told(call: Call, words: list[str], message: str) -> None:
+    done = call("load", *words)
     assert done.code == 2 or done.code == 1
     with pytest.raises(PinakesError, match=message):
         raise InputError(done.err)

@@ -70,6 +70,7 @@ def test_both_databases_hold_the_same_rows_of_the_real_corpora(
     assert duck == post
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("loader", OWN_SOURCES)
 def test_the_same_files_again_change_nothing(database: Database, loader: str) -> None:
     first = load(database, OWN_SOURCES[loader])
@@ -153,6 +154,7 @@ def test_empty_files_are_loaded_and_known(database: Database, tmp_path: Path) ->
     assert batches == [{"first_row": 1, "last_row": 0, "is_last": True}] * 3
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("chunk_rows", [1, 2, 100])
 def test_rejected_rows_keep_their_raw_text(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_rows: int

@@ -39,6 +39,7 @@ def read_papers(database: Database) -> list[dict[str, object]]:
         return session.rows("SELECT title, abstract, year, venue FROM papers ORDER BY paper_id")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("wanted", ["outbound", "inbound"])
 def test_the_layout_2020_gives_the_world_whichever_end_lists_the_citations(
     database: Database, tmp_path: Path, wanted: str

@@ -108,6 +108,7 @@ def test_a_killed_process_leaves_whole_chunks_and_the_next_load_completes_them(
         assert dump_tables(database) == expected
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("chunks", [0, 1, 5, 9])
 def test_a_load_that_fails_anywhere_goes_on_where_it_stopped(
     database: Database,

@@ -36,6 +36,7 @@ def test_records_that_the_mapping_passes_over_are_counted_and_said(
     assert "The mapping makes no row of 4 of the accepted records." in str(tables[0].note)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("limit", [1, 4, 5, 13])
 def test_a_load_in_parts_gives_what_one_load_gives(
     database: Database, request_: LoadRequest, monkeypatch: pytest.MonkeyPatch, limit: int

@@ -19,6 +19,7 @@ MEASURES = [
 BY_CWL = ["BPM(max_rel=2)@5", "INST(max_rel=2)", "NERR10(max_rel=2)", "RBP(rel=1)", "SDCG(max_rel=2)@10"]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     "measures",
     [
