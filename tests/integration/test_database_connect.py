@@ -1,10 +1,8 @@
 """Opening a database: which one, what is refused, who holds it, and what reading alone allows."""
 
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only, connect_to_fill
 from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
+from tests.processes import start_process
 
 HOLD = """
 import sys
@@ -21,19 +20,6 @@ with connect(sys.argv[1]) as database, database.begin() as session:
     print("held", flush=True)
     sys.stdin.readline()
 """
-
-
-@contextmanager
-def _held(url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the database open until its input is closed."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOLD, url]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
 
 
 def _create_numbers(url: str) -> None:
@@ -199,7 +185,7 @@ def test_a_database_that_the_server_lacks_is_named(postgres_url: str) -> None:
 
 @pytest.mark.parametrize("opener", [connect, connect_read_only])
 def test_the_process_that_holds_the_file_is_named(duckdb_url: str, opener: Callable[[str], Database]) -> None:
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         expected = rf"is held by process {process.pid} \(.*python.*\).* Wait for it with --wait"
         with pytest.raises(DatabaseBusyError, match=expected):
             opener(duckdb_url)
@@ -208,7 +194,7 @@ def test_the_process_that_holds_the_file_is_named(duckdb_url: str, opener: Calla
 
 
 def test_waiting_ends_when_the_file_is_released(duckdb_url: str) -> None:
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         naps: list[float] = []
 
         def nap(seconds: float) -> None:
@@ -223,7 +209,7 @@ def test_waiting_ends_when_the_file_is_released(duckdb_url: str) -> None:
 
 def test_waiting_ends_when_the_time_is_up(duckdb_url: str) -> None:
     naps: list[float] = []
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         with pytest.raises(DatabaseBusyError):
             connect(duckdb_url, wait_s=0.5, sleep=naps.append)
         process.communicate("")
@@ -232,7 +218,7 @@ def test_waiting_ends_when_the_time_is_up(duckdb_url: str) -> None:
 
 def test_readers_of_postgres_do_not_wait_for_its_writer_and_writers_do(postgres_url: str) -> None:
     _create_numbers(postgres_url)
-    with _held(postgres_url) as process:
+    with start_process(HOLD, postgres_url) as process:
         with connect(postgres_url) as database, database.read() as session:
             assert session.scalar("SELECT COUNT(*) FROM numbers") == 2
         url = sa.make_url(postgres_url).update_query_dict({"options": "-c lock_timeout=50ms"})
