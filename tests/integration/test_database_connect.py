@@ -1,15 +1,19 @@
 """Opening a database: which one, what is refused, who holds it, and what reading alone allows."""
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from pinakes.database import Database, connect, connect_read_only, connect_to_fill
+from pinakes.database import Database, connect, connect_read_only, connect_to_fill, sessions
 from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
+from tests.postgres import PostgresServer
 from tests.processes import start_process
 
 HOLD = """
@@ -227,6 +231,46 @@ def test_readers_of_postgres_do_not_wait_for_its_writer_and_writers_do(postgres_
         process.communicate("")
     with connect(postgres_url) as database, database.begin() as session:
         assert session.execute("INSERT INTO numbers VALUES (3)") == 1
+
+
+@pytest.mark.parametrize("has_tables", [True, False])
+def test_a_writer_of_postgres_is_told_at_once_and_again_for_whom_it_waits(
+    postgres_server: PostgresServer,
+    tables_postgres: str,
+    postgres_url: str,
+    has_tables: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(sessions, "TELL_S", 0.1)
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if len(told) == 3:
+            process.communicate("")
+
+    copied = postgres_server.create(f"{tables_postgres}_held", tables_postgres)
+    with copied if has_tables else nullcontext(postgres_url) as url:
+        with (
+            start_process(HOLD, url) as process,
+            connect(url, tell=tell) as database,
+            database.begin() as session,
+        ):
+            session.execute("INSERT INTO numbers VALUES (3)")
+            assert session.scalar("SHOW lock_timeout") == "0"
+        with connect(url) as database, database.read() as session:
+            assert session.scalar("SELECT COUNT(*) FROM numbers") == 1
+    holder = rf"process {process.pid} on .*: -c .*, which writes to this database"
+    line = rf"waiting for {holder}; \d+ seconds have passed"
+    assert [bool(re.fullmatch(line, one)) for one in told] == [True] * 3, told
+
+
+def test_a_session_of_postgres_has_the_name_that_its_url_gives(postgres_url: str) -> None:
+    for given, expected in (({}, f"process {os.getpid()} on "), ({"application_name": "nightly"}, "nightly")):
+        url = sa.make_url(postgres_url).update_query_dict(given)
+        with connect(url) as database, database.read() as session:
+            assert str(session.scalar("SHOW application_name")).startswith(expected)
 
 
 @pytest.mark.parametrize(
