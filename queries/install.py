@@ -1,7 +1,7 @@
 """Benchmarks into the database: a schema each, with the views of its task and those of the folder's own, and
 the published figures.
 
-The schema is the benchmark's: a renewal drops every view that stands in it.
+The schema is the benchmark's: a renewal drops every view in it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -122,7 +122,7 @@ def find_version(session: Session) -> int | None:
 
 
 def _refuse_foreign(session: Session) -> None:
-    """Raise `SchemaVersionError` where another program's table or view has the name of one of ours."""
+    """Raise `SchemaVersionError` where another program's table or view has the name of one of Pinakes'."""
     there = sa.inspect(session.connection)
     foreign = sorted({*there.get_table_names(), *there.get_view_names()} & {*metadata.tables, *VIEWS})
     if foreign:

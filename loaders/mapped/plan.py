@@ -155,8 +155,8 @@ class Plan:
             names = [] if self._available is None else self._available.names
             raise InputError(
                 f"{self._file} has no column {name!r}, which the mapping {self._mapping.name} names in "
-                f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What stands in "
-                f"for a column that some files lack is said in a block defaults: SELECT NULL AS {name}."
+                f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What is "
+                f"read for a column that some files lack is said in a block defaults: SELECT NULL AS {name}."
             )
         self._fields[name.lower()] = field
         return True

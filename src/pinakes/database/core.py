@@ -14,9 +14,9 @@ from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
 SMALL_LOG: Final = 64 << 20
-"""bytes of DuckDB's log that stay in it when the file is let go of: the next to open it reads them"""
+"""bytes of DuckDB's log that stay in it when the file is released: the next to open it reads them"""
 REOPEN_S: Final = 600.0
-"""seconds for which a command that let go of a DuckDB file waits for it at least: its work would be lost"""
+"""seconds for which a command that released a DuckDB file waits for it at least: its work would be lost"""
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -200,7 +200,7 @@ class Database:
     """One database. Close it when done: a DuckDB file is held by one process at a time."""
 
     def __init__(self, engine: sa.Engine, backend: Backend, waiting: Waiting | None = None) -> None:
-        """`waiting` is how long and how loudly to wait for a file that was let go of."""
+        """`waiting` is how long and how loudly to wait for a file that was released."""
         self.engine = engine
         self.backend = backend
         self._waiting = waiting or Waiting()
@@ -260,7 +260,7 @@ class Database:
             session.close_results()
 
     def release(self) -> None:
-        """Let other processes have the DuckDB file until the next transaction; nothing on Postgres.
+        """Release the DuckDB file to other processes until the next transaction; nothing on Postgres.
 
         The next transaction waits for whoever holds the file then, `REOPEN_S` seconds or longer, and finds
         what they wrote. A session that is open keeps the file. What `limit_memory` set is forgotten.
@@ -291,7 +291,7 @@ class Database:
     def open_to_write(self) -> Iterator["Database"]:
         """The database, where it can be written: this one, unless it was opened to be looked at.
 
-        Such a one lets go of its file meanwhile, and finds afterwards what was written.
+        Such a one releases its file meanwhile, and finds afterwards what was written.
         """
         yield self
 

@@ -30,7 +30,7 @@ JOBS: Final = {"evaluate": "scores"}
 _HINT: Final = "there is one at a time for each database. Wait for it with --wait SECONDS, or stop it."
 _NOTE_BYTES: Final = 4_096
 
-# Postgres: longer than its deadlock_timeout, after which a vacuum of its own gives way.
+# Postgres: longer than its deadlock_timeout, after which a vacuum of its own stops.
 _PATIENCE: Final = "1500ms"
 _NEVER_ENDED: Final = """
 SELECT set_config(name, '0', TRUE)

@@ -14,7 +14,7 @@ from pinakes.database.driver_errors import translated
 from pinakes.database.holders import name_command
 from pinakes.database.waiting import TELL_S
 
-# Longer than Postgres' deadlock_timeout, after which a vacuum of its own gives way.
+# Longer than Postgres' deadlock_timeout, after which a vacuum of its own stops.
 _PATIENCE_S: Final = 1.5
 _NAME_BYTES: Final = 63
 _NOT_AVAILABLE: Final = "55P03"

@@ -83,7 +83,7 @@ def gather_benchmark(database: Database, benchmark: Benchmark) -> list[Figure]:
 
 
 def _not_run(name: str, published: PublishedScore, command: str) -> Figure:
-    """A published figure of a benchmark or suite before anything is known of ours."""
+    """A published figure of a benchmark or suite before our value is known."""
     return Figure(
         benchmark=name,
         source=published.source,
@@ -171,7 +171,7 @@ class _Compared:
         return "; ".join(said)
 
     def _explain(self, target: Target | None, runs: Sequence[Mapping[str, Any]]) -> str:
-        """Why a figure has no value of ours."""
+        """Why we have no value of a figure."""
         if runs:
             ids = ", ".join(str(row["run_id"]) for row in runs[:3])
             return (
