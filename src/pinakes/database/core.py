@@ -237,8 +237,14 @@ class Database:
         with translated(), self.connect() as connection:
             self.backend.prepare_write(connection)
             with self._open(connection) as session:
-                yield _Rehearsal(self, session)
+                yield _InOneSession(self, session)
             connection.rollback()
+
+    @contextmanager
+    def in_one_transaction(self) -> Iterator["Database"]:
+        """This database with all its transactions made one, which is committed at the end."""
+        with self.begin() as session:
+            yield _InOneSession(self, session)
 
     @contextmanager
     def limit_memory(self, size: int) -> Iterator[None]:
@@ -306,8 +312,8 @@ class Database:
         self.close()
 
 
-class _Rehearsal(Database):
-    """A database for `Database.rehearse`: every transaction is the same open session."""
+class _InOneSession(Database):
+    """A database every transaction of which is the same open session."""
 
     def __init__(self, database: Database, session: Session) -> None:
         super().__init__(database.engine, database.backend)
@@ -315,7 +321,7 @@ class _Rehearsal(Database):
 
     @contextmanager
     def begin(self) -> Iterator[Session]:
-        """The one session; nothing is committed."""
+        """The one session; nothing is committed here."""
         yield self._session
 
     @contextmanager
