@@ -162,7 +162,7 @@ def _pair_values(values_a: Mapping[str, float], values_b: Mapping[str, float]) -
     unpaired = sorted(values_a.keys() ^ values_b.keys())
     if unpaired:
         raise EvaluationError(
-            f"{len(unpaired)} queries have a value in one system alone, such as {unpaired[0]!r}; "
+            f"one system alone has a value of {len(unpaired)} of the queries, such as {unpaired[0]!r}; "
             "evaluate both against the same judgments, where a missing query is worth zero"
         )
     if len(values_a) < 2:

@@ -1,7 +1,7 @@
 """Benchmarks into the database: a schema each, with the views of its task and those of the folder's own, and
 the published figures.
 
-The schema is the benchmark's: a renewal drops every view that stands in it.
+The schema is the benchmark's: a renewal drops every view in it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ from pinakes.settings import Settings, read_settings
 def initialise(
     database: Database, settings: Settings | None = None, *, pass_over_missing: bool = False
 ) -> list[str]:
-    """Make the tables and views that are missing; the benchmarks whose views were made or renewed.
+    """Make the tables and views that are missing, all or none; those benchmarks whose views were made.
 
     Args:
         pass_over_missing: whether a folder of benchmarks that is not there is no error; the caller tells.
@@ -50,14 +50,15 @@ def initialise(
     missing = "" if pass_over_missing else tell_missing(folders)
     if missing:
         raise BenchmarkError(f"{missing} Make it, or name the right one; then start the same command again.")
-    create_schema(database)
     found = read_benchmarks(folders)
-    renewed = _install(database, found)
-    install_suites(database, found, folders)
-    with database.begin() as session:
-        make_reader_role(session)
-        schemas = [session.scalar("SELECT CURRENT_SCHEMA()"), *(benchmark.name for benchmark in found)]
-        open_to_readers(session, schemas)
+    with database.in_one_transaction() as whole:
+        create_schema(whole)
+        renewed = _install(whole, found)
+        install_suites(whole, found, folders)
+        with whole.begin() as session:
+            make_reader_role(session)
+            schemas = [session.scalar("SELECT CURRENT_SCHEMA()"), *(benchmark.name for benchmark in found)]
+            open_to_readers(session, schemas)
     return renewed
 
 

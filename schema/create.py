@@ -52,8 +52,10 @@ VIEWS: Final = {
 
 
 _VERSION_COLUMNS: Final = {
-    "duckdb": "SELECT column_name, LOWER(data_type) AS kind FROM information_schema.columns "
-    "WHERE table_schema = CURRENT_SCHEMA() AND table_name = 'schema_version'",
+    # Of the information schema, which reads the same, this takes almost twice as long.
+    "duckdb": "SELECT column_name, LOWER(data_type) AS kind FROM duckdb_columns() "
+    "WHERE database_name = CURRENT_DATABASE() AND schema_name = CURRENT_SCHEMA() "
+    "AND table_name = 'schema_version'",
     # The information schema hides what this user has no right to.
     "postgresql": "SELECT attname AS column_name, format_type(atttypid, NULL) AS kind FROM pg_attribute "
     "WHERE attrelid = to_regclass(quote_ident(CURRENT_SCHEMA()) || '.schema_version') "
@@ -120,7 +122,7 @@ def find_version(session: Session) -> int | None:
 
 
 def _refuse_foreign(session: Session) -> None:
-    """Raise `SchemaVersionError` where another program's table or view has the name of one of ours."""
+    """Raise `SchemaVersionError` where another program's table or view has the name of one of Pinakes'."""
     there = sa.inspect(session.connection)
     foreign = sorted({*there.get_table_names(), *there.get_view_names()} & {*metadata.tables, *VIEWS})
     if foreign:

@@ -157,7 +157,7 @@ def _renew_view(session: Session, view: str) -> None:
 
 
 def _drop_with_readers(session: Session, view: str) -> None:
-    """Drop a view with those of ours that read it, which come after it, and those of benchmarks.
+    """Drop a view with our views that read it, which come after it, and those of benchmarks.
 
     A benchmark whose view is dropped has no digest any more: it is renewed when it is next used.
     """

@@ -65,7 +65,7 @@ class NameParts:
 
 
 def split_name(first: str | None, middle: str | None, last: str | None) -> NameParts:
-    """The parts of a name, split anew: a first name of two words has its second in the middle.
+    """The parts of a name, split again: a first name of two words has its second in the middle.
 
     >>> split_name("Dr A'bdul K.", "B", "Sattar")
     NameParts(first='abdul', middle=('k', 'b'), last='sattar')

@@ -50,7 +50,7 @@ class UnionSubsequence:
     """How many different tokens the unions of longest common subsequences cover, over all pairs of segments.
 
     A segment between two full stops of one sentence covers the same in every summary; so does a head behind a
-    full stop. Only a head that continues an open segment is computed anew at a step.
+    full stop. Only a head that continues an open segment is computed again at a step.
     """
 
     def __init__(self, document: Document, query: Sequence[Sequence[int]]) -> None:

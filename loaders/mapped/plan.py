@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pinakes.errors import InputError
 from pinakes.loaders.mapped.conversions import WrongTypeError, convert_column
@@ -51,11 +52,16 @@ SELECT * FROM ({}) AS u) AS t"""
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A SELECT that is ready to run; for each column that is no text, `NAME?` holds a value that is wrong."""
+    """A SELECT that is ready to run; for each column that is no text, `NAME?` holds a value that is wrong.
+
+    Attributes:
+        source: what the records are registered as.
+    """
 
     table: str
     names: tuple[str, ...]
     sql: str
+    source: str
 
 
 class Plan:
@@ -149,8 +155,8 @@ class Plan:
             names = [] if self._available is None else self._available.names
             raise InputError(
                 f"{self._file} has no column {name!r}, which the mapping {self._mapping.name} names in "
-                f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What stands in "
-                f"for a column that some files lack is said in a block defaults: SELECT NULL AS {name}."
+                f"{block.place}{suggest(name, names)}; its columns are {', '.join(names)}. What is "
+                f"read for a column that some files lack is said in a block defaults: SELECT NULL AS {name}."
             )
         self._fields[name.lower()] = field
         return True
@@ -179,7 +185,7 @@ class Plan:
                 raise self._mapping.complain(block.place, str(error)) from error
         # The names are those of staged columns.
         select = f"SELECT {', '.join(columns)} FROM ({sql}) AS q"  # noqa: S608 (runs where records alone are)
-        return Select(block.table, tuple(types), select)
+        return Select(block.table, tuple(types), select, "input" if is_plain else "_records")
 
     def _check_names(self, block: Block, names: list[str], is_plain: bool) -> None:
         known = STAGED[block.table].names[1:]
@@ -215,10 +221,13 @@ class Plan:
             yield "author_source_id"
 
     def run(self, select: Select, records: pa.Table, faults: Faults) -> pa.Table | None:
-        """The rows of a SELECT over records; None where there are none.
+        """The rows of a SELECT over the records without a fault; None where there are none.
 
         A record for which it cannot be computed becomes a fault, whatever the others hold.
         """
+        if faults:
+            is_faulty = pc.is_in(records[RECORD], value_set=pa.array(faults, pa.int64()))
+            records = records.filter(pc.invert(is_faulty))
 
         def reject(number: int, error: Exception) -> None:
             message = explain_error(error)
@@ -226,7 +235,7 @@ class Plan:
             faults.setdefault(number, (reason, f"{select.table}: {message}"))
 
         def execute(records: pa.Table) -> pa.Table:
-            self._register(records)
+            self._connection.register(select.source, records)
             return self._connection.sql(select.sql).to_arrow_table()
 
         try:
@@ -250,14 +259,24 @@ def run_apart(
     errors: tuple[type[Exception], ...],
     reject: Callable[[int, Exception], None],
 ) -> Iterator[pa.Table]:
-    """What `run` gives for the records, in parts; one for which it raises such an error is rejected alone."""
-    if not records.num_rows:
-        return
-    try:
-        yield run(records)
-    except errors as error:
-        half = records.num_rows // 2
-        if not half:
-            reject(records[RECORD][0].as_py(), error)
-        for part in (records.slice(0, half), records.slice(half)) if half else ():
-            yield from run_apart(part, run, errors, reject)
+    """What `run` gives for the records, in parts; one for which it raises such an error is rejected alone.
+
+    A part that fails is halved until the first record that fails stands alone; parts double after each that
+    does not. So there are hardly more than three runs for two records, whichever fail, and few where few do.
+    """
+    start, end, size = 0, 0, records.num_rows
+    while start < records.num_rows:
+        # From start to end some record fails; where end is start, nothing is known.
+        is_known = end > start
+        part = records.slice(start, max(1, (end - start) // 2) if is_known else size)
+        try:
+            yield run(part)
+        except errors as error:
+            size = size if is_known else max(1, part.num_rows // 2)
+            end = start + part.num_rows
+            if part.num_rows > 1:
+                continue
+            reject(part[RECORD][0].as_py(), error)
+        else:
+            size = size if is_known else size * 2
+        start += part.num_rows

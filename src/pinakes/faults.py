@@ -36,7 +36,7 @@ _TOLD: Final[dict[int, str]] = {
     errno.EAGAIN: f"no further process may be started. Close other programs, or lower --jobs. {_AGAIN}",
     errno.EBUSY: f"another program uses it. Wait until that has ended. {_AGAIN}",
     errno.ETXTBSY: f"another program uses it. Wait until that has ended. {_AGAIN}",
-    errno.ESTALE: f"its file system was taken away while it was read. Mount it anew. {_AGAIN}",
+    errno.ESTALE: f"its file system was taken away while it was read. Mount it again. {_AGAIN}",
     errno.ETIMEDOUT: f"nothing answered in time. Look whether the server or the disk is there. {_AGAIN}",
     errno.ENAMETOOLONG: "the name is longer than the file system allows. Choose a shorter one.",
     errno.ENOENT: "it is not there, or not any more. Look whether the path is right, and whether another "
@@ -71,7 +71,7 @@ _NO_DEVICE_MEMORY: Final = (
     f"close other programs that use it, or choose --device cpu. {_AGAIN}"
 )
 _DAMAGED: Final = (
-    "it is damaged or was cut off. Bring it again from where it came: fetch or download a model anew, build "
+    "it is damaged or was cut off. Bring it again from where it came: fetch or download a model again, build "
     "an index again."
 )
 
@@ -89,7 +89,7 @@ def _safetensor_errors() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def told_as(kind: type[PinakesError], what: str) -> Iterator[None]:
-    """Raise what the machine refuses in the block as an error of ours that begins with `what`."""
+    """Raise what the machine refuses in the block as one of our errors, which begins with `what`."""
     try:
         yield
     except fault_types() as error:

@@ -1,4 +1,4 @@
-"""What a user may call a corpus, a benchmark or a system: a name stands in folders, tables and reports."""
+"""What a user may call a corpus, a benchmark or a system: a name is used in folders, tables and reports."""
 
 from typing import Final
 

@@ -9,8 +9,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +25,7 @@ from tests.calling import Call, Outcome, make_call
 from tests.loading import paper, write_beir
 from tests.long import long
 from tests.postgres import OwnPostgres
+from tests.processes import start_process
 
 LOAD = ("load", "beir", "corpora/scifact")
 EVALUATE = ("evaluate", "--all", "--changed", "--fail-on-drop", "0.01")
@@ -312,23 +311,6 @@ class Month:
 
 _NEWEST_RUNS = "SELECT MAX(run_id) FROM runs GROUP BY system"
 _NEWEST = f"r.run_id IN ({_NEWEST_RUNS})"
-
-
-@contextmanager
-def start_process(program: str, *words: str, ready: str = "held") -> Iterator["subprocess.Popen[str]"]:
-    """Another process, once it says that it is ready; ended in the end."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", program, *words]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment
-    ) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == f"{ready}\n"
-            yield process
-        finally:
-            process.kill()
 
 
 FEW_DAYS = ["judge_worse", "break_corpus", "start_second_copy", "be_away", "kill", "pass_quietly"]

@@ -1,17 +1,20 @@
 """Opening a database: which one, what is refused, who holds it, and what reading alone allows."""
 
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from pinakes.database import Database, connect, connect_read_only, connect_to_fill
+from pinakes.database import Database, connect, connect_read_only, connect_to_fill, sessions
 from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
+from tests.postgres import PostgresServer
+from tests.processes import start_process
 
 HOLD = """
 import sys
@@ -21,19 +24,6 @@ with connect(sys.argv[1]) as database, database.begin() as session:
     print("held", flush=True)
     sys.stdin.readline()
 """
-
-
-@contextmanager
-def _held(url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the database open until its input is closed."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOLD, url]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
 
 
 def _create_numbers(url: str) -> None:
@@ -199,7 +189,7 @@ def test_a_database_that_the_server_lacks_is_named(postgres_url: str) -> None:
 
 @pytest.mark.parametrize("opener", [connect, connect_read_only])
 def test_the_process_that_holds_the_file_is_named(duckdb_url: str, opener: Callable[[str], Database]) -> None:
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         expected = rf"is held by process {process.pid} \(.*python.*\).* Wait for it with --wait"
         with pytest.raises(DatabaseBusyError, match=expected):
             opener(duckdb_url)
@@ -208,7 +198,7 @@ def test_the_process_that_holds_the_file_is_named(duckdb_url: str, opener: Calla
 
 
 def test_waiting_ends_when_the_file_is_released(duckdb_url: str) -> None:
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         naps: list[float] = []
 
         def nap(seconds: float) -> None:
@@ -223,7 +213,7 @@ def test_waiting_ends_when_the_file_is_released(duckdb_url: str) -> None:
 
 def test_waiting_ends_when_the_time_is_up(duckdb_url: str) -> None:
     naps: list[float] = []
-    with _held(duckdb_url) as process:
+    with start_process(HOLD, duckdb_url) as process:
         with pytest.raises(DatabaseBusyError):
             connect(duckdb_url, wait_s=0.5, sleep=naps.append)
         process.communicate("")
@@ -232,7 +222,7 @@ def test_waiting_ends_when_the_time_is_up(duckdb_url: str) -> None:
 
 def test_readers_of_postgres_do_not_wait_for_its_writer_and_writers_do(postgres_url: str) -> None:
     _create_numbers(postgres_url)
-    with _held(postgres_url) as process:
+    with start_process(HOLD, postgres_url) as process:
         with connect(postgres_url) as database, database.read() as session:
             assert session.scalar("SELECT COUNT(*) FROM numbers") == 2
         url = sa.make_url(postgres_url).update_query_dict({"options": "-c lock_timeout=50ms"})
@@ -241,6 +231,46 @@ def test_readers_of_postgres_do_not_wait_for_its_writer_and_writers_do(postgres_
         process.communicate("")
     with connect(postgres_url) as database, database.begin() as session:
         assert session.execute("INSERT INTO numbers VALUES (3)") == 1
+
+
+@pytest.mark.parametrize("has_tables", [True, False])
+def test_a_writer_of_postgres_is_told_at_once_and_again_for_whom_it_waits(
+    postgres_server: PostgresServer,
+    tables_postgres: str,
+    postgres_url: str,
+    has_tables: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sessions, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(sessions, "TELL_S", 0.1)
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        if len(told) == 3:
+            process.communicate("")
+
+    copied = postgres_server.create(f"{tables_postgres}_held", tables_postgres)
+    with copied if has_tables else nullcontext(postgres_url) as url:
+        with (
+            start_process(HOLD, url) as process,
+            connect(url, tell=tell) as database,
+            database.begin() as session,
+        ):
+            session.execute("INSERT INTO numbers VALUES (3)")
+            assert session.scalar("SHOW lock_timeout") == "0"
+        with connect(url) as database, database.read() as session:
+            assert session.scalar("SELECT COUNT(*) FROM numbers") == 1
+    holder = rf"process {process.pid} on .*: -c .*, which writes to this database"
+    line = rf"waiting for {holder}; \d+ seconds have passed"
+    assert [bool(re.fullmatch(line, one)) for one in told] == [True] * 3, told
+
+
+def test_a_session_of_postgres_has_the_name_that_its_url_gives(postgres_url: str) -> None:
+    for given, expected in (({}, f"process {os.getpid()} on "), ({"application_name": "nightly"}, "nightly")):
+        url = sa.make_url(postgres_url).update_query_dict(given)
+        with connect(url) as database, database.read() as session:
+            assert str(session.scalar("SHOW application_name")).startswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,23 @@ import numpy as np
 import pytest
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, EvaluationError, InputError, RunError, UnknownNameError
+from pinakes.errors import (
+    BenchmarkError,
+    EvaluationError,
+    InputError,
+    RegressionError,
+    RunError,
+    UnknownNameError,
+)
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.evaluate.gates import check_gates, read_gate
 from pinakes.index.index import index
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.sentence_scorers.vectors import compare_vectors
+from pinakes.progress import say_nothing
 from pinakes.records import Score
+from pinakes.report.present.gates import require_level
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.base import choose_corpus
@@ -98,6 +108,30 @@ def test_published_reads_the_first_512_sentences_and_splits_by_example(database:
         assert session.fetch_arrow(asked.select_paper_texts(("train",))).num_rows == 512
         assert session.fetch_arrow(asked.select_paper_texts(("test",))).num_rows == 1
     assert len(read(database).documents[0].sentences) == 600
+
+
+def test_a_gate_fails_where_a_count_of_undefined_values_rises_and_not_where_it_falls(
+    database: Database,
+) -> None:
+    add_world(database)
+    run(database, RunRequest("sciqfs", "sentence_tfidf", corpus="toy"))
+    evaluate(database, "sciqfs")
+    gates = [read_gate(text) for text in ("Flat=1", "AP=0.01")]
+    assert check_gates(database, ["sciqfs"], gates).drops == []
+    now = "UPDATE scores SET value = {} WHERE query_id IS NULL AND measure = '{}'"
+    change(database, now.format(0, "Flat"))
+    assert check_gates(database, ["sciqfs"], gates).drops == []
+    change(database, now.format(3, "Flat"))
+    (drop,) = check_gates(database, ["sciqfs"], gates).drops
+    assert (drop.measure, drop.accepted, drop.value, drop.lower_is_better) == ("Flat", 1.0, 3.0, True)
+    change(database, now.format(0.01, "AP"))
+    checked = check_gates(database, ["sciqfs"], gates)
+    with pytest.raises(RegressionError) as caught:
+        require_level(checked, [], say_nothing)
+    first, second = [line for line in str(caught.value).splitlines() if line.startswith("sciqfs, ")]
+    assert "sciqfs, Flat, sentence_tfidf" in first
+    assert first.endswith(", lower is better)")
+    assert "lower" not in second
 
 
 def test_a_run_is_made_once_and_scored(database: Database) -> None:

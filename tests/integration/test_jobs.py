@@ -4,11 +4,7 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +15,7 @@ from pinakes.database.jobs import JOBS, name_lock
 from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.schema import create_schema
 from tests.calling import make_call
+from tests.processes import start_process
 
 HOLD = """
 import sys
@@ -28,21 +25,6 @@ with connect_alone(sys.argv[-1], "evaluate") as database:
     print("held", flush=True)
     sys.stdin.readline()
 """
-
-
-@contextmanager
-def held(url: str) -> Iterator[subprocess.Popen[str]]:
-    """Another process that evaluates until its input is closed."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", HOLD, url]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture
@@ -58,7 +40,7 @@ def list_beside(url: str) -> list[str]:
 
 
 def test_a_second_one_is_told_who_evaluates_where_with_what_and_since_when(url: str) -> None:
-    with held(url) as process:
+    with start_process(HOLD, url) as process:
         with pytest.raises(DatabaseBusyError) as caught, connect_alone(url, "evaluate"):
             pass
         said = str(caught.value)
@@ -77,7 +59,7 @@ def test_a_second_one_is_told_who_evaluates_where_with_what_and_since_when(url: 
 
 def test_who_waits_says_so_at_once_and_comes_in_when_the_other_ends(url: str) -> None:
     told: list[str] = []
-    with held(url) as process:
+    with start_process(HOLD, url) as process:
 
         def tell(line: str) -> None:
             told.append(line)
@@ -91,7 +73,7 @@ def test_who_waits_says_so_at_once_and_comes_in_when_the_other_ends(url: str) ->
 
 
 def test_what_a_killed_one_held_is_free(url: str) -> None:
-    with held(url) as process:
+    with start_process(HOLD, url) as process:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         with connect_alone(url, "evaluate", wait_s=30):  # until Postgres has noticed
@@ -163,7 +145,10 @@ def test_two_names_of_one_file_have_one_lock(duckdb_database: Database, tmp_path
     duckdb_database.close()
     file = Path(str(duckdb_database.url.database))
     (other := tmp_path / "other.duckdb").symlink_to(file)
-    with held(str(file)), pytest.raises(DatabaseBusyError, match="`pinakes evaluate` is being done by"):
+    with (
+        start_process(HOLD, str(file)),
+        pytest.raises(DatabaseBusyError, match="`pinakes evaluate` is being done by"),
+    ):
         connect_alone(other, "evaluate").__enter__()
 
 
@@ -189,7 +174,7 @@ def test_a_held_file_is_exit_code_4_and_is_waited_for_with_words(
     duckdb_database.close()
     monkeypatch.setenv("PINAKES_DATABASE_URL", str(duckdb_database.url))
     call = make_call(capsys)
-    with held(str(duckdb_database.url)) as process:
+    with start_process(HOLD, str(duckdb_database.url)) as process:
         for words in (["status"], ["sql", "SELECT 1"], ["report", "scifact"], ["load", "synthetic"]):
             outcome = call(*words)
             assert (outcome.code, outcome.out) == (4, ""), words

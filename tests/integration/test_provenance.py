@@ -1,9 +1,11 @@
 """`pinakes show run` and `pinakes rerun`: where a run is from, and whether it can be made again."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
@@ -15,8 +17,10 @@ from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.removal.remove import remove_corpus, remove_runs
 from pinakes.report.present.provenance import render_provenance
+from pinakes.report.present.rerun import describe_cut
 from pinakes.run import rerun as rerun_module
 from pinakes.run import run as run_module
+from pinakes.run.compare_answers import compare_answers
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.provenance import Check, gather_provenance
 from pinakes.run.rerun import Rerun, RerunRequest, rerun
@@ -25,6 +29,7 @@ from pinakes.schema import encoders, hits, runs
 from pinakes.systems.base import SystemOptions
 from tests.benching import change, count
 from tests.calling import Call
+from tests.sampled_rows import add_rows, add_run
 from tests.self_worlds import PAPERS, VARIANTS, Letters, write_corpus, write_variants
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
@@ -182,6 +187,55 @@ def test_numbers_within_the_tolerance_and_near_ties_are_no_difference(
     change(prepared, f"UPDATE hits SET score = {one} WHERE query_id = '{query}' AND rank <= 2")
     change(prepared, f"UPDATE hits SET rank = 3 - rank WHERE query_id = '{query}' AND rank <= 2")
     assert run_again(prepared, run_id).outcome == "different"  # these scores were not near
+
+
+CUT = [("p1", 1, 3.0), ("p2", 2, 2.0), ("p3", 3, 1.0)]
+"""paper, rank and score of a ranking that is cut off after three"""
+
+
+@pytest.mark.parametrize(
+    ("again", "different", "at_cut"),
+    [
+        (CUT, 0, 0),
+        ([*CUT[:2], ("p4", 3, 1.0)], 0, 2),  # equal scores at the cut
+        ([*CUT[:2], ("p4", 3, 1.000001)], 0, 2),  # as near as rounding brings them
+        ([*CUT[:2], ("p4", 3, 1.1)], 2, 0),  # p4 has another score
+        ([*CUT[:2], ("p4", 3, 0.9)], 2, 0),  # p3 was lost
+        (CUT[:2], 1, 0),  # nothing is in the place of p3
+        ([("p4", 1, 3.0), *CUT[1:]], 2, 0),  # not at the cut
+        ([("p2", 1, 2.0), ("p3", 2, 1.0), ("p4", 3, 1.0)], 3, 1),  # p1 was lost, the others moved up
+    ],
+)
+def test_equal_scores_at_the_cut_are_told_apart_from_differences(
+    database: Database, again: list[tuple[str, int, float]], different: int, at_cut: int
+) -> None:
+    add_run(database, 1, "own", "theirs")
+    add_rows(database, hits, [(1, "q", int(paper[1]), rank, score) for paper, rank, score in CUT])
+    names = ("query_id", "paper_id", "rank", "score")
+    rows = [("q", int(paper[1]), rank, score) for paper, rank, score in again]
+    given = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    found = compare_answers(database, hits, 1, [given], 1e-6)
+    assert (found.rows_different, found.rows_at_cut) == (different, at_cut)
+    said = list(describe_cut(found, 1e-6))
+    assert said[:1] == (
+        [f"At the cut of the ranking: {at_cut} rows are on one side alone."] if at_cut else []
+    )
+
+
+def test_a_rerun_whose_last_paper_changed_places_below_the_cut_is_within_the_tolerance(
+    prepared: Database, tmp_path: Path, call: Call
+) -> None:
+    run_id = make_run(prepared, tmp_path)
+    query = min(read_ids(prepared))
+    last = f"(SELECT MAX(rank) FROM hits AS kept WHERE kept.query_id = '{query}')"
+    change(prepared, f"UPDATE hits SET paper_id = 999999 WHERE query_id = '{query}' AND rank = {last}")
+    address = prepared.url.render_as_string(hide_password=False)
+    prepared.close()
+    done = call("rerun", run_id, "--db", address)
+    assert done.code == 0, done.err
+    assert "At the cut of the ranking: 2 rows are on one side alone." in done.out
+    (table,) = json.loads(call("rerun", run_id, "--db", address, "--json").out)["tables"]
+    assert (table["rows_different"], table["rows_at_cut"]) == (0, 2)
 
 
 def test_a_changed_corpus_is_named_with_the_file_that_changed_it(prepared: Database, tmp_path: Path) -> None:

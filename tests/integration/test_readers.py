@@ -2,11 +2,9 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from pinakes.queries.install import initialise, install_benchmark
 from tests.benching import count
 from tests.calling import Call, make_call
 from tests.postgres import PostgresServer
+from tests.processes import start_process
 
 
 def question(database: Database, text: str, **limits: Any) -> list[tuple[Any, ...]]:
@@ -518,18 +517,10 @@ with duckdb.connect(sys.argv[1], read_only=True):
 """
 
 
-@contextmanager
-def _read_elsewhere(url: str) -> Iterator[None]:
+def _read_elsewhere(url: str) -> AbstractContextManager[object]:
     """Another process has the DuckDB file open to read; a Postgres server has room for all."""
     file = find_file(read_address(url))
-    if file is None:
-        yield
-        return
-    command = [sys.executable, "-c", READING, str(file)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "open\n"
-        yield
+    return nullcontext() if file is None else start_process(READING, str(file), ready="open")
 
 
 def test_several_read_one_duckdb_file(call: Call, prepared_url: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reports from real tables: three runs of a benchmark of four queries, on DuckDB and on Postgres."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,9 +12,11 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import EvaluationError, InputError
+from pinakes.evaluate.compare import compare_subsets
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
 from pinakes.load.summary import LoadSummary
+from pinakes.queries.install import initialise
 from pinakes.report.data import BenchmarkReport, PublishedFigure
 from pinakes.report.gather import gather_report
 from pinakes.report.html import render_html
@@ -236,6 +239,53 @@ def test_run_that_was_not_evaluated_is_shown_and_said(database: Database, corpus
     assert report.comparisons == []
     assert report.warnings[0] == "good was not evaluated by P@1."
     assert "not evaluated" in render_html(report)
+
+
+def test_one_query_is_reported_and_said_to_be_too_few_for_a_comparison(
+    database: Database, corpus: Path, tmp_path: Path
+) -> None:
+    for name in ("queries.jsonl", "qrels/test.tsv"):
+        lines = (corpus / name).read_text().splitlines(keepends=True)
+        (corpus / name).write_text("".join(line for line in lines if not re.search("q[2-9]", line)))
+    for system, rankings in RUNS.items():
+        (corpus / f"{system}.run").write_text(_write_run(rankings.partition("|")[0]))
+    prepare(database, corpus)
+    report = gather_report(database, "tiny")
+    assert report.comparisons == []
+    assert report.query_values == {1: {"q1": 1.0}, 2: {"q1": 1.0}}
+    said = (
+        "The runs are not compared. good (run 1) and poor (run 2): a comparison needs at least two queries, "
+        "and there is 1."
+    )
+    assert report.warnings == [said]
+    page, text = (path.read_text("utf-8") for path in write_report(report, tmp_path / "report"))
+    assert said in page
+    assert said in text
+    with pytest.raises(EvaluationError, match=r"good \(run 1\) and poor \(run 2\): .* at least two queries"):
+        compare_subsets(database, "tiny")
+
+
+def test_a_run_without_the_value_of_a_query_is_reported_and_not_compared(
+    database: Database, corpus: Path
+) -> None:
+    prepare(database, corpus)
+    change(database, sa.delete(scores).where(scores.c.run_id == 2, scores.c.query_id == "q4"))
+    report = gather_report(database, "tiny")
+    assert report.comparisons == []
+    assert (
+        "good (run 1) and poor (run 2): one system alone has a value of 1 of the queries"
+        in report.warnings[-1]
+    )
+
+
+def test_a_group_of_one_query_is_said_not_to_be_compared(database: Database, corpus: Path) -> None:
+    prepare(database, corpus)
+    home = corpus.parent / "benchmarks" / "tiny" / "queries.sql"
+    home.write_text(home.read_text().replace("< 'q3'", "< 'q2'"))
+    initialise(database)
+    report = gather_report(database, "tiny")
+    assert [pair.subset for pair in report.comparisons] == ["all", "topic=cells"]
+    assert "topic=graphs has 1 query, and a test needs two; not compared." in report.warnings
 
 
 def test_other_rows_and_another_definition_are_warned_of(database: Database, corpus: Path) -> None:

@@ -23,7 +23,7 @@ from pinakes.errors import DatabaseError, show
 LARGE_LOG: Final = 1 << 30
 """bytes of the log from which it is folded in after a transaction: each time, every index is written"""
 SMALL_LOG: Final = 64 << 20
-"""bytes of the log that stay in it when the file is let go of for a while: the next to open it reads them"""
+"""bytes of the log that stay in it when the file is released for a while: the next to open it reads them"""
 _SUFFIX: Final = ".blocks"
 _WRITTEN: Final = ".blocks.new"
 _KIND: Final = b"pinakes: blocks of a DuckDB file\n"

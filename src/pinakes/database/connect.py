@@ -231,6 +231,7 @@ def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool)
             sa.event.listen(engine, "do_connect", lambda *_: restore_blocks(file))
         return Database(engine, backend, waiting, None if read_only or file is None else Log(file))
     from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
+    from pinakes.database.sessions import name_session
 
     options: dict[str, Any] = {}
     if read_only:
@@ -238,7 +239,9 @@ def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool)
             "execution_options": {"postgresql_readonly": True},
             "connect_args": make_reader_arguments(url),
         }
-    return Database(sa.create_engine(url, **options), PostgresBackend(), waiting)
+    elif "application_name" not in url.query:
+        options = {"connect_args": {"application_name": name_session()}}
+    return Database(sa.create_engine(url, **options), PostgresBackend(waiting.tell), waiting)
 
 
 def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
 REOPEN_S: Final = 600.0
-"""seconds for which a command that let go of a DuckDB file waits for it at least: its work would be lost"""
+"""seconds for which a command that released a DuckDB file waits for it at least: its work would be lost"""
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
@@ -200,7 +200,7 @@ class Database:
     def __init__(
         self, engine: sa.Engine, backend: Backend, waiting: Waiting | None = None, log: Log | None = None
     ) -> None:
-        """`waiting` is how long and how loudly to wait for a file that was let go of; `log` is of a DuckDB
+        """`waiting` is how long and how loudly to wait for a file that was released; `log` is of a DuckDB
         file that may be written."""
         self.engine = engine
         self.backend = backend
@@ -240,8 +240,14 @@ class Database:
         with translated(), self.connect() as connection:
             self.backend.prepare_write(connection)
             with self._open(connection) as session:
-                yield _Rehearsal(self, session)
+                yield _InOneSession(self, session)
             connection.rollback()
+
+    @contextmanager
+    def in_one_transaction(self) -> Iterator["Database"]:
+        """This database with all its transactions made one, which is committed at the end."""
+        with self.begin() as session:
+            yield _InOneSession(self, session)
 
     @contextmanager
     def limit_memory(self, size: int) -> Iterator[None]:
@@ -263,7 +269,7 @@ class Database:
             session.close_results()
 
     def release(self) -> None:
-        """Let other processes have the DuckDB file until the next transaction; nothing on Postgres.
+        """Release the DuckDB file to other processes until the next transaction; nothing on Postgres.
 
         The next transaction waits for whoever holds the file then, `REOPEN_S` seconds or longer, and finds
         what they wrote. A session that is open keeps the file. What `limit_memory` set is forgotten.
@@ -296,7 +302,7 @@ class Database:
     def open_to_write(self) -> Iterator["Database"]:
         """The database, where it can be written: this one, unless it was opened to be looked at.
 
-        Such a one lets go of its file meanwhile, and finds afterwards what was written.
+        Such a one releases its file meanwhile, and finds afterwards what was written.
         """
         yield self
 
@@ -312,8 +318,8 @@ class Database:
         self.close()
 
 
-class _Rehearsal(Database):
-    """A database for `Database.rehearse`: every transaction is the same open session."""
+class _InOneSession(Database):
+    """A database every transaction of which is the same open session."""
 
     def __init__(self, database: Database, session: Session) -> None:
         super().__init__(database.engine, database.backend)
@@ -321,7 +327,7 @@ class _Rehearsal(Database):
 
     @contextmanager
     def begin(self) -> Iterator[Session]:
-        """The one session; nothing is committed."""
+        """The one session; nothing is committed here."""
         yield self._session
 
     @contextmanager

@@ -20,7 +20,7 @@ _PARAMETER: Final = re.compile(r"(password=)[^\s&]*", re.IGNORECASE)
 
 
 def describe_self(clock: Clock = utc_now) -> str:
-    """This process in words, as it stands in a lock that it has just taken."""
+    """This process in words, as it is written into a lock that it has just taken."""
     command = name_command(sys.argv)
     return f"process {os.getpid()} on {socket.gethostname()} ({command}, since {write_time(clock())})"
 

@@ -19,6 +19,7 @@ from pinakes.database.address import check_file, find_file
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.holders import describe_self
+from pinakes.database.sessions import find_holder
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseBusyError, DatabaseError
 from pinakes.faults import explain_fault
@@ -29,28 +30,13 @@ JOBS: Final = {"evaluate": "scores"}
 _HINT: Final = "there is one at a time for each database. Wait for it with --wait SECONDS, or stop it."
 _NOTE_BYTES: Final = 4_096
 
-# Postgres: longer than its deadlock_timeout, after which a vacuum of its own gives way.
+# Postgres: longer than its deadlock_timeout, after which a vacuum of its own stops.
 _PATIENCE: Final = "1500ms"
 _NEVER_ENDED: Final = """
 SELECT set_config(name, '0', TRUE)
 FROM pg_catalog.pg_settings
 WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout', 'statement_timeout')
 """
-_FIND_HOLDER: Final = """
-SELECT activity.pid, activity.usename, activity.query
-FROM pg_catalog.pg_locks AS held
-INNER JOIN pg_catalog.pg_stat_activity AS activity ON held.pid = activity.pid
-INNER JOIN pg_catalog.pg_database AS of ON held.database = of.oid
-WHERE
-    of.datname = CURRENT_DATABASE()
-    AND held.relation = TO_REGCLASS(:name)
-    AND held.granted
-    AND held.mode NOT IN ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock')
-    AND held.pid <> PG_BACKEND_PID()
-ORDER BY activity.query LIKE 'SELECT ''process %' DESC, activity.xact_start
-LIMIT 1
-"""
-_SAID: Final = re.compile(r"SELECT '(.*)' AS job", re.DOTALL)
 
 
 @contextmanager
@@ -156,22 +142,13 @@ def _lock_table(database: Database, job: str) -> sa.Connection:
             connection.exec_driver_sql(f"SELECT '{note}' AS job")
     except DatabaseBusyError as error:
         connection.rollback()
-        holder = _find_holder(connection, JOBS[job])
+        holder = find_holder(connection, JOBS[job])
         connection.close()
         raise _say_busy(job, holder) from error
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _find_holder(connection: sa.Connection, table: str) -> str:
-    with translated():
-        row = connection.execute(sa.text(_FIND_HOLDER), {"name": table}).mappings().first()
-    if row is None:
-        return "another process"
-    said = _SAID.fullmatch(row["query"] or "")
-    return said[1] if said else f"session {row['pid']} of the Postgres user {row['usename']}"
 
 
 def _say_busy(job: str, holder: str) -> DatabaseBusyError:

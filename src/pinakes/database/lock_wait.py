@@ -36,7 +36,7 @@ def limit_lock_wait(session: Session, wait_s: float) -> None:
 
 @contextmanager
 def explain_lock(database: Database) -> Iterator[None]:
-    """Say who holds the tables, where a transaction within waited in vain.
+    """Say who holds the tables, where a transaction within did not get its lock.
 
     Raises:
         DatabaseBusyError: it did.

@@ -1,7 +1,7 @@
 """What only Postgres says: temporary tables filled by binary COPY, server-side cursors, one writer's lock."""
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,25 +15,9 @@ from psycopg.types import TypeInfo
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
 from pinakes.database.core import ArrowResult, RawResult
 from pinakes.database.postgres_questions import open_question
+from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists
-
-# Every writing transaction holds a lock that no reader may take, since it needs a right to change the table.
-# Before there are tables it is an advisory lock ("PINA"), which anybody may hold.
-_LOCK_WRITERS: Final = """
-DO $$
-BEGIN
-    LOCK TABLE schema_version IN SHARE ROW EXCLUSIVE MODE;
-EXCEPTION
-    WHEN undefined_table THEN
-        PERFORM pg_advisory_xact_lock(1346981441);
-        BEGIN  -- the one before may have made it
-            LOCK TABLE schema_version IN SHARE ROW EXCLUSIVE MODE;
-        EXCEPTION
-            WHEN undefined_table THEN NULL;
-        END;
-END
-$$
-"""
+from pinakes.progress import say_nothing
 
 
 class PostgresBackend:
@@ -41,9 +25,13 @@ class PostgresBackend:
 
     name: Final = "postgresql"
 
+    def __init__(self, tell: Callable[[str], None] = say_nothing) -> None:
+        """`tell` takes a line for the user on whom a transaction waits for."""
+        self._tell = tell
+
     def prepare_write(self, connection: sa.Connection) -> None:
         """Wait for other writers of Pinakes, so that ids are handed out one transaction after the other."""
-        connection.execute(sa.text(_LOCK_WRITERS))
+        lock_writers(connection, self._tell)
 
     def prepare_read(self, connection: sa.Connection) -> None:
         """Read one snapshot, however many statements follow."""

@@ -25,7 +25,7 @@ class Accepted:
 
     Attributes:
         before: the value that was accepted before; None: none was.
-        run_id, value: None where the value is forgotten, since no run has it any more.
+        run_id, value: None where the value is deleted, since no run has it now.
     """
 
     benchmark: str
@@ -72,7 +72,7 @@ def accept(
 ) -> list[Accepted]:
     """Accept the scores of the newest run of each line, or of the named runs: one transaction.
 
-    Without named runs, accepted values that no run has any more are forgotten.
+    Without named runs, accepted values that no run has now are deleted.
 
     Raises:
         EvaluationError: there is no such run, one has no scores, or its scores are of an older state of
@@ -179,7 +179,7 @@ def _forget(
     found: Sequence[Accepted],
     rows: Sequence[Mapping[str, Any]],
 ) -> list[Accepted]:
-    """Drop what was accepted of lines that have no scored run any more; and tell each value that is gone."""
+    """Drop what was accepted of lines that have no scored run now; and tell each such value."""
     lines = {row["run_id"]: name_line(row) for row in rows}
     kept = {(lines[one.run_id], one.measure) for one in found if one.run_id is not None}
     gone = [key for key in sorted(before) if key not in kept]

@@ -62,7 +62,7 @@ def accept_scores(
 
 
 def drop_accepted(session: Session, benchmark: str, line: str, measures: Sequence[str] | None = None) -> None:
-    """Forget the accepted values of a line, by some measures or by all."""
+    """Delete the accepted values of a line, by some measures or by all."""
     for table in (accepted_scores, accepted_query_scores):
         named = [table.c.benchmark == benchmark, table.c.line == line]
         if measures is not None:
@@ -71,7 +71,7 @@ def drop_accepted(session: Session, benchmark: str, line: str, measures: Sequenc
 
 
 def keep_judgments(session: Session, benchmark: Benchmark, digest: str) -> None:
-    """Keep the judgments as they are now, if they are those of the digest, and let go of older ones."""
+    """Keep the judgments as they are now, if they are those of the digest, and delete older ones."""
     table, judged = accepted_judgments, find_task(benchmark).select_deciding(benchmark).judged
     of_benchmark = table.c.benchmark == benchmark.name
     known = sa.select(table.c.query_id).where(of_benchmark, table.c.judgments_digest == digest).limit(1)
@@ -88,7 +88,7 @@ def keep_judgments(session: Session, benchmark: Benchmark, digest: str) -> None:
 
 
 def drop_judgments(session: Session, benchmark: str) -> None:
-    """Let go of the judgments that no accepted value was computed by."""
+    """Delete the judgments that no accepted value was computed by."""
     table = accepted_judgments
     used = sa.select(evaluations.c.judgments_digest).join_from(
         accepted_scores, evaluations, accepted_scores.c.evaluation_id == evaluations.c.evaluation_id

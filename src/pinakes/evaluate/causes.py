@@ -38,7 +38,7 @@ def find_causes(
         *_describe_code(accepted, now),
         *_describe_answers(database, accepted, run_id),
     ]
-    yield from found or ["nothing that decides it is known to be another"]
+    yield from found or ["nothing that decides it is known to have changed"]
 
 
 def _read_last(database: Database, run_id: int) -> dict[str, Any] | None:

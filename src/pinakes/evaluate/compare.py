@@ -108,7 +108,8 @@ def compare_subsets(
     randomisation test starts with the seed for each pair.
 
     Raises:
-        EvaluationError: fewer than two runs, one that was not scored, or a single query in all.
+        EvaluationError: fewer than two runs, one that was not scored, or two that cannot be compared: a
+            single query in all, a query that one run alone has a value of, or a value that is not finite.
         UnknownNameError: the benchmark does not group by that column.
     """
     benchmark = open_benchmark(database, benchmark_name)
@@ -219,7 +220,7 @@ def _compare_pairs(
     seed: int,
 ) -> list[PairComparison]:
     pairs = [pair for group in group_comparable(chosen) for pair in combinations(group, 2)]
-    compared = [compare(values[a["run_id"]], values[b["run_id"]], seed=seed) for a, b in pairs]
+    compared = [_compare_pair(a, b, values, seed) for a, b in pairs]
     corrected = [
         holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")
     ]
@@ -236,3 +237,14 @@ def _compare_pairs(
         )
         for number, ((a, b), one) in enumerate(zip(pairs, compared, strict=True))
     ]
+
+
+def _compare_pair(
+    a: Mapping[str, Any], b: Mapping[str, Any], values: Mapping[int, Mapping[str, float]], seed: int
+) -> Comparison:
+    """The tests of two runs; an error names the runs."""
+    try:
+        return compare(values[a["run_id"]], values[b["run_id"]], seed=seed)
+    except EvaluationError as error:
+        named = " and ".join(f"{run['system']} (run {run['run_id']})" for run in (a, b))
+        raise EvaluationError(f"{named}: {error}") from error

@@ -8,15 +8,12 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import DatabaseBusyError, PinakesError
 from pinakes.evaluate.evaluate import RunScores, evaluate
+from pinakes.progress import say_nothing
 from pinakes.schema import runs
 from pinakes.tasks.base import describe_unjudged
 
 Report = Callable[[str], None]
 """takes a line on what is done"""
-
-
-def say_nothing(_line: str) -> None:
-    """A report that nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)

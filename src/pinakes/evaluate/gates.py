@@ -31,7 +31,8 @@ class Gate:
 
     Attributes:
         measure: as a user names it; None: the headline measure of each benchmark.
-        drop: how far a value may not fall; None: significantly, by a paired test over the queries.
+        drop: how far a value may not fall, or rise where lower is better; None: significantly, by a paired
+            test over the queries.
     """
 
     measure: str | None
@@ -40,7 +41,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A value that fell, or that is there no more.
+    """A value that fell, or rose where lower is better, or that is missing now.
 
     Attributes:
         run_id: the run that it is of now; None: no run of the line has it.
@@ -60,6 +61,7 @@ class Drop:
     queries: int = 0
     p: float | None = None
     causes: tuple[str, ...] = ()
+    lower_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ class _Pair:
     accepted: Mapping[str, Any]
     run_id: int | None
     value: float | None
+    lower_is_better: bool
 
     @property
     def has_changed(self) -> bool:
@@ -91,12 +94,13 @@ class _Pair:
         return now is None or not (before == now or (math.isnan(before) and math.isnan(now)))
 
     @property
-    def fell_by(self) -> float:
-        """How far the value fell; infinitely far where it is gone, or no number any more."""
+    def worse_by(self) -> float:
+        """How much worse the value is; infinitely much where it is missing, or not a number."""
         before = float(self.accepted["value"])
         if self.value is None or (math.isnan(self.value) and not math.isnan(before)):
             return math.inf
-        return 0.0 if math.isnan(before) else before - self.value
+        fell_by = 0.0 if math.isnan(before) else before - self.value
+        return -fell_by if self.lower_is_better else fell_by
 
 
 def read_gate(text: str) -> Gate:
@@ -138,7 +142,7 @@ def check_gates(
 ) -> Checked:
     """Compare the scores of each line's newest run, or of the named runs, with the accepted ones.
 
-    A value whose line has no scored run any more has dropped: a missing one counts as zero.
+    A value whose line has no scored run now has dropped: a missing one counts as zero.
 
     Raises `InputError` where a gate names a measure that has no accepted value in any of the benchmarks.
     """
@@ -175,7 +179,7 @@ def _check(
         if (measure := _name_measure(benchmark, gate)) is not None
     }
     with database.read() as session:
-        pairs = _pair_values(session, name, sorted(set(measures.values())), run_ids)
+        pairs = _pair_values(session, benchmark, sorted(set(measures.values())), run_ids)
     drops: dict[tuple[str, str], Drop] = {}
     untested: list[str] = []
     for number, measure in measures.items():
@@ -184,7 +188,7 @@ def _check(
         if limit is None:
             found = _test(database, name, of_measure, alpha, untested)
         else:
-            found = [(pair, None) for pair in of_measure if _is_drop(pair.fell_by, limit)]
+            found = [(pair, None) for pair in of_measure if _is_drop(pair.worse_by, limit)]
         for pair, p in found:
             key = (pair.accepted["line"], measure)
             drops[key] = _describe(name, pair, p if p is not None or key not in drops else drops[key].p)
@@ -205,8 +209,8 @@ def _name_measure(benchmark: Benchmark, gate: Gate) -> str | None:
         return None
 
 
-def _is_drop(fell_by: float, limit: float) -> bool:
-    return fell_by > 0 and fell_by >= limit * (1 - _TOLERANCE)
+def _is_drop(worse_by: float, limit: float) -> bool:
+    return worse_by > 0 and worse_by >= limit * (1 - _TOLERANCE)
 
 
 def _describe(benchmark: str, pair: _Pair, p: float | None) -> Drop:
@@ -221,21 +225,22 @@ def _describe(benchmark: str, pair: _Pair, p: float | None) -> Drop:
         pair.value,
         accepted["queries_expected"],
         p,
+        lower_is_better=pair.lower_is_better,
     )
 
 
 def _pair_values(
-    session: Session, benchmark: str, measures: Sequence[str], run_ids: Sequence[int]
+    session: Session, benchmark: Benchmark, measures: Sequence[str], run_ids: Sequence[int]
 ) -> list[_Pair]:
     """Each accepted value of the measures with the present one of its line, by system and line."""
     accepted, events = accepted_scores.c, evaluations.c
     query = (
         sa.select(*accepted, *(column for column in events if column.name not in accepted))
         .join_from(accepted_scores, evaluations, accepted.evaluation_id == events.evaluation_id)
-        .where(accepted.benchmark == benchmark, accepted.measure.in_(measures))
+        .where(accepted.benchmark == benchmark.name, accepted.measure.in_(measures))
     )
     rows = session.rows(query)
-    made = session.rows(sa.select(runs).where(runs.c.benchmark == benchmark).order_by(runs.c.run_id))
+    made = session.rows(sa.select(runs).where(runs.c.benchmark == benchmark.name).order_by(runs.c.run_id))
     lines = {row["run_id"]: name_line(row) for row in made}
     values = session.rows(
         sa.select(scores.c.run_id, scores.c.measure, scores.c.value).where(
@@ -251,8 +256,13 @@ def _pair_values(
         for row in sorted(values, key=lambda row: row["run_id"])
         if row["run_id"] in newest
     }
+    prefers_lower = find_task(benchmark).prefers_lower
     pairs = [
-        _Pair(row, *present.get((row["line"], row["measure"]), (None, None)))
+        _Pair(
+            row,
+            *present.get((row["line"], row["measure"]), (None, None)),
+            lower_is_better=prefers_lower(row["measure"]),
+        )
         for row in sorted(rows, key=lambda row: (row["system"], row["mode"], row["line"], row["measure"]))
     ]
     return [pair for pair in pairs if pair.run_id is not None] if run_ids else pairs
@@ -279,7 +289,7 @@ def _test(
         else:
             tested.append((pair, p))
     corrected = zip(tested, holm([p for _pair, p in tested]), strict=True)
-    return [*gone, *((pair, p) for (pair, _p), p in corrected if pair.fell_by > 0 and p <= alpha)]
+    return [*gone, *((pair, p) for (pair, _p), p in corrected if pair.worse_by > 0 and p <= alpha)]
 
 
 def _compare_queries(database: Database, pair: _Pair) -> float | None:

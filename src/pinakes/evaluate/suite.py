@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import DatabaseBusyError, EvaluationError, PinakesError, RunError, UnknownNameError
-from pinakes.evaluate.each import EachScored, Failure, Report, evaluate_each, list_run, say_nothing
+from pinakes.evaluate.each import EachScored, Failure, Report, evaluate_each, list_run
 from pinakes.index.index import index
 from pinakes.load.sources import list_sources
-from pinakes.progress import Progress, Silent
+from pinakes.progress import Progress, Silent, say_nothing
 from pinakes.queries.definition import Benchmark
 from pinakes.run.run import RunRequest, run
 from pinakes.run.stored_runs import RunSummary

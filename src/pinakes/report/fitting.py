@@ -27,7 +27,7 @@ _TITLE: Final = 16
 _BREAKS: Final = re.compile(r"[^\s_./:,;=|&?-]*(?:[_./:,;=|&?-]+|$)|\S+")
 
 Notes = Literal["beside", "below", "none"]
-"""where what stands in parentheses goes: behind its value, on the next line, or nowhere"""
+"""where what is in parentheses goes: behind its value, on the next line, or nowhere"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Fitted:
     Attributes:
         places: the columns that are shown, as numbers from 0, in the table's order.
         widths: of each of them, in characters of the terminal.
-        notes: where what stands in parentheses goes.
+        notes: where what is in parentheses goes.
         left_out: the titles of the columns that are not shown.
     """
 

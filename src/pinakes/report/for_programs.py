@@ -61,7 +61,7 @@ def list_columns(records: Iterable[Record]) -> list[str]:
 def flatten(content: object) -> list[dict[str, object]]:
     """The rows of CSV that say what a JSON value says.
 
-    An array of objects is a row each. Of an object, what is no list of objects stands in the first row; each
+    An array of objects is a row each. Of an object, what is no list of objects is in the first row; each
     list of objects follows as rows of its own, with `table` before to tell them apart. What is deeper is
     JSON.
 

@@ -22,6 +22,7 @@ from pinakes.report.data import (
 )
 from pinakes.report.exhibits.gather import gather_exhibits
 from pinakes.report.history import gather_history
+from pinakes.report.present.compare import describe_not_compared
 from pinakes.report.runs import choose_runs
 from pinakes.report.subsets import is_shown, measure_spreads, order_groups, order_sizes, order_types
 from pinakes.run.stored_runs import find_runs
@@ -60,7 +61,7 @@ def gather_report(
     stored, published = _read_scores(database, runs), _read_published(database, benchmark)
     scored = _find_scored(benchmark, stored, headline)
     values = _read_values(database, benchmark_name, headline, runs)
-    compared = _compare(database, benchmark, scored, headline, stored)
+    compared, uncompared = _compare(database, benchmark, scored, headline, stored)
     found = [score for score in stored if is_shown(score.subset)]
     names = {one.subset for one in found} | {one.subset for one in published}
     subsets = order_groups(names, _order_splits(benchmark, published))
@@ -91,6 +92,7 @@ def gather_report(
         warnings=[
             *_list_unjudged(database, benchmark),
             *_list_warnings(runs, scored, headline, left_out),
+            *uncompared,
         ],
         published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
@@ -178,13 +180,20 @@ def _compare(
     run_ids: Sequence[int],
     measure: str,
     stored: Iterable[SubsetScore],
-) -> Comparisons:
-    """Every pair of runs that can be compared: over all queries, and in groups where these are few."""
+) -> tuple[Comparisons, list[str]]:
+    """Every pair of runs that can be compared: over all queries, and in groups where these are few.
+
+    The second is what cannot be compared, in words.
+    """
     rows = find_runs(database, benchmark.name, run_ids)
     if all(len(group) < 2 for group in group_comparable(rows)):
-        return Comparisons([], {})
+        return Comparisons([], {}), []
     column = _choose_column(benchmark, {one.subset for one in stored})
-    return compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
+    try:
+        found = compare_subsets(database, benchmark.name, run_ids=run_ids, measure=measure, by=column)
+    except EvaluationError as error:
+        return Comparisons([], {}), [f"The runs are not compared. {str(error).removesuffix('.')}."]
+    return found, [f"{line}." for line in describe_not_compared(found.not_compared)]
 
 
 def _choose_column(benchmark: Benchmark, subsets: Iterable[str]) -> str | None:

@@ -54,7 +54,7 @@ def gather_history(
 
 
 def _list_points(rows: Sequence[Mapping[str, Any]]) -> Iterator[HistoryPoint]:
-    """The points of a line; a value that is the same again is none, as that of a run made anew."""
+    """The points of a line; a value that is the same again is none, as that of a run that was made again."""
     before: Mapping[str, Any] | None = None
     for row in rows:
         if before is not None and row["value"] == before["value"]:

@@ -27,7 +27,7 @@ _TALLEST: Final = 6
 """lines of a row of a query's result; longer texts are read better with each column on its own line"""
 _LINES: Final = 1000
 """that are printed together"""
-_NOTES: Final = "what stands in parentheses"
+_NOTES: Final = "what is in parentheses"
 
 
 def print_tables(tables: Iterable[Table], out: Output = STANDARD, *, warnings: Sequence[str] = ()) -> None:

@@ -1,7 +1,7 @@
 """Answers that were given again beside the stored ones, row by row: which are others, and by how much."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +32,9 @@ class Compared:
         first: the first such query, by id.
         first_stored, first_again: its first row that is another, on both sides; None: there is none.
         largest_difference: between two numbers of the same row, of those that are within the tolerance.
+        rows_at_cut: rows on one side alone that are not counted as different: the ranking is cut off, and
+            their score is that of the last paper which the other side keeps, within the tolerance. So
+            rounding can have put one in the place of the other.
     """
 
     table: str
@@ -43,6 +46,7 @@ class Compared:
     first: str | None = None
     first_stored: dict[str, Any] | None = None
     first_again: dict[str, Any] | None = None
+    rows_at_cut: int = 0
 
 
 def compare_answers(
@@ -50,7 +54,8 @@ def compare_answers(
 ) -> Compared:
     """The stored rows of a run in one of its task's tables against those that were given again.
 
-    A rank may be another where the scores are within the tolerance: near ties change places.
+    A rank may be another where the scores are within the tolerance: near ties change places, also with those
+    below the cut of a ranking.
     """
     keys = [column.name for column in table.primary_key if column.name != "run_id"]
     names = [column.name for column in table.c if column.name != "run_id"]
@@ -93,7 +98,8 @@ def _compare(
         both &= pc.fill_null(joined[side], fill_value=False).to_numpy().astype(bool)
     values = [one for one in names if one not in keys]
     has_ranks = {"rank", "score"} <= set(values)
-    different, largest = ~both, 0.0
+    at_cut = _is_at_cut(joined, tolerance) if has_ranks else np.zeros(joined.num_rows, dtype=bool)
+    different, largest = ~both & ~at_cut, 0.0
     for one in values:
         pair = [joined[f"{side}.{one}"] for side in (_STORED, _AGAIN)]
         if pa.types.is_floating(pair[0].type):
@@ -107,7 +113,7 @@ def _compare(
             if one == "rank" and has_ranks:
                 apart &= ~_is_near_tie(joined, both, tolerance)
         different |= both & apart
-    return _describe(name, joined, different, largest, counts)
+    return replace(_describe(name, joined, different, largest, counts), rows_at_cut=int(at_cut.sum()))
 
 
 def _to_floats(column: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -146,6 +152,28 @@ def _is_near_tie(joined: pa.Table, both: NDArray[np.bool_], tolerance: float) ->
         other = place.get((int(queries[row]), int(ranks[_AGAIN][row])))
         size = max(1.0, abs(own[row]))
         found[row] = other is not None and abs(other - own[row]) <= 2 * tolerance * size
+    return found
+
+
+def _is_at_cut(joined: pa.Table, tolerance: float) -> NDArray[np.bool_]:
+    """Rows on one side alone with a score as near to the last one of the other side as rounding can bring it.
+
+    Only of queries that have as many rows on both sides: each such paper stands for another.
+    """
+    queries = pc.dictionary_encode(joined["query_id"].combine_chunks()).indices.to_numpy()
+    scores = {side: _to_floats(joined[f"{side}.score"]) for side in (_STORED, _AGAIN)}
+    there = {side: ~np.isnan(_to_floats(joined[f"{side}.rank"])) for side in (_STORED, _AGAIN)}
+    total = int(queries.max(initial=-1)) + 1
+    counted = [np.bincount(queries[there[side]], minlength=total) for side in (_STORED, _AGAIN)]
+    is_cut = (counted[0] == counted[1])[queries]
+    found = np.zeros(len(queries), dtype=bool)
+    for side, other in ((_STORED, _AGAIN), (_AGAIN, _STORED)):
+        last = np.full(total, np.inf)
+        np.fmin.at(last, queries[there[other]], scores[other][there[other]])
+        size = np.maximum(1.0, np.abs(scores[side]))
+        with np.errstate(invalid="ignore"):
+            is_near = np.abs(scores[side] - last[queries]) <= 2 * tolerance * size
+        found |= there[side] & ~there[other] & is_cut & is_near
     return found
 
 

@@ -64,7 +64,7 @@ def export_run(
     if with_provenance and named != "trec":
         raise InputError(f"--provenance is of the format trec; {named} has no comments.")
     if actor is not None and not with_provenance:
-        raise InputError("--actor stands in the lines of --provenance; add it, or leave --actor out.")
+        raise InputError("--actor is written into the lines of --provenance; add it, or leave --actor out.")
     run = _find_run(database, run_id)
     header: list[str] = []
     if with_provenance:

@@ -2,7 +2,7 @@
 
 Keys are those of Breuer et al. 2022, ir_metadata: An Extensible Metadata Schema for IR Experiments
 (https://www.ir-metadata.org): the six components of PRIMAD, and what resources the run took. What Pinakes
-knows besides stands in the same components under names of its own.
+knows besides is in the same components under names of its own.
 """
 
 from collections.abc import Iterator, Mapping

@@ -128,7 +128,8 @@ def rerun(database: Database, request: RerunRequest, *, progress: Progress | Non
 
 def _judge(compared: Sequence[Compared]) -> str:
     if all(one.rows_different == 0 for one in compared):
-        return "equal" if all(one.largest_difference == 0 for one in compared) else "within tolerance"
+        is_equal = all(one.largest_difference == 0 and one.rows_at_cut == 0 for one in compared)
+        return "equal" if is_equal else "within tolerance"
     return "different"
 
 

@@ -125,6 +125,8 @@ class Task:
             Raises `InputError`, `UnknownNameError` or `BenchmarkError` where they cannot be asked.
         distance: the one that vectors are compared by; None: any.
         find_unjudged: gives the queries that no answer can be scored by. None: there can be none.
+        prefers_lower: whether a lower value of a measure, by the name that its scores carry, is better. Only
+            gates ask for it: the tables that mark the best are of measures whose higher values are better.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Task:
     choose: Callable[[Database, Benchmark, str | None, str | None], Benchmark] | None = None
     distance: str | None = None
     find_unjudged: Callable[[Database, Benchmark], Unjudged] | None = None
+    prefers_lower: Callable[[str], bool] = lambda _measure: False
 
 
 def find_task(benchmark: Benchmark) -> Task:

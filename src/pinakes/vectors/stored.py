@@ -103,7 +103,7 @@ def count_texts(session: Session, texts: sa.Select[Any]) -> int:
 
 @contextmanager
 def set_texts_aside(database: Database, missing: sa.Select[Any]) -> Iterator[Iterator[tuple[uuid.UUID, str]]]:
-    """The texts with their digests, in the order of these, in a temporary file: the database is let go of."""
+    """The texts with their digests, in the order of these, in a temporary file: the database is released."""
     with open_table_file() as file:
         kept = TableFile(file)
         with database.read() as session:
@@ -136,7 +136,7 @@ def store_precision(database: Database, name: str, error: float) -> None:
 def write_vectors(database: Database, encoder: StoredEncoder, vectors: sa.Table, rows: pa.Table) -> None:
     """Store rows of a table of vectors, but those of texts that have some by now: one transaction.
 
-    The database is let go of.
+    The database is released.
 
     Raises:
         IndexingError: the encoder's vectors were removed meanwhile.

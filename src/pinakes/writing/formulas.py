@@ -7,7 +7,6 @@ import re
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 _STARTS: Final = r"^[=+\-@\t\r]"
 
@@ -23,6 +22,8 @@ def guard_formula(text: str) -> str:
 
 def guard_formulas(rows: pa.Table) -> pa.Table:
     """The table with each of its texts as `guard_formula` has it; numbers stay."""
+    import pyarrow.compute as pc  # late: a tenth of a second, and whoever prints imports this module
+
     for place, (name, column) in enumerate(zip(rows.column_names, rows.columns, strict=True)):
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             guarded = pc.binary_join_element_wise(

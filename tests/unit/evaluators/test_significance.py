@@ -120,7 +120,7 @@ def test_order_of_the_queries_changes_no_digit() -> None:
     [
         ({"1": 0.5, "2": math.nan}, {"1": 0.5, "2": 0.5}, "a value of query '2' is not a finite number"),
         ({"1": 0.5, "2": 0.5}, {"1": 0.5, "2": math.inf}, "a value of query '2' is not a finite number"),
-        ({"1": 0.5, "2": 0.5}, {"1": 0.5}, "1 queries have a value in one system alone, such as '2'"),
+        ({"1": 0.5, "2": 0.5}, {"1": 0.5}, "one system alone has a value of 1 of the queries, such as '2'"),
         ({"1": 0.5}, {"1": 0.6}, "a comparison needs at least two queries, and there is 1"),
     ],
 )

@@ -1,6 +1,7 @@
 """Anybody's CSV, JSON Lines and Parquet: a mapping in SQL, what is required, what is rejected, and shards."""
 
 import datetime
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, settings
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.loaders import staging
 from pinakes.loaders.base import WHOLE_PAPER
+from pinakes.loaders.mapped.mapping import read_mapping
+from pinakes.loaders.mapped.plan import run_apart
+from pinakes.loaders.mapped.syntax import RECORD
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_damage
 from tests.loading import DATA, stage_all
@@ -772,6 +776,56 @@ SELECT key AS source_id, title, year FROM input
 -- name: authorships
 SELECT unnest(string_split(authors, ';')) AS author_name FROM input
 """
+
+
+@pytest.mark.parametrize(
+    ("is_bad", "most_runs"),
+    [
+        (lambda _number: False, 1),
+        (lambda number: number == 700, 25),
+        (lambda number: number % 100 == 7, 250),
+        (lambda number: number % 5 == 0, 1_100),
+        (lambda number: number % 2 == 0, 1_600),
+        (lambda number: number > 500, 600),
+        (lambda _number: True, 1_100),
+    ],
+)
+def test_bad_records_are_found_in_few_runs(is_bad: Callable[[int], bool], most_runs: int) -> None:
+    runs = 0
+    rejected: list[int] = []
+
+    def run(part: pa.Table) -> pa.Table:
+        nonlocal runs
+        runs += 1
+        if any(map(is_bad, part[RECORD].to_pylist())):
+            raise ValueError
+        return part
+
+    records = pa.table({RECORD: pa.array(range(1_000), pa.int64())})
+    parts = list(run_apart(records, run, (ValueError,), lambda number, _error: rejected.append(number)))
+    assert rejected == [number for number in range(1_000) if is_bad(number)]
+    kept = [number for part in parts for number in part[RECORD].to_pylist()]
+    assert kept == [number for number in range(1_000) if not is_bad(number)]
+    assert runs <= most_runs
+
+
+def test_a_record_that_one_select_rejects_is_not_given_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int] = []
+
+    def count(records: pa.Table, *rest: Any) -> Iterator[pa.Table]:
+        given.append(records.num_rows)
+        return run_apart(records, *rest)
+
+    monkeypatch.setattr("pinakes.loaders.mapped.plan.run_apart", count)
+    records = [{"record": {"key": f"k{number}"}, "people": "[[", "cites": "[["} for number in range(200)]
+    source = _write_lines(tmp_path / "people.jsonl", *records)
+    _, rejected = _stage("jsonl", source, {"mapping": str(EXAMPLE)})
+    assert [number for number, _place, _reason in rejected] == list(range(1, 201))
+    selects = read_mapping(EXAMPLE).blocks
+    first = next(place for place, block in enumerate(selects) if "people" in block.sql)
+    assert given == [200] * (first + 1) + [0] * (len(selects) - first - 1)
 
 
 def test_damaged_lines_lose_nothing(tmp_path: Path) -> None:

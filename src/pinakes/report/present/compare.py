@@ -119,7 +119,8 @@ def print_agreement(rows: Sequence[AgreementRow], published: Printed, out: Outpu
 def describe_not_compared(not_compared: Mapping[str, int]) -> Iterator[str]:
     """A line for each subset that is too small for a test."""
     for subset, queries in not_compared.items():
-        yield f"{subset} has {queries} query, and a test needs two; not compared"
+        counted = "1 query" if queries == 1 else f"{queries} queries"
+        yield f"{subset} has {counted}, and a test needs two; not compared"
 
 
 def _agreement_table(rows: Sequence[AgreementRow], published: Printed) -> Table:

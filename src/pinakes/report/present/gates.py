@@ -31,7 +31,7 @@ def require_level(checked: Checked, failed: Sequence[Failure], say: Callable[[st
         if checked.failed:
             raise EvaluationError(list_failures(every_failed))
         return
-    lines = [f"{len(checked.drops)} of {checked.compared} values dropped below what was accepted."]
+    lines = [f"{len(checked.drops)} of {checked.compared} values are worse than what was accepted."]
     told = sorted(checked.drops, key=_order)
     for drop in told[:MOST_TOLD]:
         lines += _describe_drop(drop)
@@ -47,7 +47,8 @@ def require_level(checked: Checked, failed: Sequence[Failure], say: Callable[[st
 def _order(drop: Drop) -> tuple[float, str, str]:
     """The farthest fall first; what is gone before all."""
     fell = float("inf") if drop.value is None or drop.value != drop.value else drop.accepted - drop.value
-    return (-fell, drop.benchmark, drop.system)
+    is_turned = drop.lower_is_better and fell != float("inf")
+    return (fell if is_turned else -fell, drop.benchmark, drop.system)
 
 
 def _describe_drop(drop: Drop) -> Iterator[str]:
@@ -59,7 +60,8 @@ def _describe_drop(drop: Drop) -> Iterator[str]:
     else:
         now = format_value(drop.value, "share", drop.measure)
         fell = format_difference(drop.value - drop.accepted, "share", drop.measure)
-        change = f"{before} → {now} ({fell}" + (")" if drop.p is None else f", p {format_p(drop.p)})")
+        lower = ", lower is better" if drop.lower_is_better else ""
+        change = f"{before} → {now} ({fell}{lower}" + (")" if drop.p is None else f", p {format_p(drop.p)})")
     yield f"{drop.benchmark}, {drop.measure}, {drop.system}{mode} ({run}): {change}"
     yield from (f"    {cause}" for cause in drop.causes)
 

@@ -30,7 +30,7 @@ def print_rerun(done: Rerun, out: Output = STANDARD) -> None:
         tables.append(_compared_table(done))
     print_tables(tables, out)
     for one in done.tables:
-        for line in describe_first(one):
+        for line in (*describe_cut(one, done.tolerance), *describe_first(one)):
             print(line, file=out.file)
 
 
@@ -46,6 +46,14 @@ def require_same(done: Rerun) -> None:
         raise RunError(
             f"{run} came out different: {rows} rows, {queries} queries, by more than {done.tolerance:g}."
         )
+
+
+def describe_cut(one: Compared, tolerance: float) -> Iterator[str]:
+    """How many papers changed places with one below the cut of a ranking, and why that is no difference."""
+    if one.rows_at_cut:
+        yield f"At the cut of the ranking: {one.rows_at_cut:,} rows are on one side alone."
+        yield f"Their scores are within {tolerance:g} of the last one that the other side keeps:"
+        yield "rounding can do that, and they are not counted as different."
 
 
 def describe_first(one: Compared) -> Iterator[str]:

@@ -15,7 +15,7 @@ def print_steps(steps: Sequence[Step], database: str, say: Say) -> None:
         statements = ";\n\n".join(step.list_statements(database))
         sys.stdout.write(f"-- {step.name}: {step.reason}\n{statements};\n\n")
     say(
-        "pinakes: after these steps, in the same transaction, all views and comments are made anew. Nothing "
+        "pinakes: after these steps, in the same transaction, all views and comments are made again. Nothing "
         "was changed."
         if steps
         else f"pinakes: the tables have schema version {SCHEMA_VERSION}: no step is missing."

@@ -20,7 +20,7 @@ class Figure:
         source: paper and table.
         row: the system, or the row of a table, as it is published.
         subset, measure: as in scores; of a table the subset is its title.
-        printed: as it stands in the source.
+        printed: as the source prints it.
         measured: ours with the same number of decimals; None: there is none.
         value: ours, unrounded, on the scale of the source.
         outcome: `equal` to the printed digits; `near`, within 2 % of the printed figure; `off`; or `not run`.

@@ -82,6 +82,23 @@ def gather_benchmark(database: Database, benchmark: Benchmark) -> list[Figure]:
     return [*found, *_compare_exhibits(database, benchmark, missing)]
 
 
+def _not_run(name: str, published: PublishedScore, command: str) -> Figure:
+    """A published figure of a benchmark or suite before our value is known."""
+    return Figure(
+        benchmark=name,
+        source=published.source,
+        row=published.system,
+        subset=published.subset,
+        measure=published.measure,
+        printed=published.printed,
+        measured=None,
+        value=None,
+        outcome="not run",
+        why="",
+        command=command,
+    )
+
+
 def _find_ours(benchmark: Benchmark) -> Mapping[str, Sequence[str]]:
     """What the benchmark's suite calls published systems in runs."""
     if benchmark.suite is None:
@@ -116,19 +133,8 @@ class _Compared:
         """A published figure beside the newest run that is of its system and has the score."""
         corpus, subset = split_subset(self._benchmark, figure.subset)
         target = self._find_target(figure.system)
-        shown = Figure(
-            benchmark=self._benchmark.name,
-            source=figure.source,
-            row=figure.system,
-            subset=figure.subset,
-            measure=figure.measure,
-            printed=figure.printed,
-            measured=None,
-            value=None,
-            outcome="not run",
-            why="",
-            command="" if target is None else target.command + (f" --corpus {corpus}" if corpus else ""),
-        )
+        command = "" if target is None else target.command + (f" --corpus {corpus}" if corpus else "")
+        shown = _not_run(self._benchmark.name, figure, command)
         runs = [
             row for row in self._runs if names_run(self._benchmark, figure.system, corpus, row, self._ours)
         ]
@@ -165,7 +171,7 @@ class _Compared:
         return "; ".join(said)
 
     def _explain(self, target: Target | None, runs: Sequence[Mapping[str, Any]]) -> str:
-        """Why a figure has no value of ours."""
+        """Why we have no value of a figure."""
         if runs:
             ids = ", ".join(str(row["run_id"]) for row in runs[:3])
             return (
@@ -292,19 +298,8 @@ def _compare_average(
         one for one in figures if published.subset in (AVERAGE, one.group) and format_ in (None, one.format)
     ]
     names = suite.ours.get(published.system, ())
-    shown = Figure(
-        benchmark=suite.name,
-        source=published.source,
-        row=published.system,
-        subset=published.subset,
-        measure=published.measure,
-        printed=published.printed,
-        measured=None,
-        value=None,
-        outcome="not run",
-        why="",
-        command=f"pinakes run {suite.name} --system {names[0]}" if names else "",
-    )
+    command = f"pinakes run {suite.name} --system {names[0]}" if names else ""
+    shown = _not_run(suite.name, published, command)
     if not names:
         return replace(shown, why=NO_SYSTEM)
     most = 0

@@ -1,4 +1,4 @@
-"""Which run of ours, and which system, a published figure is of."""
+"""Which of our runs, and which system, a published figure is of."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ def split_subset(benchmark: Benchmark, subset: str) -> tuple[str, str]:
 
 
 def find_target(benchmark: Benchmark, system: str, ours: Mapping[str, Sequence[str]]) -> Target | None:
-    """How a published system is run here; None where nothing of ours is known to be it.
+    """How a published system is run here; None where no system here is known to be it.
 
     Args:
         ours: published system -> what runs of it are called, as the benchmark's suite says.
@@ -60,7 +60,7 @@ def find_target(benchmark: Benchmark, system: str, ours: Mapping[str, Sequence[s
 
 
 def list_extractors() -> Iterator[tuple[str, dict[str, str]]]:
-    """The systems of ours that extract sentences as published ones do, with what they are told."""
+    """Our systems that extract sentences as published ones do, with what they are told."""
     yield "sentence_bm25", {}
     for analysis in ("words", "chars"):
         yield "sentence_tfidf", {"analysis": analysis}
@@ -86,7 +86,7 @@ def _run_extractor(benchmark: Benchmark, system: str, told: Mapping[str, str]) -
 
 
 def find_own_name(system: str, ours: Mapping[str, Sequence[str]]) -> str | None:
-    """The system of ours that a published one is: as the suite says, or of the same name or model."""
+    """Our system that is the published one: as the suite says, or of the same name or model."""
     if system in ours:
         return ours[system][0]
     wanted = simplify(system)

@@ -48,7 +48,7 @@ class Variation(NamedTuple):
 
 
 def find_variation(system: str, parameters: str) -> Variation | None:
-    """What a run of ours is in the paper's terms; None: no way to extract sentences.
+    """What one of our runs is in the paper's terms; None: no way to extract sentences.
 
     `parameters` is the JSON object of the run. An encoder that the paper lacks keeps its own name.
 

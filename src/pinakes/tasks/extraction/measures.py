@@ -45,6 +45,15 @@ def name_measure(name: str) -> str:
     return name
 
 
+def prefers_lower(name: str) -> bool:
+    """Whether a lower value is better: of standard errors, and of counts of examples without a value.
+
+    >>> prefers_lower("AP"), prefers_lower("AP[2SE]"), prefers_lower("Flat")
+    (False, True, True)
+    """
+    return name == FLAT or name.endswith(("[2SE]", "[undefined]"))
+
+
 def parse_rouge(name: str) -> RougeMeasure | None:
     """The measure of a name such as `ROUGEL@3[query]`; None of any other.
 

@@ -7,7 +7,7 @@ from pinakes.schema import sentence_scores, trained_models
 from pinakes.tasks.base import Task
 from pinakes.tasks.extraction.answers import answer
 from pinakes.tasks.extraction.choice import choose
-from pinakes.tasks.extraction.measures import name_measure
+from pinakes.tasks.extraction.measures import name_measure, prefers_lower
 from pinakes.tasks.extraction.scoring import prepare_resampling, prepare_scoring, select_deciding
 from pinakes.workload.summaries import list_columns, read_summaries
 
@@ -36,4 +36,5 @@ SENTENCE_EXTRACTION: Final = Task(
     select_deciding=select_deciding,
     open_resampling=prepare_resampling,
     choose=choose,
+    prefers_lower=prefers_lower,
 )

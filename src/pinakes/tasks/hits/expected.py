@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
@@ -57,7 +56,7 @@ def read_expected(database: Database, benchmark: Benchmark) -> Expected:
         rows = session.fetch_arrow(
             sa.select(view.c.query_id, view.c.paper_id, view.c.grade).where(view.c.paper_id.is_not(None))
         )
-    judged = set(pc.unique(rows["query_id"]).to_pylist())
+    judged = set(rows["query_id"].unique().to_pylist())
     attributes = {
         query_id: columns
         for query_id, columns in _leave_out_tuning(benchmark, queries).items()

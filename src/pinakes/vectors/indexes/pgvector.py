@@ -2,7 +2,7 @@
 
 The index is in step with the table whatever is written later. Its recall is that of the search that users
 make, over all texts of the encoder: requested again after texts came or went, the index stays as it is and is
-measured anew.
+measured again.
 """
 
 import time

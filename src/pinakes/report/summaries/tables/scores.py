@@ -209,7 +209,7 @@ def order_table(report: SummaryReport, corpus: str) -> Table | None:
 
 
 def _find_counterparts(report: SummaryReport, corpus: str) -> dict[str, AskedRun]:
-    """What the paper calls it -> the best run of ours that is it."""
+    """What the paper calls it -> our best run of it."""
     found: dict[str, AskedRun] = {}
     for run in report.runs:
         variation = report.variations.get(run.run_id)

@@ -1,0 +1,130 @@
+"""`pinakes init` killed at any moment leaves nothing or all tables and views; the next one ends well."""
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from pinakes.database import connect
+from pinakes.errors import EvaluationError
+from pinakes.queries import install
+from tests.long import long
+from tests.postgres import PostgresServer
+from tests.processes import start_process
+
+SEED = 31
+# Forks for each line a process that makes the tables, and says its id and how it ended: imports take no time.
+PROGRAM = """
+import os, sys
+
+import duckdb_engine, psycopg
+import pinakes.cli.loading, pinakes.database.postgres_backend, pinakes.queries.install
+from pinakes.cli import main
+
+print("ready", flush=True)
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        sys.argv = ["pinakes", "init", "--db", line.strip(), "--quiet"]
+        main()
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+_CATALOG = """
+SELECT table_schema, table_name, table_type
+FROM information_schema.tables
+WHERE table_catalog = CURRENT_DATABASE() AND table_schema NOT IN ('information_schema', 'pg_catalog')
+"""
+_INSTALLED = (
+    "SELECT version FROM schema_version",
+    "SELECT name, definition_digest FROM benchmarks",
+    "SELECT benchmark, system, subset, measure, printed FROM published_scores",
+    "SELECT * FROM suites",
+    "SELECT * FROM suite_figures",
+)
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """Gives the URL of a new, empty database each time: DuckDB, then Postgres."""
+    numbers = count(1)
+    if request.param == "duckdb":
+        yield lambda: f"duckdb:///{tmp_path / f'init_{next(numbers)}.duckdb'}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with ExitStack() as made:
+        yield lambda: made.enter_context(server.create(f"pinakes_init_{os.getpid()}_{next(numbers)}"))
+
+
+def read_all(url: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Tables and views, and what init writes into them; {} of a database without any."""
+    file = sa.make_url(url)
+    if file.get_backend_name() == "duckdb" and not Path(str(file.database)).exists():
+        return {}
+    with connect(url) as database, database.read() as session:
+        found = {_CATALOG: sorted(tuple(row.values()) for row in session.rows(_CATALOG))}
+        if not found[_CATALOG]:
+            return {}
+        for query in _INSTALLED:
+            found[query] = sorted((tuple(row.values()) for row in session.rows(query)), key=repr)
+    return found
+
+
+@pytest.mark.parametrize("step", ["_install", "install_suites", "make_reader_role", "open_to_readers"])
+def test_an_init_that_fails_at_any_step_leaves_nothing(
+    new_database: Callable[[], str], step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_given: object) -> None:
+        raise EvaluationError(step)
+
+    url = new_database()
+    monkeypatch.setattr(install, step, fail)
+    with connect(url) as database, pytest.raises(EvaluationError, match=step):
+        install.initialise(database)
+    assert read_all(url) == {}
+    monkeypatch.undo()
+    with connect(url) as database:
+        assert "scifact" in install.initialise(database)
+
+
+@pytest.mark.parametrize("kills", [3, long(60)])
+def test_a_killed_init_leaves_nothing_or_everything_and_the_next_one_ends_well(
+    new_database: Callable[[], str], kills: int
+) -> None:
+    with start_process(PROGRAM, ready="ready") as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def start(url: str) -> int:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            server.stdin.write(f"{url}\n")
+            server.stdin.flush()
+            return int(server.stdout.readline())
+
+        whole, started = new_database(), time.monotonic()
+        start(whole)
+        assert server.stdout.readline() == "0\n"
+        longest = time.monotonic() - started
+        expected = read_all(whole)
+        assert len(expected[_CATALOG]) > 100
+        moments = random.Random(SEED)
+        for _ in range(kills):
+            url = new_database()
+            process = start(url)
+            time.sleep(moments.uniform(0.1, 1.0) * longest)
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+            assert server.stdout.readline() in (f"-{signal.SIGKILL:d}\n", "0\n")
+            assert read_all(url) in ({}, expected)
+            start(url)
+            assert server.stdout.readline() == "0\n"
+            assert read_all(url) == expected
