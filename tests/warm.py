@@ -15,7 +15,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-_COMMANDS = ("duckdb_engine", "psycopg", "pandas", "pyarrow", "pinakes.cli", "pinakes.database")
+_COMMANDS = (
+    *("duckdb_engine", "psycopg", "pandas", "pyarrow", "pyarrow.parquet", "rich.console"),
+    *("pinakes.cli", "pinakes.database.postgres_backend", "pinakes.database.read_only"),
+    *("pinakes.evaluators.evaluate", "pinakes.queries.install", "pinakes.report.output"),
+    *("pinakes.tasks.clustering.task", "pinakes.tasks.extraction.task", "pinakes.tasks.probing.task"),
+    *("pinakes.tasks.ranking.task", "pinakes.tasks.reviewers.task", "pinakes.tasks.self_retrieval.task"),
+)
 """what all commands import"""
 
 # Each program has a parent of its own, which says how it ended: so several can be at work.
