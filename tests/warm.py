@@ -65,7 +65,7 @@ for parent in parents:
 
 
 class Ended(NamedTuple):
-    """A process that has ended: its exit code (negative: the signal), what it printed to stdout and stderr."""
+    """How a process ended: its exit code (negative: the signal), and what it printed."""
 
     code: int
     out: str
@@ -153,7 +153,7 @@ class Started:
         self._err = b""
 
     def wait(self, timeout_s: float = 120.0) -> Ended | None:
-        """How it ended, when all that it started and that shares its stderr have ended; None: not in that time."""
+        """How it ended, once all that it started and that shares its stderr have; None: not in that time."""
         until = time.monotonic() + timeout_s
         while self._errors >= 0:
             if not self._read_errors(max(0.0, until - time.monotonic())):
