@@ -136,6 +136,8 @@ def test_all_baselines_are_run_where_it_is_asked_and_what_fails_is_named(
     shutil.copytree(SYNTHETIC, broken)
     with (broken / "benchmark.toml").open("a", encoding="utf-8") as file:
         file.write('\n[[baselines]]\nsystem = "bm25"\noptions = { k1 = "1" }\n')
+    # which has twenty baselines
+    assert call("remove", "corpus", "csfcube", "--yes", "--quiet").code == 0
     done = call("reproduce", "--run", "--json")
     rows = [row for row in done.data if row["benchmark"] == benchmark]
     assert [row["outcome"] for row in rows][:2] == ["equal", "off"]
