@@ -62,6 +62,7 @@ def check_damage(
     head: bytes = b"",
     source: Path | None = None,
     options: Mapping[str, str] | None = None,
+    forms: int = 50,
 ) -> None:
     """The loader reads a file as expected while it is whole, and of damaged forms of it nothing is lost.
 
@@ -73,6 +74,7 @@ def check_damage(
         head: bytes before those that are damaged, as a table's header.
         source: what is loaded, where it is not the file alone.
         options: those of the loader.
+        forms: how many damaged ones there are.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(head + whole)
@@ -82,7 +84,7 @@ def check_damage(
     assert accepted > 0, "a loader that refuses everything loses nothing either"
     read_of_damaged = 0
 
-    @settings(max_examples=50)
+    @settings(max_examples=forms)
     @given(data=mutations(whole))
     def check(data: bytes) -> None:
         nonlocal read_of_damaged

@@ -10,9 +10,8 @@ import random
 import shutil
 import signal
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from tests.calling import Call, Outcome, make_call
 from tests.loading import paper, write_beir
 from tests.long import long
 from tests.postgres import OwnPostgres
-from tests.processes import start_process
+from tests.warm import Started, Warm, open_warm
 
 LOAD = ("load", "beir", "corpora/scifact")
 EVALUATE = ("evaluate", "--all", "--changed", "--fail-on-drop", "0.01")
@@ -43,19 +42,27 @@ QUERIES = 8
 SEED = 11
 
 HOLD = """
-import sys
+import signal, sys
 from pinakes.database import connect_alone
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
 with connect_alone(sys.argv[1], "evaluate") as database:
-    print("held", flush=True)
-    sys.stdin.readline()
+    print("held", file=sys.stderr, flush=True)
+    signal.pause()
 """
+MODULES = (
+    *("sklearn.feature_extraction.text", "tantivy", "pinakes.evaluate.evaluate", "pinakes.index.index"),
+    *("pinakes.load.load", "pinakes.loaders.beir", "pinakes.loaders.merge", "pinakes.report.present.load"),
+    *("pinakes.run.run", "pinakes.systems.bm25", "pinakes.systems.tfidf"),
+)
 COMMAND = """
-import sys
-import pinakes.evaluate.evaluate, pinakes.index.index, pinakes.load.load, pinakes.run.run  # which take long
-from pinakes.cli import run_command
-print("ready", flush=True)
-sys.exit(run_command(sys.argv[1:]))
+import json, os, sys
+from pinakes.cli import main
+os.chdir(sys.argv.pop(1))
+os.environ.update(json.loads(sys.argv.pop(1)))
+sys.argv[0] = "pinakes"
+main()
 """
+ENVIRONMENT = ("PINAKES_DATABASE_URL", "PINAKES_INDEX_FOLDER", "PINAKES_LOG")
 
 
 class Server:
@@ -115,13 +122,19 @@ class World:
 class Month:
     """The machine that cron runs on, and its ledger."""
 
-    def __init__(self, server: Server, folder: Path, call: Call) -> None:
+    def __init__(self, server: Server, folder: Path, call: Call, warm: Warm) -> None:
         self.server = server
+        self.warm = warm
         self.kind = sa.make_url(server.url).get_backend_name()
         self.call = call
         self.world = World(folder / "corpora" / "scifact")
         self.runs_expected = 0
         self.nights = 0
+
+    def start(self, *words: str) -> Started:
+        """Start a command as another process."""
+        environment = {name: os.environ[name] for name in ENVIRONMENT}
+        return self.warm.start(COMMAND, Path.cwd(), json.dumps(environment), *words)
 
     def spend_night(
         self, *, code: int = 0, at: tuple[str, ...] = EVALUATE, may_drop: bool = False
@@ -155,59 +168,32 @@ class Month:
         assert all(time[-6] in "+-" for time in times)
         return lines
 
-    def ask(self, query: str) -> list[dict[str, Any]]:
+    def ask(self, queries: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+        """The rows of queries by their names."""
         with connect_read_only(self.server.url, wait_s=60) as database, database.read() as session:
-            return session.rows(query)
+            return {name: session.rows(query) for name, query in queries.items()}
 
-    def read_state(self) -> dict[str, Any]:
+    def read_state(self) -> dict[str, list[dict[str, Any]]]:
         """All that a night may change, without what says when and under which number."""
-        return {
-            "papers": self.ask("SELECT source_id, title, abstract FROM papers ORDER BY 1"),
-            "judgments": self.ask(
-                "SELECT query_id, p.source_id, grade FROM judgments AS j "
-                "INNER JOIN papers AS p ON j.paper_id = p.paper_id ORDER BY 1, 2"
-            ),
-            "scores": self.ask(
-                "SELECT r.system, s.measure, s.subset, s.query_id, s.value, COUNT(*) AS times "
-                "FROM scores AS s INNER JOIN runs AS r ON s.run_id = r.run_id "
-                f"WHERE {_NEWEST} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4"
-            ),
-            "hits": self.ask(
-                "SELECT r.system, h.query_id, h.rank, p.source_id, COUNT(*) AS times FROM hits AS h "
-                "INNER JOIN runs AS r ON h.run_id = r.run_id INNER JOIN papers AS p "
-                f"ON h.paper_id = p.paper_id WHERE {_NEWEST} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3"
-            ),
-        }
+        return self.ask(_STATE)
 
     def check_ledger(self) -> None:
         """Nothing is lost and nothing is there twice."""
-        state = self.read_state()
-        assert len(state["papers"]) == len(self.world.papers)
-        assert len(state["judgments"]) == len(self.world.grades)
-        runs = self.ask("SELECT run_digest FROM runs")
+        found = self.ask(_STATE | _LEDGER)
+        assert len(found["papers"]) == len(self.world.papers)
+        assert len(found["judgments"]) == len(self.world.grades)
+        runs = found["runs"]
         assert len(runs) == len({row["run_digest"] for row in runs}) == self.runs_expected
-        assert {row["times"] for name in ("scores", "hits") for row in state[name]} == {1}
-        newest = self.ask(
-            "SELECT DISTINCT ON (run_id, measure, subset) run_id, measure, subset, value FROM score_history "
-            f"WHERE run_id IN ({_NEWEST_RUNS}) ORDER BY run_id, measure, subset, evaluation_id DESC"
-        )
-        stored = self.ask(
-            "SELECT run_id, measure, subset, value FROM scores "
-            f"WHERE query_id IS NULL AND run_id IN ({_NEWEST_RUNS}) ORDER BY run_id, measure, subset"
-        )
-        assert newest == stored
+        assert {row["times"] for name in ("scores", "hits") for row in found[name]} == {1}
+        assert found["newest"] == found["stored"]
 
     # --- what happens
 
     def pass_quietly(self) -> None:
         """Nothing happens, and nothing is done."""
-        asked = (
-            "SELECT run_id, started_at FROM runs ORDER BY 1",
-            "SELECT evaluation_id, evaluated_at FROM evaluations ORDER BY 1",
-        )
-        before, events = self.read_state(), [self.ask(query) for query in asked]
+        before = self.ask(_STATE | _EVENTS)
         self.spend_night()
-        assert (self.read_state(), [self.ask(query) for query in asked]) == (before, events)
+        assert self.ask(_STATE | _EVENTS) == before
 
     def grow(self) -> None:
         """Papers are published."""
@@ -255,20 +241,19 @@ class Month:
     def start_second_copy(self) -> None:
         """A second evaluation is started while the first works: it is told, or waits."""
         before = self.read_state()
-        with start_process(HOLD, self.server.url) as first:
-            second = self.call(*EVALUATE)
-            assert second.code == 4
-            assert f"is being done by process {first.pid} on " in self.check_log(second)[-1]["message"]
-            assert first.stdin is not None
-            with start_process(
-                COMMAND, *EVALUATE, "--wait", "120", "--timeout", "120", ready="ready"
-            ) as third:
-                assert third.stderr is not None
-                line = json.loads(third.stderr.readline())
-                assert f"waiting for process {first.pid} on " in line["message"]
-                first.stdin.close()
-                third.communicate()
-                assert third.returncode == 0
+        first = self.warm.start(HOLD, self.server.url)
+        assert first.read_line() == "held"
+        second = self.call(*EVALUATE)
+        assert second.code == 4
+        assert f"is being done by process {first.process} on " in self.check_log(second)[-1]["message"]
+        third = self.start(*EVALUATE, "--wait", "120", "--timeout", "120")
+        line = json.loads(third.read_line())
+        assert f"waiting for process {first.process} on " in line["message"]
+        first.kill(signal.SIGTERM)
+        for process in (first, third):
+            ended = process.wait()
+            assert ended is not None
+            assert ended.code == 0
         assert self.read_state() == before
 
     def kill(self, moments: random.Random) -> None:
@@ -278,10 +263,10 @@ class Month:
         self.world.publish()
         self.runs_expected += 2
         for words in NIGHT:
-            with start_process(COMMAND, *words, ready="ready") as process:
-                time.sleep(moments.uniform(0, 1.5))
-                with suppress(ProcessLookupError):
-                    os.kill(process.pid, signal.SIGKILL)
+            process = self.start(*words)
+            if process.wait(moments.uniform(0, 1.5)) is None:
+                process.kill()
+                assert process.wait() is not None
         self.spend_night(may_drop=True)
 
     def be_away(self) -> None:
@@ -311,6 +296,29 @@ class Month:
 
 _NEWEST_RUNS = "SELECT MAX(run_id) FROM runs GROUP BY system"
 _NEWEST = f"r.run_id IN ({_NEWEST_RUNS})"
+_STATE = {
+    "papers": "SELECT source_id, title, abstract FROM papers ORDER BY 1",
+    "judgments": "SELECT query_id, p.source_id, grade FROM judgments AS j "
+    "INNER JOIN papers AS p ON j.paper_id = p.paper_id ORDER BY 1, 2",
+    "scores": "SELECT r.system, s.measure, s.subset, s.query_id, s.value, COUNT(*) AS times "
+    "FROM scores AS s INNER JOIN runs AS r ON s.run_id = r.run_id "
+    f"WHERE {_NEWEST} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4",
+    "hits": "SELECT r.system, h.query_id, h.rank, p.source_id, COUNT(*) AS times FROM hits AS h "
+    "INNER JOIN runs AS r ON h.run_id = r.run_id INNER JOIN papers AS p "
+    f"ON h.paper_id = p.paper_id WHERE {_NEWEST} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3",
+}
+_LEDGER = {
+    "runs": "SELECT run_digest FROM runs",
+    "newest": "SELECT DISTINCT ON (run_id, measure, subset) run_id, measure, subset, value "
+    f"FROM score_history WHERE run_id IN ({_NEWEST_RUNS}) "
+    "ORDER BY run_id, measure, subset, evaluation_id DESC",
+    "stored": "SELECT run_id, measure, subset, value FROM scores "
+    f"WHERE query_id IS NULL AND run_id IN ({_NEWEST_RUNS}) ORDER BY run_id, measure, subset",
+}
+_EVENTS = {
+    "started": "SELECT run_id, started_at FROM runs ORDER BY 1",
+    "evaluated": "SELECT evaluation_id, evaluated_at FROM evaluations ORDER BY 1",
+}
 
 
 FEW_DAYS = ["judge_worse", "break_corpus", "start_second_copy", "be_away", "kill", "pass_quietly"]
@@ -325,19 +333,27 @@ def plan_month() -> list[str]:
     return days
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Starts other processes."""
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("days", [FEW_DAYS, long(plan_month())], ids=["some days", "a month"])
 @pytest.mark.parametrize("kind", STARTS)
 @pytest.mark.usefixtures("postgres_server")  # whose start settles where servers keep their locks
 def test_a_month_of_cron_does_nothing_twice_and_loses_nothing(
     kind: str,
     days: list[str],
+    warm: Warm,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with STARTS[kind](tmp_path) as server:
         prepare(server.url, tmp_path, monkeypatch)
-        month = Month(server, tmp_path, make_call(capsys))
+        month = Month(server, tmp_path, make_call(capsys), warm)
         moments = random.Random(SEED)
         month.runs_expected = 2
         month.spend_night()

@@ -3,12 +3,9 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,11 +17,20 @@ from pinakes.report.status import find_orphans
 from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import PostgresServer
+from tests.warm import Started, Warm, open_warm
 from tests.wordnets import build_wordnet
 
 PAPERS = 40
 BATCHES = 7
 """as many as the program below cuts the papers into"""
+
+MODULES = (
+    "textblob",
+    "pinakes.report.present.derive",
+    "pinakes.texts.corpus_neighbours",
+    "pinakes.texts.neighbours.analysers.textblob",
+    "pinakes.texts.neighbours.generate",
+)
 
 # The command line, which sends itself (or its process group, as a terminal does) a signal when it has stored
 # so many batches, and has not yet committed the last.
@@ -34,7 +40,7 @@ from pinakes.cli import main
 from pinakes.texts import derive
 
 derive.CHARACTERS_PER_BATCH = 3_500
-url, last, name = sys.argv[1:]
+url, jobs, last, name = sys.argv[1:]
 ignored = name == "SIGINT ignored"
 signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
 name = name.split()[0]
@@ -49,8 +55,8 @@ def store_and_stop(*given):
     return rows
 
 derive.store_derived = store_and_stop
-options = "--corpus synthetic --jobs 2 --quiet --wait 100 --db".split()
-sys.argv = ["pinakes", "derive", "neighbours", *options, url]
+options = "--corpus synthetic --quiet --wait 100".split()
+sys.argv = ["pinakes", "derive", "neighbours", *options, "--jobs", jobs, "--db", url]
 main()
 """
 
@@ -81,39 +87,43 @@ def fill(url: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def wordnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wordnet(tmp_path_factory.mktemp("wordnet"))
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Starts derivations."""
+    wordnet = build_wordnet(tmp_path_factory.mktemp("wordnet"))
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"PINAKES_WORDNET": str(wordnet)}) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
-def undisturbed(new_database: Callable[[], str], wordnet: Path) -> Tables:
+def undisturbed(new_database: Callable[[], str], warm: Warm) -> Tables:
     """The rows of a derivation that nothing has stopped."""
     url = new_database()
-    assert derive(url, wordnet) == (0, "")
+    assert derive(warm, url) == (0, "")
     return dump(url)
 
 
-def start(url: str, wordnet: Path, batches: int = 0, name: str = "SIGKILL") -> subprocess.Popen[str]:
-    """Start a derivation that a signal stops after so many batches; 0: nothing does."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PINAKES_WORDNET": str(wordnet)}
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, url, str(batches), name],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-        text=True,
-    )
+def start(warm: Warm, url: str, batches: int = 0, name: str = "SIGKILL", jobs: int = 1) -> Started:
+    """Start a derivation that a signal stops after so many batches; 0: nothing does.
+
+    Each of more jobs than one is a process of its own, which imports all anew.
+    """
+    return warm.start(PROGRAM, url, jobs, batches, name)
 
 
-def wait(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Exit code and errors, when it and all that it has started have ended: each holds the pipe of errors."""
-    _, errors = process.communicate(timeout=120)
-    return process.returncode, errors
+def wait(started: Started) -> tuple[int, str]:
+    """Exit code and errors, when it and all that it has started have ended."""
+    ended = started.wait()
+    assert ended is not None
+    return ended.code, ended.err
 
 
-def derive(url: str, wordnet: Path, batches: int = 0, name: str = "SIGKILL") -> tuple[int, str]:
-    return wait(start(url, wordnet, batches, name))
+def derive(warm: Warm, url: str) -> tuple[int, str]:
+    return wait(start(warm, url))
+
+
+def disturb(warm: Warm, url: str, batches: int, name: str) -> tuple[int, str]:
+    """Exit code and errors of a derivation of two jobs, which has processes of its own to end too."""
+    return wait(start(warm, url, batches, name, jobs=2))
 
 
 def dump(url: str) -> Tables:
@@ -129,44 +139,44 @@ def count_rows(tables: Tables) -> int:
 
 @pytest.mark.parametrize("batches", [long(1), long(3), long(BATCHES), BATCHES + 2, long(2 * BATCHES)])
 def test_a_killed_derivation_ends_with_the_rows_of_an_undisturbed_one(
-    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path, batches: int
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm, batches: int
 ) -> None:
     url = new_database()
-    code, errors = derive(url, wordnet, batches)
+    code, errors = disturb(warm, url, batches, "SIGKILL")
     assert (code, "Traceback" in errors) == (-signal.SIGKILL, False)
     assert count_rows(dump(url)) < count_rows(undisturbed) == PAPERS * 33
-    assert derive(url, wordnet) == (0, "")
+    assert derive(warm, url) == (0, "")
     assert dump(url) == undisturbed
 
 
 def test_an_interrupted_derivation_says_how_to_go_on_and_nothing_else(
-    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm
 ) -> None:
     url = new_database()
-    code, errors = derive(url, wordnet, BATCHES + 2, "SIGINT")
+    code, errors = disturb(warm, url, BATCHES + 2, "SIGINT")
     assert (code, errors.strip().splitlines()[-1:]) == (
         130,
         ["pinakes: interrupted; start the same command again to go on."],
     )
     assert "Traceback" not in errors
     assert 0 < count_rows(dump(url)) < count_rows(undisturbed)
-    assert derive(url, wordnet) == (0, "")
+    assert derive(warm, url) == (0, "")
     assert dump(url) == undisturbed
 
 
 @pytest.mark.long
 def test_a_derivation_in_the_background_is_not_interrupted(
-    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm
 ) -> None:
     url = new_database()
-    assert derive(url, wordnet, BATCHES + 2, "SIGINT ignored") == (0, "")
+    assert disturb(warm, url, BATCHES + 2, "SIGINT ignored") == (0, "")
     assert dump(url) == undisturbed
 
 
 def test_two_derivations_at_once_end_as_one(
-    new_database: Callable[[], str], undisturbed: Tables, wordnet: Path
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm
 ) -> None:
     url = new_database()
-    both = [start(url, wordnet) for _ in range(2)]
+    both = [start(warm, url) for _ in range(2)]
     assert [wait(process) for process in both] == [(0, "")] * 2
     assert dump(url) == undisturbed

@@ -1,15 +1,9 @@
 """Encodings into files that are killed again and again end with the bytes of an undisturbed one."""
 
 import json
-import os
 import random
-import select
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,71 +11,49 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.toy_encoder import build_toy_encoder
+from tests.warm import Started, Warm, open_warm
 
 TEXTS = 600
 SHARD_ROWS = 20
-KILLS = 10
+KILLS = 6
 SEED = 4
 MOST_SHARDS = 4
 """a process is killed after so many new shards at most"""
 LONGEST_S = 0.02
 """and after that time at most, about that of one shard, so that kills fall everywhere"""
 
-# Says when all is imported. Then forks for each line a process that encodes, and says its id and how it
-# ended: so no time is spent on imports, again and again.
+MODULES = (
+    *("transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
+    *("transformers.models.bert.modeling_bert", "transformers.models.bert.tokenization_bert"),
+    *("transformers.models.align", "pinakes.index.encode", "pinakes.indexers.encoder.model"),
+)
 PROGRAM = f"""
-import os, sys
+import sys
 from pathlib import Path
-
-from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer
 from pinakes.index.encode import EncodeOptions, encode_source
 
 options = EncodeOptions(precision="fp32", devices=("cpu",), shard_rows={SHARD_ROWS})
-print("ready", flush=True)
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        encode_source(Path(sys.argv[1]), sys.argv[2], Path(line.strip()), options)
-        os._exit(0)
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+encode_source(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), options)
 """
 
 
 class Encodings:
-    """Processes that encode, one at a time."""
+    """Processes that encode."""
 
-    def __init__(self, source: Path, model: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-        self._server = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(source), str(model)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env=environment,
-        )
-        assert self._read() == b"ready"
+    def __init__(self, warm: Warm, source: Path, model: Path) -> None:
+        self._warm = warm
+        self._source = source
+        self._model = model
 
-    def start(self, out: Path) -> int:
-        """Start an encoding; the id of its process."""
-        assert self._server.stdin is not None
-        self._server.stdin.write(f"{out}\n".encode())
-        return int(self._read())
+    def start(self, out: Path) -> Started:
+        """Start an encoding."""
+        return self._warm.start(PROGRAM, self._source, self._model, out)
 
-    def wait(self, timeout_s: float = 120.0) -> int | None:
-        """The encoding's exit code; None when it has not ended in that time."""
-        assert self._server.stdout is not None
-        ready, _, _ = select.select([self._server.stdout], [], [], timeout_s)
-        return int(self._read()) if ready else None
-
-    def close(self) -> None:
-        """Let the server end."""
-        self._server.communicate()
-
-    def _read(self) -> bytes:
-        assert self._server.stdout is not None
-        return self._server.stdout.readline().strip()
+    def run(self, out: Path) -> None:
+        """Encode to the end."""
+        ended = self.start(out).wait()
+        assert ended is not None
+        assert ended.code == 0, ended.err
 
 
 @pytest.fixture
@@ -93,9 +65,8 @@ def encodings(tmp_path: Path) -> Iterator[Encodings]:
     texts[400:450] = texts[:50]
     source = tmp_path / "texts.parquet"
     pq.write_table(pa.table({"id": list(range(TEXTS)), "text": texts}), source)
-    started = Encodings(source, build_toy_encoder(tmp_path / "toy"))
-    yield started
-    started.close()
+    with open_warm(tmp_path / "warm", MODULES, {"OMP_NUM_THREADS": "1"}) as warm:
+        yield Encodings(warm, source, build_toy_encoder(tmp_path / "toy"))
 
 
 def read_bytes(folder: Path) -> dict[str, bytes]:
@@ -109,8 +80,7 @@ def count_shards(folder: Path) -> int:
 def test_an_encoding_killed_at_random_moments_ends_with_the_bytes_of_an_undisturbed_one(
     encodings: Encodings, tmp_path: Path
 ) -> None:
-    encodings.start(tmp_path / "undisturbed")
-    assert encodings.wait() == 0
+    encodings.run(tmp_path / "undisturbed")
     expected = read_bytes(tmp_path / "undisturbed")
     assert len(expected) == TEXTS // SHARD_ROWS + 1
     manifest = json.loads(expected["manifest.json"])
@@ -123,23 +93,22 @@ def test_an_encoding_killed_at_random_moments_ends_with_the_bytes_of_an_undistur
         out = tmp_path / f"killed_{number}"
         process = encodings.start(out)
         wanted = count_shards(out) + moments.randint(0, MOST_SHARDS)
-        while (ended := encodings.wait(0)) is None and count_shards(out) < wanted:
-            time.sleep(0.001)
+        while (ended := process.wait(0.001)) is None and count_shards(out) < wanted:
+            pass
         if ended is None:
-            ended = encodings.wait(moments.uniform(0, LONGEST_S))
+            ended = process.wait(moments.uniform(0, LONGEST_S))
         if ended is None:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            ended = encodings.wait()
-        if ended == -signal.SIGKILL:
+            process.kill()
+            ended = process.wait()
+        assert ended is not None
+        if ended.code == -signal.SIGKILL:
             kills += 1
             left.add(count_shards(out))
             continue
         # It came through before its moment: what it left must be whole, and the next one begins anew.
-        assert ended == 0
+        assert ended.code == 0, ended.err
         assert read_bytes(out) == expected
         number += 1
     assert len(left - {0, TEXTS // SHARD_ROWS}) >= 3
-    encodings.start(out)
-    assert encodings.wait() == 0
+    encodings.run(out)
     assert read_bytes(out) == expected

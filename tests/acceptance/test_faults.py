@@ -7,11 +7,15 @@ import sys
 import pytest
 
 from tests.faults.__main__ import SKIPPED
+from tests.long import long
 
 
-def test_commands_disturbed_at_system_calls_lose_nothing() -> None:
+@pytest.mark.parametrize(
+    "scenarios", [("load folder", "export table"), long(("load folder", "index tfidf", "export table"))]
+)
+def test_commands_disturbed_at_system_calls_lose_nothing(scenarios: tuple[str, ...]) -> None:
     # A process of its own: it forks, which one with threads, as a worker of pytest, must not.
-    words = ["--count", "3", "--scenarios", "load folder", "index tfidf", "export table"]
+    words = ["--count", str(len(scenarios)), "--scenarios", *scenarios]
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults", *words],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"},
@@ -23,5 +27,5 @@ def test_commands_disturbed_at_system_calls_lose_nothing() -> None:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr
     for database in ("duckdb", "postgresql"):
-        assert f"{database}: 3 scenarios, " in done.stdout
+        assert f"{database}: {len(scenarios)} scenarios, " in done.stdout
     assert ": fell, " in done.stdout

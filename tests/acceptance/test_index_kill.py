@@ -1,16 +1,12 @@
 """Indexes and encodings that are killed again and again end as if nothing had happened."""
 
-import json
 import os
 import random
-import select
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -25,98 +21,60 @@ from pinakes.load.load import LoadRequest, load
 from tests.long import long
 from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
+from tests.warm import Started, Warm, open_warm
 
 PAPERS = 400
 KILLS = 4
 LEXICAL = ("bm25", "sparse_bm25", "tfidf", "word2vec")
 SEED = 5
 
-# Says when all is imported, then forks for each line a process that runs a command, and says its id and how
-# it ended: so no time is spent on imports, again and again.
+MODULES = (
+    "transformers.models.align",
+    *("transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
+    *("transformers.models.bert.modeling_bert", "transformers.models.bert.tokenization_bert"),
+    *("faiss", "gensim.models", "numba", "sklearn.feature_extraction.text", "tantivy"),
+    *("pinakes.index.index", "pinakes.run.run", "pinakes.systems.bm25", "pinakes.systems.dense"),
+    *("pinakes.systems.sentences.system", "pinakes.systems.sparse", "pinakes.systems.tfidf"),
+    *("pinakes.indexers.encoder.model", "pinakes.systems.word2vec", "pinakes.vectors.encoding"),
+)
 PROGRAM = """
-import json, os, sys
-
-import duckdb_engine, psycopg, tantivy, sklearn.feature_extraction.text, faiss, gensim.models
-from transformers import AutoModel, AutoTokenizer, BertModel, BertTokenizer
-import pinakes.systems.dense, pinakes.systems.bm25, pinakes.systems.tfidf, pinakes.systems.sparse
-import pinakes.systems.word2vec, pinakes.systems.sentences.system, pinakes.index.index
+import os, sys
 from pinakes.cli import main
 
-print("ready", flush=True)
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.argv = ["pinakes", *json.loads(line)]
-        main()
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+os.environ["PINAKES_INDEX_FOLDER"] = sys.argv[1]
+sys.argv[:2] = ["pinakes"]
+main()
 """
 
 
 class Commands:
-    """Processes of `pinakes`, one at a time."""
+    """Processes of `pinakes` whose side indexes lie in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "PINAKES_INDEX_FOLDER": str(folder),
-            "OMP_NUM_THREADS": "1",
-        }
-        self._errors = folder / "errors"
-        with self._errors.open("wb") as errors:
-            self._server = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                bufsize=0,
-                env=environment,
-            )
-        assert self._read() == b"ready", self.errors
+    def __init__(self, warm: Warm, indexes: Path) -> None:
+        self._warm = warm
+        self._indexes = indexes
 
-    @property
-    def errors(self) -> str:
-        return self._errors.read_text(errors="replace")
-
-    def start(self, arguments: Sequence[str]) -> int:
-        """Start a command; the id of its process."""
-        assert self._server.stdin is not None
-        self._server.stdin.write(f"{json.dumps(list(arguments))}\n".encode())
-        return int(self._read())
-
-    def wait(self, timeout_s: float = 120.0) -> int | None:
-        """The command's exit code; None when it has not ended in that time."""
-        assert self._server.stdout is not None
-        ready, _, _ = select.select([self._server.stdout], [], [], timeout_s)
-        return int(self._read()) if ready else None
+    def start(self, arguments: Sequence[str]) -> Started:
+        """Start a command."""
+        return self._warm.start(PROGRAM, self._indexes, *arguments)
 
     def run(self, arguments: Sequence[str]) -> None:
         """Run a command to its end, which must be a good one."""
-        self.start(arguments)
-        assert self.wait() == 0, self.errors
+        ended = self.start(arguments).wait()
+        assert ended is not None
+        assert ended.code == 0, ended.err
 
-    def close(self) -> None:
-        """Let the server end."""
-        assert self._server.stdin is not None
-        self._server.stdin.close()
-        self._server.wait()
-        assert self._server.stdout is not None
-        self._server.stdout.close()
 
-    def _read(self) -> bytes:
-        assert self._server.stdout is not None
-        return self._server.stdout.readline().strip()
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"OMP_NUM_THREADS": "1"}) as opened:
+        yield opened
 
 
 @pytest.fixture
-def commands(tmp_path: Path) -> Iterator[Commands]:
-    """A server of commands whose side indexes lie in a folder of this test."""
-    (tmp_path / "indexes").mkdir()
-    server = Commands(tmp_path / "indexes")
-    yield server
-    server.close()
+def commands(warm: Warm, tmp_path: Path) -> Commands:
+    """Commands whose side indexes lie in a folder of this test."""
+    return Commands(warm, tmp_path / "indexes")
 
 
 @pytest.fixture(scope="module", params=["duckdb", "postgresql"])
@@ -171,10 +129,11 @@ def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
     killed = 0
     for _ in range(KILLS):
         process = commands.start(["index", *shared, disturbed])
-        if commands.wait(generator.uniform(0.05, 0.8) * elapsed_s) is None:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            killed += commands.wait() == -signal.SIGKILL
+        if process.wait(generator.uniform(0.05, 0.8) * elapsed_s) is None:
+            process.kill()
+            ended = process.wait()
+            assert ended is not None
+            killed += ended.code == -signal.SIGKILL
     commands.run(["index", *shared, disturbed])
     assert killed >= 1
     commands.run(["run", *shared, disturbed])

@@ -1,16 +1,12 @@
 """Loads that are killed again and again, or lose their database, end as if nothing had happened."""
 
-import json
 import os
 import random
-import select
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,8 +21,9 @@ from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import OwnPostgres, PostgresServer
 from tests.releases import write_release
+from tests.warm import Started, Warm, open_warm
 
-PAPERS = 700
+PAPERS = 200
 SHARDS = 4
 CHUNK_ROWS = 50
 BLOCK_BYTES = 16_384
@@ -34,13 +31,16 @@ SEED = 20
 LONGEST = 0.35
 """share of an undisturbed load's time that a process lives at most, so that kills fall everywhere"""
 
-# Says when all is imported. Then forks for each line a process that runs the command line in small chunks,
-# and says its id and how it ended: so no time is spent on imports, again and again.
-PROGRAM = f"""
-import json, os, sys
+MODULES = (
+    "pinakes.load.load",
+    "pinakes.loaders.merge",
+    "pinakes.loaders.s2orc",
+    "pinakes.report.present.load",
+)
 
-import duckdb_engine, psycopg
-import pinakes.loaders.merge, pinakes.loaders.s2orc, pinakes.queries.install, pinakes.load.load
+# The command line, in small chunks.
+PROGRAM = f"""
+import sys
 from pinakes.cli import main
 from pinakes.loaders import staging
 from pinakes.loaders.reading import blocks
@@ -48,17 +48,8 @@ from pinakes.loaders.reading import blocks
 staging.CHUNK_ROWS = {CHUNK_ROWS}
 staging.TRANSACTION_ROWS = 2 * {CHUNK_ROWS}
 blocks.BLOCK_BYTES = {BLOCK_BYTES}
-print("ready", flush=True)
-for line in sys.stdin:
-    url, output, errors = json.loads(line)
-    child = os.fork()
-    if child == 0:
-        for number, path in ((1, output), (2, errors)):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-        sys.argv = ["pinakes", "load", "s2orc", sys.argv[1], "--db", url, "--quiet"]
-        main()
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+sys.argv = ["pinakes", "load", "s2orc", sys.argv[1], "--db", sys.argv[2], "--quiet"]
+main()
 """
 
 Tables = dict[str, list[tuple[Any, ...]]]
@@ -85,61 +76,29 @@ def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cal
 
 
 class Loads:
-    """Processes of `pinakes load`, one at a time."""
+    """Processes of `pinakes load`."""
 
-    def __init__(self, release: Path, folder: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        # Unbuffered, so that nothing that was said waits unseen when the pipe is asked for more.
-        self._server = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(release)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            env=environment,
-        )
-        self._output, self._errors = folder / "output.txt", folder / "errors.txt"
-        assert self._read() == b"ready"
+    def __init__(self, warm: Warm, release: Path) -> None:
+        self._warm = warm
+        self._release = release
 
-    def start(self, url: str) -> int:
-        """Start a load; the id of its process."""
-        assert self._server.stdin is not None
-        line = json.dumps([url, str(self._output), str(self._errors)])
-        self._server.stdin.write(f"{line}\n".encode())
-        return int(self._read())
-
-    def wait(self, timeout_s: float = 120.0) -> int | None:
-        """The load's exit code; None when it has not ended in that time."""
-        assert self._server.stdout is not None
-        ready, _, _ = select.select([self._server.stdout], [], [], timeout_s)
-        return int(self._read()) if ready else None
-
-    @property
-    def said(self) -> tuple[str, str]:
-        """What the last load wrote to stdout and stderr."""
-        return self._output.read_text(), self._errors.read_text()
-
-    def close(self) -> None:
-        """Let the server end."""
-        self._server.communicate()
-
-    def _read(self) -> bytes:
-        assert self._server.stdout is not None
-        return self._server.stdout.readline().strip()
+    def start(self, url: str) -> Started:
+        """Start a load of the release."""
+        return self._warm.start(PROGRAM, self._release, url)
 
 
-@pytest.fixture
-def loads(release: Path, tmp_path: Path) -> Iterator[Loads]:
+@pytest.fixture(scope="module")
+def loads(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loads]:
     """Starts loads of the release."""
-    started = Loads(release, tmp_path)
-    yield started
-    started.close()
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as warm:
+        yield Loads(warm, release)
 
 
 def load_undisturbed(loads: Loads, url: str) -> tuple[float, Tables]:
     """How many seconds a load takes, and all that is in then."""
     started = time.monotonic()
-    loads.start(url)
-    assert (loads.wait(), loads.said[1]) == (0, "")
+    ended = loads.start(url).wait()
+    assert (ended and ended.code, ended and ended.err) == (0, "")
     return time.monotonic() - started, dump(url)
 
 
@@ -163,16 +122,16 @@ def test_a_load_killed_at_random_moments_ends_with_the_tables_of_an_undisturbed_
     killed, url = 0, new_database()
     while killed < kills:
         process = loads.start(url)
-        ended = loads.wait(moments.uniform(0, LONGEST * length_s))
+        ended = process.wait(moments.uniform(0, LONGEST * length_s))
         if ended is None:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            ended = loads.wait()
-        if ended == -signal.SIGKILL:
+            process.kill()
+            ended = process.wait()
+        assert ended is not None
+        if ended.code == -signal.SIGKILL:
             killed += 1
             continue
         # It came through before its moment: what it left must be whole, and the next one begins anew.
-        assert (ended, loads.said[1]) == (0, "")
+        assert (ended.code, ended.err) == (0, "")
         assert dump(url) == expected
         url = new_database()
     assert load_undisturbed(loads, url)[1] == expected
@@ -201,13 +160,14 @@ def test_a_load_whose_postgres_stops_says_so_and_a_second_one_completes_it(
     _, expected = load_undisturbed(loads, urls[0])
     with connect(urls[1]) as database:
         initialise(database)
-    loads.start(urls[1])
+    load = loads.start(urls[1])
     while count_batches(urls[1]) < 3:
-        assert loads.wait(0) is None
+        assert load.wait(0) is None
     own_postgres.crash()
-    assert loads.wait() == 1
-    output, errors = loads.said
-    assert output == ""
+    ended = load.wait()
+    assert ended is not None
+    code, output, errors = ended
+    assert (code, output) == (1, "")
     assert errors.startswith("pinakes: Postgres ")
     assert "went away (" in errors
     assert "Traceback" not in errors

@@ -1,12 +1,14 @@
 """What a stranger types wrong at the command line: what is said of it, and that nothing is left behind."""
 
 import json
+import shutil
 from pathlib import Path
 
 import orjson
 import pytest
 
 from tests.calling import Call, make_call
+from tests.long import long
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -18,6 +20,12 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return make_call(capsys)
+
+
+@pytest.fixture
+def made(benchmarks_duckdb: Path, tmp_path: Path) -> None:
+    """A database, where what is tested is not how it is made."""
+    shutil.copy(benchmarks_duckdb, tmp_path / "pinakes.duckdb")
 
 
 def list_here() -> list[str]:
@@ -111,6 +119,7 @@ def test_a_path_is_a_database(tmp_path: Path, call: Call, monkeypatch: pytest.Mo
     assert list_here() == []
 
 
+@pytest.mark.usefixtures("made")
 def test_wrong_names_in_a_database_say_what_was_meant(call: Call) -> None:
     assert call("load", "synthetic", "--papers", 120).code == 0
     for words, said in (
@@ -160,6 +169,7 @@ def test_a_folder_of_benchmarks_that_is_not_there_stops_only_what_needs_it(
     assert f"{tmp_path / 'mine'} is a file" in call("status").err
 
 
+@pytest.mark.usefixtures("made")
 @pytest.mark.parametrize("indented", [True, False])
 def test_a_json_array_is_read_as_its_records(indented: bool, tmp_path: Path, call: Call) -> None:
     records = [{"source_id": f"p{number}", "title": f"Title {number}"} for number in range(1_175)]
@@ -208,7 +218,7 @@ def test_no_message_is_longer_than_a_page_or_moves_the_cursor(call: Call) -> Non
         assert "\x1b" not in outcome.err
 
 
-@pytest.mark.parametrize("name", ["x" * 10_000, " ", "a\x1b[2J", "a\u202eb"])
+@pytest.mark.parametrize("name", ["x" * 10_000, long(" "), long("a\x1b[2J"), long("a\u202eb")])
 def test_a_name_that_no_folder_or_page_can_have_is_refused_at_the_door(name: str, call: Call) -> None:
     outcome = call("load", "beir", DATA / "beir", "--corpus", name)
     assert (outcome.code, outcome.out) == (1, "")
@@ -217,6 +227,7 @@ def test_a_name_that_no_folder_or_page_can_have_is_refused_at_the_door(name: str
     assert list_here() == []
 
 
+@pytest.mark.usefixtures("made")
 def test_a_system_without_a_name_is_not_imported(call: Call) -> None:
     assert call("load", "synthetic", "--papers", 120, "-q").code == 0
     Path("run.txt").write_text("q1 Q0 p1 1 1 t\n")
@@ -225,8 +236,8 @@ def test_a_system_without_a_name_is_not_imported(call: Call) -> None:
     assert "cannot name a system: it is empty" in outcome.err
 
 
+@pytest.mark.usefixtures("made")
 def test_cells_that_a_spreadsheet_would_compute_are_guarded_in_files(call: Call) -> None:
-    assert call("init", "-q").code == 0
     query = "SELECT '=1+1' AS t, -5 AS n UNION ALL SELECT 'a=b', 1 ORDER BY n"
     assert call("export", "--sql", query, "guarded.csv", "--guard-formulas").code == 0
     assert Path("guarded.csv").read_text() == '"t","n"\n"\'=1+1",-5\n"a=b",1\n'

@@ -3,8 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -19,6 +17,16 @@ from tests.integration.summaries import load_toy
 from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import PostgresServer
+from tests.warm import Warm, open_warm
+
+MODULES = (
+    "nltk",
+    "pinakes.report.present.derive",
+    "pinakes.texts.summaries.derive",
+    "pinakes.texts.summaries.examples",
+    "pinakes.texts.summaries.label_store",
+    "pinakes.texts.summaries.sections",
+)
 
 # The command line, which kills itself when it has stored so many batches, and has not yet committed the last.
 PROGRAM = """
@@ -77,26 +85,24 @@ def fill(url: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(new_database: Callable[[], str]) -> Tables:
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Starts derivations."""
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def undisturbed(new_database: Callable[[], str], warm: Warm) -> Tables:
     """The rows of a derivation that nothing has stopped."""
     url = new_database()
-    assert derive(url) == (0, "")
+    assert derive(warm, url) == (0, "")
     return dump(url)
 
 
-def derive(url: str, batches: int = 0) -> tuple[int, str]:
+def derive(warm: Warm, url: str, batches: int = 0) -> tuple[int, str]:
     """Exit code and errors of a derivation that is killed after so many batches; 0: it is not."""
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, url, str(batches)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        start_new_session=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return ended.returncode, ended.stderr
+    ended = warm.run(PROGRAM, url, batches)
+    return ended.code, ended.err
 
 
 def dump(url: str) -> Tables:
@@ -109,11 +115,11 @@ def dump(url: str) -> Tables:
     "batches", [long(1), long(SPLIT), long(MADE), long(MADE + 2), LABELLED + 2, long(BATCHES)]
 )
 def test_a_killed_derivation_ends_with_the_rows_of_an_undisturbed_one(
-    new_database: Callable[[], str], undisturbed: Tables, batches: int
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm, batches: int
 ) -> None:
     url = new_database()
-    code, errors = derive(url, batches)
+    code, errors = derive(warm, url, batches)
     assert (code, "Traceback" in errors) == (-signal.SIGKILL, False)
     assert dump(url) != undisturbed
-    assert derive(url) == (0, "")
+    assert derive(warm, url) == (0, "")
     assert dump(url) == undisturbed

@@ -1,10 +1,8 @@
 """Trainings of sentence scorers that are killed, whose next start ends with an undisturbed one's models."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,10 @@ import sqlalchemy as sa
 from safetensors.numpy import load_file
 
 from pinakes.database import connect
-from pinakes.queries.install import initialise
 from pinakes.schema import trained_models
 from tests.long import long
 from tests.summary_worlds import SMALL, Cited, World, add_world
+from tests.warm import Warm, open_warm
 
 WORLD: World = {
     **SMALL,
@@ -27,12 +25,22 @@ SYSTEM = ["--corpus", "toy", "--system", "sentence_lstm:tfidf"]
 OWN = {"trials": 2, "epochs": 3, "hidden": 4, "layers": 1, "threads": 1, "batch": 1, "dimensions": 3}
 OPTIONS = [part for name, value in OWN.items() for part in ("--option", f"{name}={value}")]
 
+MODULES = (
+    "sklearn.feature_extraction.text",
+    "torch._dynamo",
+    "pinakes.index.index",
+    "pinakes.indexers.sentence_models.search",
+    "pinakes.run.run",
+    "pinakes.systems.trained_sentences.system",
+    "pinakes.tasks.extraction.task",
+)
 # The command line, which kills itself behind so many checkpoints, written or on their way.
 PROGRAM = """
 import os, pathlib, signal, sys
 from pinakes.cli import main
 from pinakes.indexers.sentence_models import training
 
+os.environ["PINAKES_INDEX_FOLDER"] = sys.argv.pop(1)
 last, half = int(sys.argv.pop(1)), sys.argv.pop(1) == "half"
 write, written = training.write_checkpoint, []
 
@@ -49,44 +57,32 @@ main()
 """
 
 
-def call(folder: Path, *arguments: str, last: int = 0, half: str = "whole") -> int:
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"OMP_NUM_THREADS": "1"}) as opened:
+        yield opened
+
+
+def call(warm: Warm, folder: Path, *arguments: str, last: int = 0, half: str = "whole") -> int:
     """Exit code of a command that is killed behind its last checkpoint; 0: it is not."""
-    command = [
-        sys.executable,
-        "-c",
-        PROGRAM,
-        str(last),
-        half,
-        *arguments,
-        "--db",
-        make_url(folder),
-        "--quiet",
-    ]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "PINAKES_INDEX_FOLDER": str(folder / "indexes"),
-        "OMP_NUM_THREADS": "1",
-    }
-    ended = subprocess.run(
-        command, capture_output=True, env=environment, start_new_session=True, timeout=120, check=False
-    )
-    assert b"Traceback" not in ended.stderr, ended.stderr.decode()
-    return ended.returncode
+    options = ("--db", make_url(folder), "--quiet")
+    ended = warm.run(PROGRAM, folder / "indexes", last, half, *arguments, *options)
+    assert "Traceback" not in ended.err, ended.err
+    return ended.code
 
 
 def make_url(folder: Path) -> str:
     return f"duckdb:///{folder / 'toy.duckdb'}"
 
 
-def train(folder: Path, last: int = 0, half: str = "whole") -> int:
-    return call(folder, "index", "sciqfs", *SYSTEM, *OPTIONS, last=last, half=half)
+def train(warm: Warm, folder: Path, last: int = 0, half: str = "whole") -> int:
+    return call(warm, folder, "index", "sciqfs", *SYSTEM, *OPTIONS, last=last, half=half)
 
 
-def read_models(folder: Path) -> tuple[dict[str, bytes], list[tuple[Any, ...]]]:
+def read_models(warm: Warm, folder: Path) -> tuple[dict[str, bytes], list[tuple[Any, ...]]]:
     """The weights that answer, byte by byte, and what is kept of each trial."""
     (weights,) = (folder / "indexes").rglob("model.safetensors")
-    assert call(folder, "run", "sciqfs", *SYSTEM, *OPTIONS) == 0
+    assert call(warm, folder, "run", "sciqfs", *SYSTEM, *OPTIONS) == 0
     with connect(make_url(folder)) as database, database.read() as session:
         trials = session.rows(sa.select(trained_models).order_by(trained_models.c.trial))
     return (
@@ -96,33 +92,33 @@ def read_models(folder: Path) -> tuple[dict[str, bytes], list[tuple[Any, ...]]]:
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def filled(benchmarks_duckdb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filled")
+    shutil.copy(benchmarks_duckdb, folder / "toy.duckdb")
     with connect(make_url(folder)) as database:
-        initialise(database)
         add_world(database, WORLD)
     return folder
 
 
 @pytest.fixture(scope="module")
-def undisturbed(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def undisturbed(warm: Warm, filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("undisturbed")
     shutil.copytree(filled, folder, dirs_exist_ok=True)
-    assert train(folder) == 0
-    return read_models(folder)
+    assert train(warm, folder) == 0
+    return read_models(warm, folder)
 
 
 @pytest.mark.parametrize(
     "place", [long("1 whole"), "2 half", long("3 whole"), long("4 half"), long("5 whole")]
 )
 def test_a_killed_training_ends_with_the_models_of_an_undisturbed_one(
-    filled: Path, undisturbed: Any, tmp_path: Path, place: str
+    warm: Warm, filled: Path, undisturbed: Any, tmp_path: Path, place: str
 ) -> None:
     last, half = place.split()
     shutil.copytree(filled, tmp_path, dirs_exist_ok=True)
-    assert train(tmp_path, int(last), half) == -signal.SIGKILL
+    assert train(warm, tmp_path, int(last), half) == -signal.SIGKILL
     assert not list((tmp_path / "indexes").glob("sentence_lstm/[!.]*"))
-    assert train(tmp_path) == 0
-    assert read_models(tmp_path) == undisturbed
+    assert train(warm, tmp_path) == 0
+    assert read_models(warm, tmp_path) == undisturbed
     folders = [path for path in (tmp_path / "indexes").rglob(".*") if path.is_dir()]
     assert folders == []

@@ -19,9 +19,11 @@ from pinakes.systems.names import NAMED, list_systems
 from pinakes.systems.registry import find_system
 from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_hits
+from tests.long import alternate
 
 FABS = ("fabs_bm25", "fabs_cbow200", "fabs_tfidf", "fabs_tfidfcbow200")
 LEXICAL = ("fabs_bm25", "fabs_tfidf")
+DATABASES = ("duckdb", "postgresql")
 
 Hits = list[tuple[str, str, int, float]]
 
@@ -152,7 +154,7 @@ def test_word_vectors_are_shared_and_other_indexes_lie_side_by_side(
         assert run(prepared, RunRequest("synthetic", name, options)).hit_count > 0
 
 
-@pytest.mark.parametrize("name", FABS)
+@pytest.mark.parametrize(("prepared_url", "name"), alternate(DATABASES, FABS), indirect=["prepared_url"])
 def test_equal_texts_tie_and_a_facet_without_sentences_has_no_answer(
     prepared: Database, tmp_path: Path, name: str
 ) -> None:
@@ -172,7 +174,7 @@ def test_equal_texts_tie_and_a_facet_without_sentences_has_no_answer(
     assert papers.index("6") + 1 == papers.index("5")
 
 
-@pytest.mark.parametrize("name", LEXICAL)
+@pytest.mark.parametrize(("prepared_url", "name"), alternate(DATABASES, LEXICAL), indirect=["prepared_url"])
 def test_terms_can_be_counted_in_another_corpus(prepared: Database, tmp_path: Path, name: str) -> None:
     # Of the query "A model of the graph." the other corpus has graph and model in one of 4 papers each.
     change(prepared, "UPDATE papers SET abstract = 'A graph.' WHERE source_id = 'p1'")
@@ -194,7 +196,7 @@ def test_terms_can_be_counted_in_another_corpus(prepared: Database, tmp_path: Pa
     assert rank(prepared, "csfcube", name, own)[0] == before
 
 
-@pytest.mark.parametrize("name", FABS)
+@pytest.mark.parametrize(("prepared_url", "name"), alternate(DATABASES, FABS), indirect=["prepared_url"])
 def test_the_benchmarks_own_corpus_by_name_is_the_same_run(
     prepared: Database, tmp_path: Path, name: str
 ) -> None:
@@ -205,7 +207,7 @@ def test_the_benchmarks_own_corpus_by_name_is_the_same_run(
     assert run(prepared, RunRequest("synthetic", name, named)).run_id == made.run_id
 
 
-@pytest.mark.parametrize("name", LEXICAL)
+@pytest.mark.parametrize(("prepared_url", "name"), alternate(DATABASES, LEXICAL), indirect=["prepared_url"])
 def test_a_change_in_either_corpus_makes_the_index_stale(
     prepared: Database, tmp_path: Path, name: str
 ) -> None:

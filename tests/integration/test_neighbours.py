@@ -110,15 +110,20 @@ def test_a_second_derivation_makes_nothing(toy: Database) -> None:
     assert dump(toy) == before
 
 
-@pytest.mark.parametrize("is_published", [False, True])
+@pytest.mark.parametrize(
+    ("is_published", "jobs"), [(False, 2), (True, 1), pytest.param(True, 2, marks=pytest.mark.long)]
+)
 def test_rows_are_the_same_in_both_databases_and_with_two_workers(
-    both_databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch, is_published: bool
+    both_databases: tuple[Database, Database],
+    monkeypatch: pytest.MonkeyPatch,
+    is_published: bool,
+    jobs: int,
 ) -> None:
     monkeypatch.setattr(derive, "CHARACTERS_PER_BATCH", 100)
     dumped = []
-    for database, jobs in zip(both_databases, (1, 2), strict=True):
+    for database, number in zip(both_databases, (1, jobs), strict=True):
         load_texts(database, monkeypatch, "1", TEXTS)
-        derive_neighbours(database, replace(TOY, as_published=is_published, jobs=jobs))
+        derive_neighbours(database, replace(TOY, as_published=is_published, jobs=number))
         dumped.append(dump(database))
     assert dumped[0] == dumped[1]
     assert len(dumped[0]["paper_variants"]) > 60
@@ -292,8 +297,18 @@ def write_bad(file: Path, words: int) -> Path:
     return file
 
 
+AS_PUBLISHED = (3_500, ("--as-published",), {TOO_LONG: 1})
+
+
 @pytest.mark.parametrize(
-    ("words", "way", "longest"), [(20_000, (), {}), (3_500, ("--as-published",), {TOO_LONG: 1})]
+    ("database_url", "words", "way", "longest"),
+    [
+        ("duckdb", 20_000, (), {}),
+        ("postgresql", *AS_PUBLISHED),
+        pytest.param("duckdb", *AS_PUBLISHED, marks=pytest.mark.long),
+        pytest.param("postgresql", 20_000, (), {}, marks=pytest.mark.long),
+    ],
+    indirect=["database_url"],
 )
 def test_odd_texts_have_neighbours_or_reasons(
     database_url: str,

@@ -15,6 +15,7 @@ from pinakes.texts.summaries.request import SummariesMade, SummaryRequest
 from tests.benching import change
 from tests.integration.summaries import GRAPHS, full_text, load_toy
 from tests.loading import dump_tables
+from tests.long import long
 
 CITING = ("citing exact", "citing aligned 0.6")
 TOY = SummaryRequest("toy", labellers=CITING)
@@ -185,12 +186,15 @@ def test_greedy_labels_are_the_seed_and_what_was_added(toy: Database) -> None:
     ]
 
 
+GREEDY = ("greedy rouge2 f rouge_score citing", "greedy rouge2 f rouge zero")
+
+
+@pytest.mark.parametrize("labellers", [(CITING[-1], GREEDY[0]), long((*CITING, *GREEDY))])
 def test_rows_are_the_same_in_both_databases_and_with_two_workers(
-    both_databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch
+    both_databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch, labellers: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(sections, "PAPERS_PER_BATCH", 1)
     monkeypatch.setattr(label_store, "PAPERS_PER_BATCH", 1)
-    labellers = (*CITING, "greedy rouge2 f rouge_score citing", "greedy rouge2 f rouge zero")
     dumped = []
     made: list[SummariesMade] = []
     for database, jobs in zip(both_databases, (1, 2), strict=True):
@@ -303,13 +307,16 @@ def test_sentences_of_the_source_are_taken_as_they_are(toy: Database) -> None:
     assert read(toy, "SELECT COUNT(*) FROM sentences") == [(2,)]
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_tiny_corpora_are_split(
-    duckdb_database: Database, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
+def test_tiny_corpora_are_split(duckdb_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     load_toy(duckdb_database, monkeypatch)
     add_others(duckdb_database)
     derive_summaries(duckdb_database, TOY)
+    for count in (5, 2, 1, 0):
+        check_split(duckdb_database, count)
+
+
+def check_split(duckdb_database: Database, count: int) -> None:
+    """With all examples but so many taken away."""
     kept = read(
         duckdb_database, f"SELECT paper_id, reference_id FROM summary_examples ORDER BY 1, 2 LIMIT {count}"
     )

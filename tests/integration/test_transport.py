@@ -28,6 +28,7 @@ from tests.integration.sentence_systems import (
     read,
     require_close,
 )
+from tests.long import alternate
 from tests.toy_encoder import build_toy_encoder
 
 OPTIONS: list[tuple[dict[str, str], TransportSettings]] = [
@@ -35,6 +36,9 @@ OPTIONS: list[tuple[dict[str, str], TransportSettings]] = [
     ({"marginals": "uniform"}, TransportSettings("uniform")),
     ({"temperature": "0.01", "regularisation": "0.05"}, TransportSettings("aspire", 0.01, 0.05)),
 ]
+
+
+DATABASES = ("duckdb", "postgresql")
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +66,11 @@ def test_papers_rank_by_transport(prepared: Database, bare_folder: str, tmp_path
         assert system.name == "transport:bare"
 
 
-@pytest.mark.parametrize("context", ["no", "yes"])
-@pytest.mark.parametrize("first", ["sentences", "transport"])
+@pytest.mark.parametrize(
+    ("prepared_url", "first", "context"),
+    alternate(DATABASES, ("sentences", "transport"), ("no", "yes")),
+    indirect=["prepared_url"],
+)
 def test_indexing_one_kind_of_match_serves_both(
     prepared: Database, bare_folder: str, tmp_path: Path, first: str, context: str
 ) -> None:
@@ -104,8 +111,11 @@ def test_a_candidate_without_a_sentence_stands_last_for_the_benchmarks_measures(
         assert precision == pytest.approx(by_hand)
 
 
-@pytest.mark.parametrize("kind", ["sentences", "transport"])
-@pytest.mark.parametrize("context", ["no", "yes"])
+@pytest.mark.parametrize(
+    ("prepared_url", "kind", "context"),
+    alternate(DATABASES, ("sentences", "transport"), ("no", "yes")),
+    indirect=["prepared_url"],
+)
 def test_candidates_of_a_facet_are_compared_by_their_sentences_of_it(
     prepared: Database, bare_folder: str, tmp_path: Path, kind: str, context: str
 ) -> None:
@@ -260,23 +270,28 @@ def test_an_option_that_a_transport_has_not_is_refused(
         make(bare_folder, tmp_path, "transport", **parameters)
 
 
+TRANSPORT = "optimal transport between sentences in context"
+BEST_PAIR = "best pair of sentences in context"
+
+
 @pytest.mark.parametrize(
-    ("name", "system", "score"),
-    [
-        ("ot_aspire_cs", "transport:ot_aspire_cs", "optimal transport between sentences in context"),
-        ("ot_aspire_biomed", "transport:ot_aspire_biomed", "optimal transport between sentences in context"),
-        ("ts_aspire_cs", "sentences:ts_aspire_cs", "best pair of sentences in context"),
-        ("sentences:ot_aspire_cs", "sentences:ot_aspire_cs", "best pair of sentences in context"),
-        (
-            "transport:ts_aspire_cs",
-            "transport:ts_aspire_cs",
-            "optimal transport between sentences in context",
-        ),
-    ],
+    ("prepared_url", "preset_of"),
+    alternate(
+        DATABASES,
+        [
+            ("ot_aspire_cs", "transport:ot_aspire_cs", TRANSPORT),
+            ("ot_aspire_biomed", "transport:ot_aspire_biomed", TRANSPORT),
+            ("ts_aspire_cs", "sentences:ts_aspire_cs", BEST_PAIR),
+            ("sentences:ot_aspire_cs", "sentences:ot_aspire_cs", BEST_PAIR),
+            ("transport:ts_aspire_cs", "transport:ts_aspire_cs", TRANSPORT),
+        ],
+    ),
+    indirect=["prepared_url"],
 )
 def test_a_preset_is_matched_as_it_was_published_unless_the_name_says_how(
-    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, system: str, score: str
+    prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, preset_of: tuple[str, str, str]
 ) -> None:
+    name, system, score = preset_of
     folder = build_toy_encoder(tmp_path / "bare", sentence_transformers_layout=False)
     requested: list[tuple[str, str | None]] = []
 

@@ -4,8 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -29,6 +27,7 @@ from tests.calling import Call, make_call
 from tests.catalogs import describe
 from tests.postgres import PostgresServer
 from tests.stored_schemas import list_versions, read_tables, restore
+from tests.warm import Warm, open_warm
 
 _NUMBERS = count(1)
 NEXT = SCHEMA_VERSION + 1
@@ -226,7 +225,13 @@ def test_a_stored_database_is_upgraded_with_all_its_rows(
     with connect(database_url) as database:
         assert read_tables(database) == after
         check_vectors(database)
-    check_use(database_url, here, toy_folder)
+    if version < SCHEMA_VERSION:
+        check_use(database_url, here, toy_folder)
+
+
+@pytest.mark.long
+def test_a_stored_database_of_this_version_can_be_used(stored_url: str, here: Call, toy_folder: str) -> None:
+    check_use(stored_url, here, toy_folder)
 
 
 CHANGED = {"schema_version", "benchmarks", "published_scores", "benchmark_corpora", "suite_figures"}
@@ -367,29 +372,35 @@ import os, signal, sys
 from pinakes.database import core, connect
 from pinakes.schema import create, upgrade
 from tests.integration.test_upgrade import STEPS, LAST
-if __name__ == "__main__":
-    create.SCHEMA_VERSION = LAST
-    run, left = core.Session.execute, [int(sys.argv[2])]
-    def count(session, statement, parameters=None):
-        left[0] -= 1
-        if left[0] < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return run(session, statement, parameters)
-    with connect(sys.argv[1]) as database:
-        core.Session.execute = count
-        upgrade.upgrade(database, STEPS)
+create.SCHEMA_VERSION = LAST
+run, left = core.Session.execute, [int(sys.argv[2])]
+def count(session, statement, parameters=None):
+    left[0] -= 1
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(session, statement, parameters)
+with connect(sys.argv[1]) as database:
+    core.Session.execute = count
+    upgrade.upgrade(database, STEPS)
 """
 
 
-def test_killed_and_started_again_it_ends_right(stored_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    with open_warm(tmp_path_factory.mktemp("warm"), ["tests.integration.test_upgrade"]) as opened:
+        yield opened
+
+
+def test_killed_and_started_again_it_ends_right(
+    stored_url: str, warm: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for left in (3, 9, 40, 200):
-        killed = subprocess.run([sys.executable, "-c", KILLED, stored_url, str(left)], check=False)
-        assert killed.returncode == -signal.SIGKILL
+        assert warm.run(KILLED, stored_url, left).code == -signal.SIGKILL
         with connect(stored_url) as database:
             assert version_of(database) == SCHEMA_VERSION
             check_schema(database)
-    done = subprocess.run([sys.executable, "-c", KILLED, stored_url, "1000000"], check=False)
-    assert done.returncode == 0
+    done = warm.run(KILLED, stored_url, 1_000_000)
+    assert done.code == 0, done.err
     monkeypatch.setattr(create, "SCHEMA_VERSION", LAST)
     with connect(stored_url) as database:
         check_schema(database)

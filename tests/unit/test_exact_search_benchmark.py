@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.long import long
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("data", ["clustered", long("isotropic")])
+@pytest.mark.long
+@pytest.mark.parametrize("data", ["clustered", "isotropic"])
 def test_a_small_benchmark_of_exact_search_equals_the_truth(tmp_path: Path, data: str) -> None:
     peer = importlib.util.find_spec("faiss") is not None
     command = [sys.executable, str(ROOT / "benchmarks" / "exact_search.py"), "--quick", "--data", data]

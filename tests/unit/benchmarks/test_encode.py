@@ -46,6 +46,7 @@ def test_texts_are_as_many_as_were_requested_for() -> None:
     assert all(30 <= len(text.split()) <= 200 for text in make_texts(50))
 
 
+@pytest.mark.long
 def test_the_benchmark_runs_and_reports_ratio_and_error(tmp_path: Path) -> None:
     model = build_toy_encoder(tmp_path / "toy")
     target = tmp_path / "figures.json"

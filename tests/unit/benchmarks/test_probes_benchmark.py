@@ -9,6 +9,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 
 
+@pytest.mark.long
 def test_both_are_measured_and_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import probes  # type: ignore[import-not-found, unused-ignore]

@@ -1,16 +1,18 @@
 """What a shell completes, in real shells and as they ask for it."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from pinakes.database import connect
 from pinakes.load.load import LoadRequest, load
-from pinakes.schema import create_schema
+from tests.warm import Warm, open_warm
 
 SCRIPT = "#!{python}\nfrom pinakes.cli import main\nmain()\n"
 BASH = """
@@ -19,6 +21,17 @@ complete -p pinakes
 COMP_WORDS=({words}); COMP_CWORD={last}; COMPREPLY=()
 _pinakes_completion pinakes
 printf 'completed %s\\n' "${{COMPREPLY[@]}}"
+"""
+
+COMPLETE = """
+import json, os, sys
+from pinakes.cli import main
+os.chdir(sys.argv[1])
+for name in [name for name in os.environ if name.startswith("PINAKES_")]:
+    del os.environ[name]
+os.environ.update(json.loads(sys.argv[2]))
+sys.argv = ["pinakes"]
+main()
 """
 
 
@@ -45,13 +58,28 @@ def start(home: Path, *words: str, **environment: str) -> "subprocess.CompletedP
     )
 
 
-def complete(home: Path, line: str, **environment: str) -> list[str]:
-    """What completes the last word of a line, as bash asks for it."""
-    last = len(line.split()) - (not line.endswith(" "))
-    asked = {"COMP_WORDS": line, "COMP_CWORD": str(last), "_PINAKES_COMPLETE": "complete_bash"}
-    done = start(home, "pinakes", **asked, **environment)
-    assert done.stderr == ""
-    return done.stdout.split()
+Complete = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    with open_warm(tmp_path_factory.mktemp("warm")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def complete(home: Path, warm: Warm) -> Complete:
+    """A function that gives what completes the last word of a line, as bash asks for it."""
+
+    def complete_word(line: str, **environment: str) -> list[str]:
+        last = len(line.split()) - (not line.endswith(" "))
+        asked = {"COMP_WORDS": line, "COMP_CWORD": str(last), "_PINAKES_COMPLETE": "complete_bash"}
+        given = {"HOME": str(home), **asked, **environment}
+        done = warm.run(COMPLETE, home, json.dumps(given))
+        assert done.err == ""
+        return done.out.split()
+
+    return complete_word
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
@@ -75,25 +103,27 @@ def test_completion_installs_for_each_shell(shell: str, home: Path) -> None:
     assert "_PINAKES_COMPLETE=complete_" in shown.stdout
 
 
-def test_names_are_completed_without_a_database(home: Path) -> None:
+def test_names_are_completed_without_a_database(home: Path, complete: Complete) -> None:
     folder = home / "benchmarks" / "synthetic_own"
     folder.mkdir(parents=True)
     (folder / "benchmark.toml").write_text("")
     own = {"PINAKES_BENCHMARKS": str(folder.parent)}
-    assert complete(home, "pinakes eval") == ["evaluate"]
-    assert complete(home, "pinakes evaluate synth", **own) == ["synthetic", "synthetic_own"]
-    assert complete(home, "pinakes index cranf") == ["cranfield"]
-    assert complete(home, "pinakes run synthetic --system spars") == ["sparse_bm25"]
-    assert complete(home, "pinakes run synthetic -s rr") == ["rrf:"]
-    assert complete(home, "pinakes load s2o") == ["s2orc", "s2orc-json"]
-    assert complete(home, "pinakes fetch csf") == ["csfcube"]
-    assert complete(home, "pinakes search ") == []
+    assert complete("pinakes eval") == ["evaluate"]
+    assert complete("pinakes evaluate synth", **own) == ["synthetic", "synthetic_own"]
+    assert complete("pinakes index cranf") == ["cranfield"]
+    assert complete("pinakes run synthetic --system spars") == ["sparse_bm25"]
+    assert complete("pinakes run synthetic -s rr") == ["rrf:"]
+    assert complete("pinakes load s2o") == ["s2orc", "s2orc-json"]
+    assert complete("pinakes fetch csf") == ["csfcube"]
+    assert complete("pinakes search ") == []
 
 
-def test_corpora_and_runs_are_those_of_a_file_and_no_server_is_asked(home: Path) -> None:
+def test_corpora_and_runs_are_those_of_a_file_and_no_server_is_asked(
+    home: Path, complete: Complete, tables_duckdb: Path
+) -> None:
     file = home / "some.duckdb"
+    shutil.copy(tables_duckdb, file)
     with connect(file) as database:
-        create_schema(database)
         load(database, LoadRequest("synthetic", options={"papers": "100", "seed": "1"}))
         with database.begin() as session:
             session.execute(
@@ -104,15 +134,15 @@ def test_corpora_and_runs_are_those_of_a_file_and_no_server_is_asked(home: Path)
                 "'{}', '1', 'd', 'd', 'cpu', TIMESTAMP '2026-01-01 00:00:00', "
                 "'corrected', 0, 1, 1, 1, 0, 1, 10"
             )
-    assert complete(home, f"pinakes search --db {file} ") == ["synthetic"]
+    assert complete(f"pinakes search --db {file} ") == ["synthetic"]
     here = {"PINAKES_DATABASE_URL": str(file)}
-    assert complete(home, "pinakes derive summaries --corpus syn", **here) == ["synthetic"]
-    assert complete(home, "pinakes evaluate synthetic --run ", **here) == ["17"]
-    assert complete(home, "pinakes remove run 1", **here) == ["17"]
-    assert complete(home, "pinakes remove run 2", **here) == []
+    assert complete("pinakes derive summaries --corpus syn", **here) == ["synthetic"]
+    assert complete("pinakes evaluate synthetic --run ", **here) == ["17"]
+    assert complete("pinakes remove run 1", **here) == ["17"]
+    assert complete("pinakes remove run 2", **here) == []
     # where a connection would be tried, it would be told, or waited for
     server = {"PINAKES_DATABASE_URL": "postgresql://nobody@192.0.2.1:1/x"}
-    assert complete(home, "pinakes search ", **server) == []
+    assert complete("pinakes search ", **server) == []
 
 
 def test_completing_waits_for_nothing_that_is_slow_to_import(home: Path) -> None:

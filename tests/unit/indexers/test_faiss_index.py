@@ -1,7 +1,5 @@
 """Faiss indexes: the same bytes from the same vectors, exact scores, and never too few hits."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from pinakes.indexers.faiss.index import FaissIndex
 from pinakes.indexers.faiss.kinds import KINDS, settle_options
 from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.recall import mean_recall, measure_recall, sample_rows
+from tests.warm import Warm, open_warm
 
 ROWS, DIMENSIONS = 600, 16
 FACTORIES = {
@@ -104,17 +103,20 @@ build_faiss(Path(sys.argv[1]), blocks(), sys.argv[2], progress=tell)
 """
 
 
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    modules = ("pinakes.indexers.faiss.build", "tests.unit.indexers.test_faiss_index")
+    with open_warm(tmp_path_factory.mktemp("warm"), modules) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize(("kind", "phase"), [("ivf_pq", "write"), ("ivf_pq", "add"), ("hnsw", "measure")])
 def test_killed_in_a_build_there_is_no_index_and_a_rerun_equals_an_undisturbed_one(
-    kind: str, phase: str, tmp_path: Path, folders: dict[str, Path]
+    kind: str, phase: str, tmp_path: Path, folders: dict[str, Path], warm: Warm
 ) -> None:
     folder = tmp_path / "index"
-    killed = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder), kind, phase],
-        cwd=Path(__file__).parents[3],
-        check=False,
-    )
-    assert killed.returncode == -9
+    killed = warm.run(CHILD, folder, kind, phase)
+    assert killed.code == -9
     assert not folder.exists()
     with pytest.raises(IndexingError, match="build the index again"):
         FaissIndex.open(folder)

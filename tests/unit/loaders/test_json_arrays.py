@@ -89,8 +89,16 @@ def test_an_array_of_the_same_records_is_the_same_source(name: str, tmp_path: Pa
 PACKED = ("arxiv", "beir", "jsonl", "s2orc of 2020", "unarxive")
 
 
-@pytest.mark.parametrize("suffix", [".tar.gz", ".zip"])
-@pytest.mark.parametrize("packed", ["", ".gz", ".Z"])
+@pytest.mark.parametrize(
+    ("packed", "suffix"),
+    [
+        ("", ".tar.gz"),
+        (".gz", ".zip"),
+        (".Z", ".zip"),
+        *(pytest.param(*rest, marks=pytest.mark.long) for rest in (("", ".zip"), (".gz", ".tar.gz"))),
+        pytest.param(".Z", ".tar.gz", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("name", PACKED)
 def test_an_array_in_an_archive_is_read_as_an_unpacked_one(
     name: str, packed: str, suffix: str, tmp_path: Path

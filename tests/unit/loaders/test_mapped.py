@@ -21,6 +21,7 @@ from pinakes.loaders.mapped.syntax import RECORD
 from pinakes.loaders.registry import find_loader
 from tests.fuzzing import check_damage
 from tests.loading import DATA, stage_all
+from tests.long import long
 
 EXAMPLE = DATA / "mapped" / "library.sql"
 RECORDS = DATA / "mapped" / "library.jsonl"
@@ -828,13 +829,21 @@ def test_a_record_that_one_select_rejects_is_not_given_to_the_next(
     assert given == [200] * (first + 1) + [0] * (len(selects) - first - 1)
 
 
-def test_damaged_lines_lose_nothing(tmp_path: Path) -> None:
+FORMS = pytest.mark.parametrize("forms", [12, long(50)])
+"""damaged ones, each of which is read in a database of its own"""
+
+
+@FORMS
+def test_damaged_lines_lose_nothing(forms: int, tmp_path: Path) -> None:
     mapping = {"mapping": str(EXAMPLE)}
-    check_damage("jsonl", tmp_path / "a.jsonl", RECORDS.read_bytes(), (3, 2, 1), options=mapping)
+    lines = RECORDS.read_bytes()
+    check_damage("jsonl", tmp_path / "a.jsonl", lines, (3, 2, 1), options=mapping, forms=forms)
 
 
-def test_damaged_csv_loses_nothing(tmp_path: Path) -> None:
-    check_damage("csv", tmp_path / "a.csv", _CSV, (3, 3, 0), options=_map(tmp_path, _CSV_MAPPING))
+@FORMS
+def test_damaged_csv_loses_nothing(forms: int, tmp_path: Path) -> None:
+    mapping = _map(tmp_path, _CSV_MAPPING)
+    check_damage("csv", tmp_path / "a.csv", _CSV, (3, 3, 0), options=mapping, forms=forms)
 
 
 def test_a_damaged_mapping_is_refused_or_loses_nothing(tmp_path: Path) -> None:
@@ -852,6 +861,8 @@ def _make_parquet() -> bytes:
     return data
 
 
-def test_damaged_parquet_loses_nothing(tmp_path: Path) -> None:
+@FORMS
+def test_damaged_parquet_loses_nothing(forms: int, tmp_path: Path) -> None:
     mapping = _map(tmp_path, PARQUET_MAPPING)
-    check_damage("parquet", tmp_path / "a.parquet", _make_parquet(), (3, 2, 1), options=mapping)
+    table = _make_parquet()
+    check_damage("parquet", tmp_path / "a.parquet", table, (3, 2, 1), options=mapping, forms=forms)

@@ -17,6 +17,7 @@ from pinakes.loaders.mapped.plan import Plan
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk
 from tests.fuzzing import check_chunk
+from tests.long import long
 
 PLAIN = {
     "papers": "SELECT nullif(id, 'NA') AS source_id, coalesce(title, 'untitled') AS title, year, "
@@ -53,10 +54,7 @@ _RECORDS = st.lists(
     min_size=1,
     max_size=8,
 )
-_SETTINGS = settings(
-    max_examples=15,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+_CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 Outcome = tuple[dict[str, list[Any]], list[tuple[Any, ...]], int]
 
@@ -91,11 +89,17 @@ def _read(format_: str, path: Path, options: dict[str, str], first_row: int = 1)
     return _collect(loader.read_chunks(file, options, first_row), first_row)
 
 
-@_SETTINGS
-@given(records=_RECORDS, rows=st.integers(1, 8), first_row=st.integers(1, 8))
-def test_records_together_give_what_each_gives_alone(
-    tmp_path: Path, records: list[dict[str, Any]], rows: int, first_row: int
-) -> None:
+@pytest.mark.parametrize("examples", [5, long(15)])
+def test_records_together_give_what_each_gives_alone(examples: int, tmp_path: Path) -> None:
+    @settings(max_examples=examples, suppress_health_check=_CHECKS)
+    @given(records=_RECORDS, rows=st.integers(1, 8), first_row=st.integers(1, 8))
+    def check(records: list[dict[str, Any]], rows: int, first_row: int) -> None:
+        _check_together(tmp_path, records, rows, first_row)
+
+    check()
+
+
+def _check_together(tmp_path: Path, records: list[dict[str, Any]], rows: int, first_row: int) -> None:
     first_row = min(first_row, len(records))
     lines, table = tmp_path / "a.jsonl", tmp_path / "a.parquet"
     lines.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
