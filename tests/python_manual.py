@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from pinakes.api import Connection, Records, Result, connect
+from pinakes.answers import Records, Result
+from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
 NOTEBOOK: Final = PAGE.with_name("first_steps.ipynb")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pinakes.version import VERSION
 
 if TYPE_CHECKING:
-    from pinakes.api import Connection, Records, Result, connect
+    from pinakes.answers import Records, Result
+    from pinakes.api import Connection, connect
     from pinakes.errors import PinakesError
 
 
