@@ -28,6 +28,8 @@ from tests.benching import BENCHMARK_TOML, change, write_benchmark, write_csfcub
 from tests.loading import DATA
 from tests.templates import Templates
 
+pytestmark = pytest.mark.in_turn
+
 ANNOTATED = {
     "background": {
         # ranks 1.5, 1.5, 3, 4 and 1, 2.5, 2.5, 4; the adjudicated grades are ann1's

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from tests.calling import Call
+
+pytestmark = pytest.mark.in_turn
 
 
 def test_a_corpus_is_indexed_and_searched_without_a_benchmark(call: Call) -> None:

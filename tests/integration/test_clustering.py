@@ -28,6 +28,8 @@ from tests.benching import change, count, read_named_rows
 from tests.real_data import REAL_DATA, needs_real_data
 from tests.signed_worlds import SignedWorld, make_world
 
+pytestmark = pytest.mark.in_turn
+
 NAME = "scirepeval_s2and"
 DIMENSIONS = 5
 

@@ -22,6 +22,8 @@ from pinakes.systems.base import SystemOptions
 from tests.benching import BENCHMARK_TOML, change, write_benchmark
 from tests.sampled_rows import add_run, add_scores
 
+pytestmark = pytest.mark.in_turn
+
 GOOD = {
     "1_background": "3 6 8 5 4",
     "1_method": "5 6 9 4",

@@ -28,6 +28,8 @@ from tests.mdcr_worlds import NUMBERS, make_small_world, make_world, rank_small_
 from tests.sampled_rows import add_rows, add_run
 from tests.templates import Templates
 
+pytestmark = pytest.mark.in_turn
+
 TAKEN = """
 SELECT candidates.query_id, candidates.source, papers.source_id
 FROM constructed_candidates AS candidates INNER JOIN papers ON candidates.paper_id = papers.paper_id

@@ -13,6 +13,8 @@ from pinakes.run.run import RunRequest
 from tests.benching import read_hits, read_named_rows
 from tests.integration.test_runs import make
 
+pytestmark = pytest.mark.in_turn
+
 
 def score_partial(database: Database, folder: Path, ranked: list[str]) -> dict[str, float]:
     """The measures of 2_background, whose pool is 9 (grade 2), 7 (1), 5 and 4 (0), by a list of some."""

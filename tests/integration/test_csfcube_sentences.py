@@ -15,6 +15,8 @@ from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import POOLS, change, read_hits, read_named_rows
 from tests.integration.test_runs import make
 
+pytestmark = pytest.mark.in_turn
+
 Pair = tuple[Database, Database]
 
 SELECTIONS = """query_id,selection,positions

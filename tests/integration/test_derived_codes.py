@@ -19,6 +19,8 @@ from tests.integration.toy_loading import Files, load_records, toy_paper
 from tests.loading import dump_tables
 from tests.templates import Templates
 
+pytestmark = pytest.mark.in_turn
+
 TITLES = {"a": "Paper 1", "b": "Two", "c": None, "d": "Paper 4", "e": "kill"}
 VARIANTS = [
     ("a", "LOWER", "paper 1", "x"),

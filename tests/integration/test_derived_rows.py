@@ -20,6 +20,8 @@ from tests.benching import change
 from tests.integration.toy_loading import Files, load_records, toy_paper
 from tests.loading import dump_tables, paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 Rows = list[dict[str, Any]]
 
 

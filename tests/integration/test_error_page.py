@@ -23,6 +23,8 @@ from tests.calling import Call
 from tests.integration.ranked_csfcube import import_rankings, write_trec
 from tests.integration.test_grouped_runs import write_grouped
 
+pytestmark = pytest.mark.in_turn
+
 
 def find(errors: ErrorReport, query_id: str) -> ErrorQuery:
     return next(query for query in errors.queries if query.query_id == query_id)

@@ -25,6 +25,8 @@ from tests.benching import BENCHMARK_TOML, write_benchmark
 from tests.integration.ranked_csfcube import import_rankings, write_trec
 from tests.sampled_rows import add_run
 
+pytestmark = pytest.mark.in_turn
+
 
 def gather(database: Database, *exhibits: Exhibit) -> list[object]:
     benchmark = replace(open_benchmark(database, "csfcube"), exhibits=exhibits)

@@ -18,6 +18,8 @@ from tests.mdcr_reference import ask
 from tests.mdcr_worlds import NUMBERS, make_small_world, make_world, rank_small_world
 from tests.sampled_rows import add_rows
 
+pytestmark = pytest.mark.in_turn
+
 NAMED = """
 SELECT queries.field, asking.source_id AS query, candidates.source, papers.source_id, judgments.grade
 FROM {0}.queries AS queries

@@ -21,6 +21,8 @@ from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from tests.benching import change, count, read_hits, read_named_rows
 
+pytestmark = pytest.mark.in_turn
+
 
 def rank(database: Database, tmp_path: Path, benchmark: str = "synthetic") -> int:
     options = SystemOptions(tmp_path / "indexes")

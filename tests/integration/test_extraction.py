@@ -34,6 +34,8 @@ from tests.benching import change, count
 from tests.summary_worlds import CORRECTED, PRODUCER, SMALL, Cited, add_world
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 Rows = list[tuple[object, ...]]
 
 

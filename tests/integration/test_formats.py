@@ -37,6 +37,8 @@ from tests.toy_adapter import build_toy_adapter
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 Vectors = NDArray[np.float32]
 
 QUERY: Final = "graph models"

@@ -20,6 +20,8 @@ from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 Hits = dict[str, dict[str, tuple[int, float]]]
 
 

@@ -24,6 +24,8 @@ from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count, read_hits, write_benchmark
 
+pytestmark = pytest.mark.in_turn
+
 Pair = tuple[Database, Database]
 
 OF_CORPUS = "INNER JOIN corpora ON papers.corpus_id = corpora.corpus_id WHERE corpora.name = 'synthetic'"

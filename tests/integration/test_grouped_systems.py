@@ -21,6 +21,8 @@ from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
 from tests.templates import Templates
 
+pytestmark = pytest.mark.in_turn
+
 DEPTH = 20
 DIGITS = {"large": "0123456789", "other": "89abcdef", "small": "012", "tiny": "0"}
 """pool -> the digits that the md5 of its papers' ids begin with: tiny is in small, and small in large"""

@@ -32,6 +32,8 @@ from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
 from tests.templates import Templates
 
+pytestmark = pytest.mark.in_turn
+
 QUERIES, JUDGED = 40, 3
 START = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 JUDGMENTS = "".join(

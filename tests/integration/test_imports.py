@@ -12,6 +12,8 @@ from pinakes.errors import InputError, RunError, UnknownNameError
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, count, read_hits
 
+pytestmark = pytest.mark.in_turn
+
 GOOD = "q1 Q0 p1 9 0.5 tag\n# a comment\n\nq1 Q0 p2 1 0.50000001 tag\r\nq1\tQ0  p10 3 2e0 tag\n"
 
 

@@ -24,6 +24,8 @@ from pinakes.vectors import encoding
 from tests.benching import change, count
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 TABLE = "vectors_toy_fp32"
 
 

@@ -18,6 +18,8 @@ pytest.importorskip("ir_datasets", reason="the package ir_datasets of the extra 
 
 from tests import ir_collections as own
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.fixture(autouse=True)
 def _toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from pinakes.loaders.synthetic.citations import build_citations, count_citations
 from pinakes.loaders.synthetic.world import World
 from tests.releases import write_release
 
+pytestmark = pytest.mark.in_turn
+
 WORLD = World(700, 3)
 MENTIONS = [
     (int(row["citing_source_id"][4:]), int(row["reference_key"][4:]), row["context"])

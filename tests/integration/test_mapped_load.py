@@ -11,6 +11,8 @@ from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
 from pinakes.report.present.load import load_tables
 
+pytestmark = pytest.mark.in_turn
+
 MAPPING = "-- name: papers\nSELECT id AS source_id, title FROM input WHERE lang = 'en'\n"
 
 

@@ -21,6 +21,8 @@ from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_hits
 from tests.long import alternate
 
+pytestmark = pytest.mark.in_turn
+
 FABS = ("fabs_bm25", "fabs_cbow200", "fabs_tfidf", "fabs_tfidfcbow200")
 LEXICAL = ("fabs_bm25", "fabs_tfidf")
 DATABASES = ("duckdb", "postgresql")

@@ -20,6 +20,8 @@ from tests.integration.toy_loading import load_records, toy_paper
 from tests.loading import dump_tables
 from tests.wordnets import build_wordnet
 
+pytestmark = pytest.mark.in_turn
+
 TOY = NeighbourRequest("toy")
 TEXTS = {
     "a": (

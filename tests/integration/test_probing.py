@@ -27,6 +27,8 @@ from pinakes.systems.base import Embedded, IndexSummary, SystemDescription
 from pinakes.workload.paper_texts import PaperTexts
 from tests.benching import count
 
+pytestmark = pytest.mark.in_turn
+
 PAPERS, DIMENSIONS = 150, 6
 CLASSES = ("alpha", "beta", "gamma")
 HEAD = """

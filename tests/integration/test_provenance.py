@@ -34,6 +34,8 @@ from tests.self_worlds import PAPERS, VARIANTS, Letters, write_corpus, write_var
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
 
+pytestmark = pytest.mark.in_turn
+
 CHECKED = ["definition", "dataset", "side index"]
 
 

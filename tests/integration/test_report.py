@@ -27,6 +27,8 @@ from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import pools, runs, sampled_queries, scores
 from tests.sampled_rows import add_rows, add_scores
 
+pytestmark = pytest.mark.in_turn
+
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 TOML = """

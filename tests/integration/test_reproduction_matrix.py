@@ -23,6 +23,8 @@ from tests.calling import Call
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
 
+pytestmark = pytest.mark.in_turn
+
 SYNTHETIC = Path(__file__).parents[2] / "queries" / "synthetic"
 PUBLISHED = """
 [[baselines]]

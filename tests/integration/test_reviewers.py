@@ -20,6 +20,8 @@ from pinakes.workload.paper_texts import PaperTexts
 from tests.benching import change, read_hits, read_named_rows
 from tests.writing import write_lines
 
+pytestmark = pytest.mark.in_turn
+
 NAME = "scirepeval_paper_reviewer_matching"
 VECTORS = {
     "s1": (1.0, 0.0),

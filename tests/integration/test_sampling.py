@@ -14,6 +14,8 @@ from pinakes.report.status import find_orphans
 from pinakes.sample.sample import SampleSummary, sample
 from pinakes.schema import create_schema, duplicate_papers
 
+pytestmark = pytest.mark.in_turn
+
 SIZES = (150, 400, 900)
 
 

@@ -17,6 +17,8 @@ from pinakes.systems.base import SystemOptions
 from tests.benching import change
 from tests.toy_encoder import DIMENSIONS
 
+pytestmark = pytest.mark.in_turn
+
 SYSTEMS = ["bm25", "tfidf", "toy"]
 
 

@@ -34,6 +34,8 @@ from tests.self_runs import (
 )
 from tests.self_worlds import PAPERS, PRODUCER, VARIANTS, Letters, Paper, write_corpus, write_variants
 
+pytestmark = pytest.mark.in_turn
+
 READINGS = ("all", "without_own", "without_pair")
 SCORES = {
     ("all", "robustness"): 0.75,

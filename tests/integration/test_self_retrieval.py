@@ -32,6 +32,8 @@ from tests.self_worlds import (
     write_variants,
 )
 
+pytestmark = pytest.mark.in_turn
+
 NAME = "self_retrieval"
 REQUEST = RunRequest(NAME, "letters", corpus="toy")
 

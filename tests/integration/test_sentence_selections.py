@@ -15,6 +15,8 @@ from pinakes.report.status import find_orphans
 from tests.benching import change
 from tests.loading import DATA
 
+pytestmark = pytest.mark.in_turn
+
 
 def select(
     database: Database, folder: Path, *records: tuple[str, str, list[int]], name: str = "mine"

@@ -25,6 +25,8 @@ from tests.integration.sentence_systems import (
 )
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.fixture(scope="module")
 def bare_folder(tmp_path_factory: pytest.TempPathFactory) -> str:

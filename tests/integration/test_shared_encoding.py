@@ -26,6 +26,8 @@ from pinakes.vectors import encoding, writing
 from pinakes.vectors.stored import find_encoder, write_vectors
 from tests.benching import count
 
+pytestmark = pytest.mark.in_turn
+
 TABLE = "vectors_toy_fp32"
 READ = """
 import sys

@@ -22,6 +22,8 @@ from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import read_workload
 from tests.benching import change, count, read_hits
 
+pytestmark = pytest.mark.in_turn
+
 SYSTEM = "sparse_bm25"
 
 

@@ -13,6 +13,8 @@ from pinakes.systems.base import SystemOptions
 from pinakes.vectors import encoding
 from tests.calling import Call
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.fixture(autouse=True)
 def fast_bf16(monkeypatch: pytest.MonkeyPatch) -> None:

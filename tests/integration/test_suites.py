@@ -29,6 +29,8 @@ from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
 
+pytestmark = pytest.mark.in_turn
+
 MEMBERS = ["little_class", "little_beside", "little_rank", "little_year"]
 
 _NUMBERS = count_up(1)

@@ -17,6 +17,8 @@ from tests.integration.summaries import GRAPHS, full_text, load_toy
 from tests.loading import dump_tables
 from tests.long import long
 
+pytestmark = pytest.mark.in_turn
+
 CITING = ("citing exact", "citing aligned 0.6")
 TOY = SummaryRequest("toy", labellers=CITING)
 PRODUCER = "summaries 1 punkt-3.10.4 seed=1"

@@ -14,6 +14,8 @@ from tests.integration.summaries import GRAPHS, full_text, load_toy, mention, wo
 from tests.integration.toy_loading import load_records
 from tests.real_data import REAL_DATA, needs_real_data
 
+pytestmark = pytest.mark.in_turn
+
 ODD = {
     "controls": "A\x07 model\x9f.\tIt\u2028is \x0b\x0c robust\x1f. \u200b",
     "script": "引用グラフを学習する。モデルは頑健である。",

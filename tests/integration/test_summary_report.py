@@ -22,6 +22,8 @@ from tests.calling import make_call
 from tests.html_pages import Page
 from tests.summary_worlds import CORRECTED, PRODUCER, PUBLISHED, SMALL, Cited, World, add_world
 
+pytestmark = pytest.mark.in_turn
+
 ASKED = ("toy", PRODUCER)
 HOSTILE = "Proteins & <script>alert('graphs')</script> fold."
 CITED = "They fold\nand <i>unfold</i>"

@@ -30,6 +30,8 @@ from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_view
 from tests.toy_task import ANSWERS, Examples
 
+pytestmark = pytest.mark.in_turn
+
 TOML = """
 task = "toy"
 title = "Labels of a test"

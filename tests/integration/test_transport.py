@@ -31,6 +31,8 @@ from tests.integration.sentence_systems import (
 from tests.long import alternate
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 OPTIONS: list[tuple[dict[str, str], TransportSettings]] = [
     ({}, TransportSettings()),
     ({"marginals": "uniform"}, TransportSettings("uniform")),

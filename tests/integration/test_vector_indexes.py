@@ -26,6 +26,8 @@ from pinakes.workload.scope import CorpusScope
 from tests.benching import change, count
 from tests.planting import NAME, make_queries, plant_vectors, store_vectors
 
+pytestmark = pytest.mark.in_turn
+
 SCOPE = CorpusScope("synthetic", "title_abstract", "--corpus synthetic")
 TABLE = f"vectors_{NAME}"
 

@@ -14,6 +14,8 @@ from pinakes.systems.registry import find_system
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count
 
+pytestmark = pytest.mark.in_turn
+
 
 def make(tmp_path: Path, name: str = "word2vec", **parameters: str) -> System:
     return find_system(name, SystemOptions(tmp_path, parameters={"dimensions": "8", **parameters}))

@@ -6,29 +6,8 @@ from typing import Final
 
 from pinakes.report.escapes import escape_controls
 from pinakes.report.layout import Cell, Row, Table
+from pinakes.writing.latex import escape_latex
 
-_SPECIAL: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "^": r"\textasciicircum{}",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "−": "$-$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "…": r"\ldots{}",
-}
 _HEAD: Final = """% Needs \\usepackage{booktabs}, and \\usepackage[T1]{fontenc} for quotation marks.
 """
 
@@ -39,18 +18,8 @@ def render_latex(tables: Iterable[Table], name: str) -> str:
     return "\n".join([_HEAD, *floats])
 
 
-def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is, on one line.
-
-    >>> escape_latex("nDCG%20 & a_b \\input{x}")
-    'nDCG\\%20 \\& a\\_b \\textbackslash{}input\\{x\\}'
-    """
-    plain = escape_controls(" ".join(text.split()))
-    return "".join(_SPECIAL.get(character, character) for character in plain)
-
-
 def _render(table: Table, label: str) -> str:
-    caption = ". ".join(filter(None, (escape_latex(table.title), escape_latex(table.note))))
+    caption = ". ".join(filter(None, (_escape(table.title), _escape(table.note))))
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -59,7 +28,7 @@ def _render(table: Table, label: str) -> str:
         rf"\begin{{tabular}}{{{''.join('r' if column.is_number else 'l' for column in table.columns)}}}",
         r"\toprule",
         *_render_headings(table),
-        _join(escape_latex(column.title) for column in table.columns),
+        _join(_escape(column.title) for column in table.columns),
         r"\midrule",
         *_render_rows(table.rows),
         r"\bottomrule",
@@ -75,7 +44,7 @@ def _render_headings(table: Table) -> list[str]:
         return []
     cells, rules, start = [], [], 1
     for heading in table.headings:
-        cells.append(rf"\multicolumn{{{heading.span}}}{{c}}{{{escape_latex(heading.title)}}}")
+        cells.append(rf"\multicolumn{{{heading.span}}}{{c}}{{{_escape(heading.title)}}}")
         if heading.title:
             rules.append(rf"\cmidrule(lr){{{start}-{start + heading.span - 1}}}")
         start += heading.span
@@ -95,15 +64,20 @@ def _render_rows(rows: Sequence[Row]) -> list[str]:
 def _render_cell(cell: Cell) -> str:
     if cell.kind == "absent":
         return "--"
-    text = escape_latex(cell.text)
+    text = _escape(cell.text)
     if cell.kind == "best":
         text = rf"\textbf{{{text}}}"
     elif cell.kind == "second":
         text = rf"\underline{{{text}}}"
     if not cell.note:
         return text
-    note = escape_latex(cell.note)
+    note = _escape(cell.note)
     return f"{text} {note}" if cell.note.startswith("±") else rf"{text}\textsuperscript{{{note}}}"
+
+
+def _escape(text: str) -> str:
+    """Text as LaTeX prints it, on one line, control characters and marks of direction written out."""
+    return escape_latex(escape_controls(" ".join(text.split())))
 
 
 def _join(cells: Iterable[str]) -> str:

@@ -17,6 +17,11 @@ _ESCAPES: Final = {
     ord("<"): r"\textless{}",
     ord(">"): r"\textgreater{}",
     ord("|"): r"\textbar{}",
+    ord('"'): r"\textquotedbl{}",
+    ord("±"): r"$\pm$",
+    ord("−"): "$-$",
+    ord("≤"): r"$\leq$",
+    ord("≥"): r"$\geq$",
 }
 
 
