@@ -78,6 +78,7 @@ def read_all(url: str) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("step", ["_install", "install_suites", "make_reader_role", "open_to_readers"])
 def test_an_init_that_fails_at_any_step_leaves_nothing(
     new_database: Callable[[], str], step: str, monkeypatch: pytest.MonkeyPatch
@@ -95,7 +96,7 @@ def test_an_init_that_fails_at_any_step_leaves_nothing(
         assert "scifact" in install.initialise(database)
 
 
-@pytest.mark.parametrize("kills", [3, long(60)])
+@pytest.mark.parametrize("kills", [1, long(60)])
 def test_a_killed_init_leaves_nothing_or_everything_and_the_next_one_ends_well(
     new_database: Callable[[], str], kills: int
 ) -> None:
