@@ -126,10 +126,13 @@ def driver_errors() -> tuple[type[Exception], ...]:
 
 
 def read_message(error: BaseException) -> str:
-    """What an error says; where DuckDB quotes a value cut within a character, with a mark there."""
+    """What an error says; where DuckDB quotes a value cut within a character, with a mark there.
+
+    Python before 3.11.3 loses such a message: then its kind is said.
+    """
     if isinstance(error, UnicodeDecodeError):
         return error.object.decode("utf-8", "replace")
-    return str(error)
+    return str(error) or f"{type(error).__name__}, whose message quotes a value cut within a character"
 
 
 def is_cancelled(error: BaseException | None) -> bool:
