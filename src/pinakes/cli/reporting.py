@@ -51,6 +51,9 @@ def report(
         ),
     ] = None,
     folder: Annotated[Path | None, typer.Option(help="Default: BENCHMARK-report in this folder.")] = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Also write tables for a paper, as LaTeX with booktabs.")
+    ] = False,
     *,
     common: CommonOptions,
 ) -> None:
@@ -65,28 +68,30 @@ def report(
             raise InputError(
                 "--run, --measure, --all-runs and --mode are of one benchmark; a suite has a table a mode."
             )
-        _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common)
+        _report_suite(benchmark, folder or Path(f"{benchmark}-report"), common, latex=latex)
         return
     own = find_own_report(benchmark)
     if own is not None:
         if measure:
             raise InputError(f"a report on {benchmark} shows all its measures; leave --measure out.")
+        if latex:
+            raise InputError(f"a report on {benchmark} has no tables for a paper; leave --latex out.")
         _report_own(own, benchmark, RunChoice(run or [], all_runs, mode), folder, common)
         return
     with common.connect_to_look() as database:
         found = gather_report(database, benchmark, run or [], all_runs=all_runs, measure=measure, mode=mode)
-    paths = write_report(found, folder or Path(f"{benchmark}-report"))
+    paths = write_report(found, folder or Path(f"{benchmark}-report"), latex=latex)
     print_report(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
 
 
-def _report_suite(name: str, folder: Path, common: CommonOptions) -> None:
+def _report_suite(name: str, folder: Path, common: CommonOptions, *, latex: bool) -> None:
     from pinakes.report.present.suite import print_suite, write_suite
     from pinakes.report.suite.gather import gather_suite
 
     with common.connect_to_look() as database:
         found = gather_suite(database, name, progress=common.show_progress())
-    paths = write_suite(found, folder)
+    paths = write_suite(found, folder, latex=latex)
     print_suite(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
 

@@ -5,10 +5,12 @@ from pathlib import Path
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.exhibits.tables import exhibit_tables
 from pinakes.report.html import render_html
+from pinakes.report.latex import render_latex
 from pinakes.report.markdown import render_markdown
 from pinakes.report.output import Output
 from pinakes.report.pages import write_files
 from pinakes.report.tables import published, runs, scores, significance
+from pinakes.report.tables.paper import list_paper_tables
 from pinakes.report.terminal import STANDARD, print_tables
 
 
@@ -27,10 +29,13 @@ def print_report(report: BenchmarkReport, out: Output = STANDARD) -> None:
     print_tables([*tables, runs.coverage_table(report)], out, warnings=report.warnings)
 
 
-def write_report(report: BenchmarkReport, folder: Path) -> list[Path]:
-    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
+def write_report(report: BenchmarkReport, folder: Path, *, latex: bool = False) -> list[Path]:
+    """Write `report.html`, `report.md` and on request `report.tex` into a folder, which is made; their paths.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    return write_files(folder, {"report.html": render_html(report), "report.md": render_markdown(report)})
+    contents = {"report.html": render_html(report), "report.md": render_markdown(report)}
+    if latex:
+        contents["report.tex"] = render_latex(list_paper_tables(report), report.name)
+    return write_files(folder, contents)

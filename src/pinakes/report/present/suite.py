@@ -6,6 +6,7 @@ from typing import Final
 
 from pinakes.database import Database
 from pinakes.evaluate.suite import Missing, describe_missing
+from pinakes.report.latex import render_latex
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
 from pinakes.report.output import Output
@@ -23,13 +24,16 @@ def print_suite(report: SuiteReport, out: Output = STANDARD) -> None:
     print_tables(_list_tables(report), out, warnings=report.warnings)
 
 
-def write_suite(report: SuiteReport, folder: Path) -> list[Path]:
-    """Write `report.html` and `report.md` into a folder, which is made; the paths of both.
+def write_suite(report: SuiteReport, folder: Path, *, latex: bool = False) -> list[Path]:
+    """Write `report.html`, `report.md` and on request `report.tex` into a folder, which is made; their paths.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    return write_files(folder, {"report.html": render_suite_html(report), "report.md": render_suite(report)})
+    contents = {"report.html": render_suite_html(report), "report.md": render_suite(report)}
+    if latex:
+        contents["report.tex"] = render_latex(_list_tables(report), report.suite.name)
+    return write_files(folder, contents)
 
 
 def render_suite_html(report: SuiteReport) -> str:

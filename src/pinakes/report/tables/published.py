@@ -171,7 +171,7 @@ def _list_measures(report: BenchmarkReport, subsets: Sequence[str]) -> list[str]
 def _make_table(
     report: BenchmarkReport, subsets: Sequence[str], measures: Sequence[str], split: str
 ) -> Table:
-    stem = _find_stem(measures)
+    stem = find_stem(measures)
     titles = [measure.removeprefix(stem) for measure in measures] * len(subsets)
     columns = make_columns(["system", "from"], titles)
     headings = (Heading("", 2), *(Heading(format_group(subset), len(measures)) for subset in subsets))
@@ -181,10 +181,10 @@ def _make_table(
     return Table(title, columns, _list_rows(report, keys), _write_note(report, subsets, stem), headings)
 
 
-def _find_stem(measures: Sequence[str]) -> str:
+def find_stem(measures: Sequence[str]) -> str:
     """What all the measures' names begin with, up to a point; empty where they differ.
 
-    >>> _find_stem(["CSFCube.RP", "CSFCube.P@20"]), _find_stem(["RR", "CSFCube.RP"])
+    >>> find_stem(["CSFCube.RP", "CSFCube.P@20"]), find_stem(["RR", "CSFCube.RP"])
     ('CSFCube.', '')
     """
     stems = {measure.rpartition(".")[0] for measure in measures}
