@@ -1,4 +1,4 @@
-"""The commands that show what is in the database: `report`, `sql`, `status`, `show run`."""
+"""The commands that show what is in the database: `report`, `site`, `sql`, `status`, `show run`."""
 
 import sys
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
+    DATA,
     AllRuns,
     BenchmarkName,
     CommonOptions,
@@ -111,6 +112,31 @@ def _report_own(
     paths = own.write(found, folder or Path(f"{name}-report"))
     own.print(found, common.output)
     common.say(*(f"written: {path}" for path in paths))
+
+
+@app.command()
+def site(
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Argument(help="Benchmarks. Default: all that have evaluated runs.", metavar="[BENCHMARK…]"),
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="The folder of the pages.")] = Path("site"),
+    most_queries: Annotated[
+        int, typer.Option(min=1, help="Of a benchmark with more queries, so many of the lowest have a page.")
+    ] = 10_000,
+    *,
+    common: Annotated[CommonOptions, Omit(*DATA)],
+) -> None:
+    """Write reports as a static site: pages of benchmarks, queries and pairs of systems, linked."""
+    from pinakes.report.present.site import list_done, list_site_failures
+    from pinakes.report.site.write import SiteRequest, write_site
+
+    request = SiteRequest(benchmarks or [], most_queries)
+    with common.connect_to_look() as database:
+        done = write_site(database, folder, request, report=common.say)
+    common.say(*list_done(done, folder))
+    if done.failed:
+        raise PinakesError(list_site_failures(done))
 
 
 @app.command()

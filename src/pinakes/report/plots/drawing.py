@@ -59,7 +59,7 @@ _THEMED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a system is drawn: of its number, the first eight differ in colour, all up to 32 in colour or mark."""
+    """How a system is drawn: the first eight looks differ in colour, the next ones in mark."""
 
     colour: str
     marker: str

@@ -46,8 +46,12 @@ def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
         sizes = {subset: read_size(subset) for subset in report.sizes}
         for run, look in zip(runs, _list_looks(report, runs), strict=True):
             places, values, deviations = _list_points(report, run, sizes)
-            style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linewidth": 1.6, "capsize": 3}
-            axes.errorbar(places, values, yerr=deviations, markersize=5, **style)
+            style: dict[str, Any] = {
+                "color": look.colour,
+                "marker": look.marker,
+                "linewidth": 1.6,
+            }
+            axes.errorbar(places, values, yerr=deviations, markersize=5, capsize=3, **style)
         axes.set_xscale("log")
         axes.set_xticks(list(sizes.values()), [format_size(size) for size in sizes.values()])
         axes.xaxis.set_minor_locator(NullLocator())
