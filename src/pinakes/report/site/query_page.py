@@ -1,8 +1,7 @@
 """The page of a query: its text, the systems' highest papers side by side, what differs, judged papers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from jinja2 import Template
@@ -11,12 +10,12 @@ from pinakes.report.formatting import ABSENT, format_value, shorten
 from pinakes.report.site.gather import Subject
 from pinakes.report.site.layout import Layout, NamedRun, make_site_environment
 from pinakes.report.site.names import make_file_name, name_pair
+from pinakes.report.site.paper_cells import PaperCells
 from pinakes.report.site.queries import MOST_JUDGED, TOP, ShownPaper, ShownQuery
 from pinakes.report.site.reader_sql import select_judged, select_rankings
 
 MOST_DIFFERING: Final = 40
 """papers that a page shows of those that some systems have among their first"""
-_TITLE: Final = 140
 _HEADING: Final = 200
 
 
@@ -27,6 +26,7 @@ class QueryPages:
         self._subject = subject
         self._runs = subject.list_shown()
         self._measures = subject.list_measures()
+        self._cells = PaperCells([run.run_id for run in self._runs], subject.relevant_from)
         self._page: Template = make_site_environment().get_template("site/query.html")
         report, folder = subject.report, subject.folder
         crumbs = [(report.name, f"{folder}/index.html"), ("Queries", f"{folder}/queries.html")]
@@ -34,7 +34,7 @@ class QueryPages:
             **Layout("../../../", crumbs).fill(),
             "name": report.name,
             "relevant_from": subject.relevant_from,
-            "grades": _Meanings(report.grades),
+            "grades": report.grades,
             "top": TOP,
             "left_out": len(report.query_values) - len(self._runs),
             "pairs": _list_pairs(subject, self._runs),
@@ -45,26 +45,28 @@ class QueryPages:
     ) -> str:
         """The page; `before` and `after` are ids and addresses of its neighbours."""
         run_ids = [run.run_id for run in self._runs]
-        papers = {one.paper_id: _describe(one, run_ids) for one in query.papers}
         tops = [query.list_top(run_id) for run_id in run_ids]
         differing = _find_differing(query, tops)
+        shown = differing[:MOST_DIFFERING]
         judged = sorted(
             (one for one in query.papers if one.grade is not None),
             key=lambda one: (-(one.grade or 0), min(one.ranks.values(), default=1 << 60), one.paper_id),
         )[:MOST_JUDGED]
+        listed = {one.paper_id: one for one in (*shown, *judged)}
+        rows = {paper_id: self._cells.draw_row(one) for paper_id, one in listed.items()}
         return self._page.render(
             self._shared,
             query=query,
             title=shorten(query.name, _HEADING),
             runs=[self._describe_run(run, query) for run in self._runs],
             top_rows=[
-                [papers[one[place].paper_id] if place < len(one) else None for one in tops]
+                [self._cells.draw_short(one[place]) if place < len(one) else "" for one in tops]
                 for place in range(max(map(len, tops), default=0))
             ],
             findings=self._find_alone(tops),
-            differing=[papers[one.paper_id] for one in differing[:MOST_DIFFERING]],
+            differing=[rows[one.paper_id] for one in shown],
             differing_left_out=max(0, len(differing) - MOST_DIFFERING),
-            judged=[papers[one.paper_id] for one in judged],
+            judged=[rows[one.paper_id] for one in judged],
             values=self._list_values(query),
             sql=select_rankings(self._subject.report.name, run_ids, query.query_id),
             judged_sql=select_judged(self._subject.report.name, query.query_id),
@@ -97,27 +99,6 @@ class QueryPages:
             if (values := query.values.get(run.run_id))
         ]
         return {"measures": self._measures, "rows": rows}
-
-
-@dataclass(frozen=True, slots=True)
-class _Meanings:
-    """What grades mean; nothing where the benchmark does not say."""
-
-    grades: Mapping[str, str]
-
-    def __getitem__(self, grade: int) -> str:
-        return self.grades.get(str(grade), "")
-
-
-def _describe(paper: ShownPaper, run_ids: Sequence[int]) -> dict[str, object]:
-    """A paper as the template shows it; each rank with whether it is among the first."""
-    return {
-        "title": shorten(paper.title, _TITLE) or "(no title)",
-        "grade": paper.grade,
-        "source_id": paper.source_id,
-        "links": paper.links,
-        "ranks": [(rank, rank <= TOP) if (rank := paper.ranks.get(one)) else None for one in run_ids],
-    }
 
 
 def _find_differing(query: ShownQuery, tops: Sequence[Sequence[ShownPaper]]) -> list[ShownPaper]:
