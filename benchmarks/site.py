@@ -1,9 +1,11 @@
 """How fast a site of reports is written: pages a second, bytes, and the second time with nothing new.
 
-    python benchmarks/site.py [--queries N] [--papers N] [--systems N] [--database FILE] [--quick] [--json FILE]
+    python benchmarks/site.py [--queries N] [--papers N] [--systems N] [--database FILE] [--quick]
+                              [--json FILE]
 
-A made-up collection in BEIR's format stands for SciFact: each query has 1 to 30 judged papers, each system ranks
-50 papers of which some are judged. The database is made first and is not in the times.
+A made-up collection in BEIR's format stands for SciFact: each query has 1 to 30 judged papers, each system
+ranks 50 papers of which some are judged. The database is made first and is not in the times; the paired tests
+of the systems are.
 """
 
 import random
@@ -23,7 +25,7 @@ from pinakes.report.site.write import SiteRequest, write_site
 from pinakes.run.import_run import ImportRequest, import_run
 
 DEPTH = 50
-WORDS = "graph retrieval citation model cell protein network evidence clinical language corpus method".split()
+WORDS = ["graph", "retrieval", "citation", "model", "cell", "protein", "network", "evidence", "language"]
 
 
 def main() -> None:
@@ -71,7 +73,10 @@ def prepare(database: Database, folder: Path, queries: int, papers: int, systems
         file = folder / f"{system}.trec"
         with file.open("w", encoding="utf-8") as stream:
             for query, of in judged.items():
-                found = {*draw.sample(of, min(len(of), draw.randint(0, 8))), *draw.sample(range(papers), DEPTH)}
+                found = {
+                    *draw.sample(of, min(len(of), draw.randint(0, 8))),
+                    *draw.sample(range(papers), DEPTH),
+                }
                 ranked = sorted(found, key=lambda _one: draw.random())[:DEPTH]
                 stream.writelines(
                     f"{query} Q0 p{one} {rank} {-rank} made\n" for rank, one in enumerate(ranked, 1)

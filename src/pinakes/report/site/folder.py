@@ -14,6 +14,7 @@ from pinakes.errors import InputError
 from pinakes.faults import told_as
 
 LIST: Final = "site-files.txt"
+FIRST: Final = "index.html"
 _UNFINISHED: Final = ".site-unfinished"
 _HEAD: Final = "# Files of a site that pinakes made; it replaces and removes these and no others."
 
@@ -35,13 +36,14 @@ class SiteFolder:
         """Make the folder and read its list.
 
         Raises:
-            InputError: it cannot be read or written, or is no folder.
+            InputError: it cannot be read or written, is no folder, or has a first page that no site made.
         """
         self.folder = folder
         self.count = Written()
         with told_as(InputError, f"the site cannot be written to {folder}"):
             folder.mkdir(parents=True, exist_ok=True)
             self._known = _read_list(folder / LIST)
+            self._refuse_foreign(FIRST)
             self._made: set[str] = set()
             self._parents: set[Path] = set()
             self._list = (folder / LIST).open("a", encoding="utf-8", newline="\n")
@@ -59,12 +61,8 @@ class SiteFolder:
         self._made.add(name)
         self.count.total_bytes += len(content)
         with told_as(InputError, f"{path} cannot be written"):
+            self._refuse_foreign(name)
             before = _read(path)
-            if before is not None and name not in self._known:
-                raise InputError(
-                    f"{path} is there and of no site that pinakes made; move it away, or choose another "
-                    "folder."
-                )
             if before == content:
                 self.count.unchanged += 1
                 return
@@ -74,6 +72,13 @@ class SiteFolder:
                 self._list.flush()
             self._replace(path, content)
         self.count.written += 1
+
+    def _refuse_foreign(self, name: str) -> None:
+        path = self.folder / name
+        if name not in self._known and os.path.lexists(path):
+            raise InputError(
+                f"{path} is there and of no site that pinakes made; move it away, or choose another folder."
+            )
 
     def _replace(self, path: Path, content: bytes) -> None:
         if path.parent not in self._parents:

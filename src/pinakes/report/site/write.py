@@ -11,7 +11,7 @@ from pinakes.errors import DatabaseBusyError, InputError, PinakesError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.report.reproduction.gather import gather_matrix
 from pinakes.report.site.benchmark_pages import BenchmarkPages, describe_lead, find_benchmark_page, render_own
-from pinakes.report.site.folder import SiteFolder, Written
+from pinakes.report.site.folder import FIRST, SiteFolder, Written
 from pinakes.report.site.gather import (
     Subject,
     choose_looks,
@@ -102,7 +102,7 @@ def write_site(
         for page, text in render_reproduction(gather_matrix(database)):
             site.write(page, text)
         site.write("quality.html", render_quality(read_quality(database)))
-        site.write("index.html", render_overview(rows, failed))
+        site.write(FIRST, render_overview(rows, failed))
         return SiteSummary(len(rows), site.finish(), failed)
 
 
