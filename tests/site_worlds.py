@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
+from pinakes.report.reproduction.gather import gather_matrix
 from pinakes.report.site import write
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import paper_identifiers, papers, runs
@@ -77,8 +78,7 @@ def write_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for view, statement in VIEWS.items():
         (home / f"{view}.sql").write_text(statement)
     monkeypatch.setenv("PINAKES_BENCHMARKS", str(home.parent))
-    gather = write.gather_matrix
-    monkeypatch.setattr(write, "gather_matrix", lambda database: gather(database, "tiny"))
+    monkeypatch.setattr(write, "gather_matrix", lambda database: gather_matrix(database, "tiny"))
     return corpus
 
 

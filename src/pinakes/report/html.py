@@ -1,6 +1,5 @@
 """A report as one HTML page that needs nothing else: no script, no font, no picture from anywhere."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from markupsafe import Markup
@@ -28,12 +27,8 @@ def render_html(report: BenchmarkReport) -> str:
     return make_environment().get_template("report.html").render(fill_report(report))
 
 
-def fill_report(report: BenchmarkReport, letters: Mapping[int, str] | None = None) -> dict[str, object]:
-    """What `report.html` shows, by the names that it has there; None or nothing leaves a place out.
-
-    Args:
-        letters: run id -> letters of significance, for a column of the results; None leaves the column out.
-    """
+def fill_report(report: BenchmarkReport) -> dict[str, object]:
+    """What `report.html` shows, by the names that it has there; None or nothing leaves a place out."""
     others = [subset for subset in report.subsets if subset != report.headline_subset]
     queries = scores.query_table(report)
     type_title = f"{report.headline_measure} by candidate type"
@@ -42,7 +37,7 @@ def fill_report(report: BenchmarkReport, letters: Mapping[int, str] | None = Non
         "report": report,
         "lead": _describe_lead(report),
         "describe_run": runs.describe_run,
-        "results": scores.result_table(report, letters=letters),
+        "results": scores.result_table(report),
         "subsets": scores.subset_table(report) if len(report.subsets) > 1 else None,
         "other_subsets": scores.other_subset_tables(report),
         "sizes": scores.size_tables(report),

@@ -1,6 +1,7 @@
 """The pages of a benchmark beside those of its queries: its report, all queries, pairs of systems."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pinakes.report.data import PairTest
@@ -17,6 +18,7 @@ from pinakes.report.site.queries import TOP
 from pinakes.report.site.query_page import find_query_page
 from pinakes.report.site.reader_sql import select_differences, select_scores
 from pinakes.report.tables.paper import find_letters
+from pinakes.report.tables.scores import result_table
 from pinakes.report.tables.significance import SIGNIFICANT
 
 MOST_TELLING: Final = 12
@@ -44,8 +46,10 @@ class BenchmarkPages:
             "../../", looks=self._swatches, warnings=report.warnings, rest=select_scores(report.name)
         )
         page = make_site_environment().get_template("site/benchmark.html")
+        results = result_table(report, letters=find_letters(report))
         return page.render(
-            {**fill_report(report, find_letters(report)), "queries": None, **layout.fill()},
+            {**fill_report(report), "queries": None, **layout.fill()},
+            results=_put_values_first(results),
             query_count=len(self._lines),
             query_tables=self._list_telling(),
             pair_table=self._list_pairs(),
@@ -203,6 +207,17 @@ class BenchmarkPages:
 
     def _crumb(self) -> tuple[str, str]:
         return self._report.name, f"{self._subject.folder}/index.html"
+
+
+def _put_values_first(table: Table) -> Table:
+    """The results with what counts beside the names, for narrow screens: origin and coverage come last."""
+    last = [place for place, column in enumerate(table.columns) if column.title in ("from", "queries")]
+    order = [*(place for place in range(len(table.columns)) if place not in last), *last]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in order),
+        rows=[replace(row, cells=tuple(row.cells[place] for place in order)) for row in table.rows],
+    )
 
 
 def render_own(subject: OwnSubject) -> str:

@@ -93,8 +93,8 @@ def render_sections(
 def add_contents(body: str) -> Markup:
     """The body of a page with ids in its second headings, behind a list of links to these.
 
-    >>> print(add_contents(Markup("<h2>What differs</h2>")).replace("><", ">\\n<").splitlines()[-2])
-    <h2 id="what-differs">What differs</h2>
+    >>> '<h2 id="what-differs">What differs</h2>' in add_contents("<h2>What differs</h2>")
+    True
     """
     links: list[tuple[str, str]] = []
     taken: set[str] = set()

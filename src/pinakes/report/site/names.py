@@ -5,8 +5,8 @@ import re
 from typing import Final
 from urllib.parse import quote
 
-_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
-_HASHED: Final = re.compile(r".*-[0-9a-f]{20}")
+_PLAIN: Final = re.compile(r"(?!.*--)[a-z0-9][a-z0-9_-]{0,59}")
+_HASHED: Final = re.compile(r"(.*-)?[0-9a-f]{20}")
 _DEVICES: Final = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)")
 _LONGEST: Final = 40
 
@@ -18,7 +18,7 @@ def make_file_name(name: str) -> str:
     with its digest.
 
     >>> make_file_name("10695055_background"), make_file_name("../A b")
-    ('10695055_background', 'a-b-9e1ba51ae7fae7c1ec40')
+    ('10695055_background', 'a-b-e3f8e011e476be6bf1cf')
     """
     is_plain = _PLAIN.fullmatch(name) and not _HASHED.fullmatch(name) and not _DEVICES.fullmatch(name)
     if is_plain:
@@ -34,8 +34,7 @@ def name_pair(one: str, other: str) -> str:
     >>> name_pair("tfidf", "bm25") == name_pair("bm25", "tfidf")
     True
     """
-    names = sorted((one, other))
-    return make_file_name(f"{make_file_name(names[0])}--{make_file_name(names[1])}")
+    return "--".join(make_file_name(name) for name in sorted((one, other)))
 
 
 def name_page(stem: str, number: int) -> str:

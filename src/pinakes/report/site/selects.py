@@ -94,14 +94,15 @@ def _number_judged(benchmark: Benchmark, relevant_from: int) -> sa.CTE:
     """query_id, paper_id, grade, place by grade, and how many papers of the query are judged and relevant."""
     view = relation(benchmark, "judgments").alias("judgments")
     is_relevant = sa.case((view.c.grade >= relevant_from, 1), else_=0)
-    of_query = {"partition_by": view.c.query_id}
+    query = view.c.query_id
+    order = (view.c.grade.desc(), view.c.paper_id)
     return sa.select(
         view.c.query_id,
         view.c.paper_id,
         view.c.grade,
-        sa.func.row_number().over(order_by=(view.c.grade.desc(), view.c.paper_id), **of_query).label("place"),
-        sa.func.count().over(**of_query).label("judged"),
-        sa.func.sum(is_relevant).over(**of_query).label("relevant"),
+        sa.func.row_number().over(partition_by=query, order_by=order).label("place"),
+        sa.func.count().over(partition_by=query).label("judged"),
+        sa.func.sum(is_relevant).over(partition_by=query).label("relevant"),
     ).cte("judged")
 
 

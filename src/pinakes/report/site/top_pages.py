@@ -223,4 +223,5 @@ def _draw_corpora(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _share(count: int, total: int) -> Cell:
     """A count with its share; a count that is zero alone."""
-    return Cell(f"{count:,}", note=f"{100 * count / total:.1f} %") if count else Cell("0")
+    share = f"{100 * count / total:.1f}" if count else ""
+    return Cell(f"{count:,}", note="" if not count else "<0.1 %" if share == "0.0" else f"{share} %")
