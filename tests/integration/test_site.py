@@ -13,9 +13,12 @@ from pinakes.database.read_only import ask
 from pinakes.errors import EvaluationError, InputError
 from pinakes.report.site.folder import LIST
 from pinakes.report.site.names import make_file_name
+from pinakes.report.site.queries import QueryRequest, read_groups, stream_queries
 from pinakes.report.site.write import SiteRequest, write_site
 from pinakes.schema import benchmark_queries, scores
+from pinakes.workload.benchmark import open_benchmark
 from tests.html_pages import Page
+from tests.integration.ranked_csfcube import import_rankings
 from tests.site_worlds import ATTACK, QUERIES, fill_world, write_world
 
 
@@ -159,3 +162,23 @@ def test_a_file_that_no_site_made_is_never_overwritten(
     with pytest.raises(InputError, match=r"index\.html is there and of no site"):
         write_site(duckdb_database, tmp_path / "site")
     assert [path.name for path in (tmp_path / "site").iterdir()] == ["index.html"]
+
+
+def test_a_query_of_a_facet_marks_the_sentences_that_it_asks_with(prepared: Database, tmp_path: Path) -> None:
+    import_rankings(prepared, tmp_path)
+    benchmark = open_benchmark(prepared, "csfcube")
+    groups = read_groups(prepared, benchmark)
+    request = QueryRequest(benchmark, groups, [1, 2], ["CSFCube.nDCG%20"], relevant_from=2)
+    found = {query.query_id: query for query in stream_queries(prepared, request)}
+    assert list(found) == sorted(groups)
+    query = found["1_background"]
+    assert query.sentences == [("Citation graph retrieval.", True), ("A model of the graph.", False)]
+    assert [(one.source_id, one.grade, one.ranks) for one in query.papers] == [
+        ("3", 3, {1: 1, 2: 3}),
+        ("4", 0, {1: 5, 2: 1}),
+        ("5", 1, {1: 4, 2: 2}),
+        ("6", 2, {1: 2}),
+        ("8", 2, {1: 3}),
+    ]
+    assert (query.judged, query.relevant, query.groups) == (5, 3, {"facet": "background"})
+    assert [one.source_id for one in query.list_top(2)] == ["4", "5", "3"]

@@ -219,3 +219,9 @@ def test_queries_that_are_many_are_split_over_pages(subject: Subject) -> None:
     assert [one for one in Page(found["queries.html"]).values("href") if "query/" in one] == ["query/q0.html"]
     assert "300 others have none" in found["queries.html"]
     assert "<script>alert" not in found["queries.html"]
+
+
+def test_sentences_that_a_query_asks_with_are_marked(subject: Subject) -> None:
+    query = ShownQuery("q", {}, abstract="One. Two <b>.", sentences=[("One.", False), ("Two <b>.", True)])
+    text = QueryPages(subject).render(query)
+    assert "<p>One. <mark>Two &lt;b&gt;.</mark></p>" in text

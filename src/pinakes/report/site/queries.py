@@ -8,7 +8,7 @@ from typing import Any, Final
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
 from pinakes.report.site.names import list_links
-from pinakes.report.site.selects import COLUMNS, PAPER, QUERY, select_pages, select_query_ids
+from pinakes.report.site.selects import COLUMNS, PAPER, QUERY, SENTENCE, select_pages, select_query_ids
 
 TOP: Final = 10
 """papers of each system that a page shows"""
@@ -43,6 +43,7 @@ class ShownQuery:
         text: its own; empty where it is a paper.
         title, abstract, source_id, links: of the query paper; empty where there is none.
         judged, relevant: how many papers are.
+        sentences: of the abstract with whether the query asks with each; empty where it asks with the whole.
         papers: by paper_id: the highest of each run, and judged ones.
         values: run id -> measure -> value.
     """
@@ -56,6 +57,7 @@ class ShownQuery:
     links: Sequence[tuple[str, str]] = ()
     judged: int = 0
     relevant: int = 0
+    sentences: list[tuple[str, bool]] = field(default_factory=list)
     papers: list[ShownPaper] = field(default_factory=list)
     values: dict[int, dict[str, float]] = field(default_factory=dict)
 
@@ -119,6 +121,7 @@ def _collect(
 ) -> ShownQuery:
     query = ShownQuery(query_id, groups)
     papers: dict[int, ShownPaper] = {}
+    sentences: dict[int, tuple[str, bool]] = {}
     for values in rows:
         row = dict(zip(names, values, strict=True))
         if row["kind"] == QUERY:
@@ -135,8 +138,11 @@ def _collect(
                 _read_ranks(row["ranks"]),
                 list_links(row["identifiers"] or ""),
             )
+        elif row["kind"] == SENTENCE:
+            sentences[row["position"]] = (row["text"], bool(row["is_requested"]))
         else:
             query.values.setdefault(row["run_id"], {})[row["measure"]] = row["value"]
+    query.sentences = [sentences[position] for position in sorted(sentences)]
     query.papers = [papers[paper_id] for paper_id in sorted(papers)]
     return query
 

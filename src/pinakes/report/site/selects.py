@@ -1,8 +1,8 @@
 """What the pages of queries show, as one SQLAlchemy select over a benchmark's views, in the order of queries.
 
-Rows of three kinds come one query after another: the query with its texts, the papers that its page shows
-with their grades and ranks, and the systems' values. A benchmark is read once, in constant
-memory.
+Rows of four kinds come one query after another: the query with its texts, the papers that its page shows
+with their grades and ranks, the systems' values, the sentences of its abstract. A benchmark is read once, in
+constant memory.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,20 @@ import sqlalchemy as sa
 
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import relation, requested_queries
+from pinakes.queries.sentence_relations import QUERY_SENTENCES
+from pinakes.report.errors.selects import select_abstract_sentences
 from pinakes.report.site.names import SCHEMES
 from pinakes.schema import hits, paper_identifiers, papers, scores
 
 QUERY: Final = 0
 PAPER: Final = 1
 VALUE: Final = 2
+SENTENCE: Final = 3
 TITLE_LENGTH: Final = 300
 TEXT_LENGTH: Final = 6_000
 """characters of a text that a page has room for"""
+MOST_SENTENCES: Final = 60
+"""sentences of an abstract that a page has room for"""
 
 _TEXT: Final = sa.Text(collation="C")
 COLUMNS: Final[dict[str, Any]] = {
@@ -39,6 +44,8 @@ COLUMNS: Final[dict[str, Any]] = {
     "run_id": sa.BigInteger,
     "measure": sa.Text,
     "value": sa.Double,
+    "position": sa.Integer,
+    "is_requested": sa.Integer,
 }
 """the columns of every row: those that its kind has not are null"""
 
@@ -73,6 +80,7 @@ def select_pages(
         _select_queries(benchmark, judged),
         _select_papers(shown, judged, run_ids),
         _select_values(run_ids, measures),
+        *([_select_sentences(benchmark)] if asks_with_sentences(benchmark) else []),
     ]
     rows = sa.union_all(*parts).subquery("rows")
     return sa.select(*(rows.c[name] for name in COLUMNS)).order_by(
@@ -177,6 +185,23 @@ def _select_values(run_ids: Sequence[int], measures: Sequence[str]) -> sa.Select
     )
     chosen = (scores.c.run_id.in_(run_ids), scores.c.measure.in_(measures), scores.c.subset == "all")
     return sa.select(*columns).where(*chosen, scores.c.query_id.is_not(None))
+
+
+def asks_with_sentences(benchmark: Benchmark) -> bool:
+    """Whether queries of a benchmark ask with some sentences of an abstract, and not with all."""
+    return "facet" in benchmark.group_by or QUERY_SENTENCES in benchmark.own_views
+
+
+def _select_sentences(benchmark: Benchmark) -> sa.Select[Any]:
+    found = select_abstract_sentences(benchmark).order_by(None).subquery("abstract_sentences")
+    columns = _fill(
+        query_id=found.c.query_id,
+        kind=sa.literal(SENTENCE),
+        text=sa.func.substr(found.c.text, 1, TEXT_LENGTH),
+        position=found.c.position,
+        is_requested=found.c.is_requested,
+    )
+    return sa.select(*columns).where(found.c.position <= MOST_SENTENCES)
 
 
 def _select_identifiers(paper_ids: sa.Select[Any]) -> sa.Select[Any]:

@@ -1,7 +1,7 @@
 """The pages of a whole site: the overview of its benchmarks, published figures, the quality of the data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -121,11 +121,10 @@ def _render_figures(matrix: Matrix, name: str) -> str:
     chosen = Matrix([one for one in matrix.figures if one.benchmark == name])
     rest = select_published(name)
     layout = Layout("../", [("Reproduction", "reproduction.html")], rest=rest)
-    sections = [
-        Section(heading, [table])
-        for table in figure_tables(chosen, with_commands=True)
-        for heading in (table.title.removeprefix(f"{name}: ") or table.title,)
-    ]
+    sections = []
+    for table in figure_tables(chosen, with_commands=True):
+        source = table.title.removeprefix(f"{name}: ") or table.title
+        sections.append(Section(source, [replace(table, title=source)]))
     facts = _list_outcomes(chosen)
     return render_sections(layout, "Published figures and ours", name, sections, facts=facts)
 
