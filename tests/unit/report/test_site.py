@@ -225,3 +225,30 @@ def test_sentences_that_a_query_asks_with_are_marked(subject: Subject) -> None:
     query = ShownQuery("q", {}, abstract="One. Two <b>.", sentences=[("One.", False), ("Two <b>.", True)])
     text = QueryPages(subject).render(query)
     assert "<p>One. <mark>Two &lt;b&gt;.</mark></p>" in text
+
+
+def test_a_benchmark_whose_queries_have_no_pages_links_to_none(subject: Subject) -> None:
+    pages = BenchmarkPages(subject, [], frozenset())
+    text = pages.render_report()
+    assert pages.list_pairs() == list(pages.render_lists()) == []
+    assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
+
+
+def test_the_leaderboard_has_letters_and_what_counts_beside_the_names(subject: Subject) -> None:
+    common = {frozenset((1, 2)): 3}
+    lines = [QueryLine(f"q{n}", "words", {}, 1, {1: 0.5, 2: n / 4}, common) for n in (1, 3)]
+    pages = BenchmarkPages(subject, lines, frozenset(["q1"]))
+    text = pages.render_report()
+    results = text[text.index('id="results"') : text.index('id="queries"')]
+    head = results[results.index("<thead>") : results.index("</thead>")]
+    titles = [one.split("<")[0] for one in head.replace(".<wbr>", ".").split(">") if one[:1].isalpha()]
+    assert titles == ["system", "alike", "nDCG@10", "P@10", "from", "queries"]
+    assert results.index(">dense</span>") < results.index(">BM25</span>")
+    for letter in ("<td>a</td>", "<td>b</td>"):
+        assert letter in results
+    (pair,) = pages.list_pairs()
+    page = pages.render_pair(pair)
+    assert '<td class="number" data-sort="-25.00">−25.00</td>' in page
+    assert '<td class="number" data-sort="3">3</td>' in page
+    assert page.index('scope="row">q3') < page.index('query/q1.html">')
+    assert Page(page).open == Page(text).open == []

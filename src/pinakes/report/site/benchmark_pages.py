@@ -141,8 +141,8 @@ class BenchmarkPages:
         return Table("Pairs of systems", make_columns(["pair"], titles), rows, note)
 
     def list_pairs(self) -> list[PairTest]:
-        """The pairs that have a page: those of the systems that pages of queries show."""
-        shown = {run.run_id for run in self._runs}
+        """The pairs that have a page: those of the systems that pages of queries show; none without these."""
+        shown = {run.run_id for run in self._runs} if self._lines else set()
         return [pair for pair in self._report.list_pairs() if {pair.run_a, pair.run_b} <= shown]
 
     def name_pair(self, pair: PairTest) -> str:

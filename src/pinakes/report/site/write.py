@@ -140,7 +140,7 @@ class _Writer:
         pages = BenchmarkPages(subject, lines, frozenset(paged))
         for page, text in pages.render_lists():
             self._site.write(f"{subject.folder}/{page}", text)
-        for pair in pages.list_pairs() if subject.groups else ():
+        for pair in pages.list_pairs():
             self._site.write(f"{subject.folder}/pair/{pages.name_pair(pair)}", pages.render_pair(pair))
         self._site.write(find_benchmark_page(name), pages.render_report())
         return OverviewRow(
