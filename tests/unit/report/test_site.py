@@ -1,5 +1,7 @@
 """The parts of a site: file names, links, looks, its folder, and the page of a query whose data attack it."""
 
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,9 +104,15 @@ def test_a_folder_holds_what_was_written_last_and_what_is_not_the_sites(tmp_path
 def test_a_site_that_was_stopped_owns_its_pages(tmp_path: Path) -> None:
     with SiteFolder(tmp_path) as site:
         site.write("index.html", "half")
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    (tmp_path / f".site-unfinished.{ended.pid}").write_text("ha")
+    running = tmp_path / f".site-unfinished.{os.getppid()}"
+    running.write_text("another's")
     with SiteFolder(tmp_path) as site:
         site.write("other.html", "whole")
         assert site.finish().removed == 1
+    running.unlink()
     assert set(read_files(tmp_path)) == {LIST, "other.html"}
 
 

@@ -44,6 +44,7 @@ class SiteFolder:
             folder.mkdir(parents=True, exist_ok=True)
             self._known = _read_list(folder / LIST)
             self._refuse_foreign(FIRST)
+            _remove_unfinished(folder)
             self._made: set[str] = set()
             self._parents: set[Path] = set()
             self._list = (folder / LIST).open("a", encoding="utf-8", newline="\n")
@@ -149,6 +150,24 @@ def _is_inside(name: str) -> bool:
     parts: Iterable[str] = PurePosixPath(name).parts
     plain = all(part not in ("..", "/") and ":" not in part and "\\" not in part for part in parts)
     return bool(name) and name == "/".join(parts) and plain and not name.startswith(("#", "."))
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what processes left that were killed while they wrote."""
+    for path in folder.glob(f"{_UNFINISHED}.*"):
+        number = path.suffix[1:]
+        if number.isdecimal() and not _is_running(int(number)):
+            path.unlink()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's, or no number of a process
+        return True
+    return True
 
 
 def _remove_empty(folder: Path, top: Path) -> None:
