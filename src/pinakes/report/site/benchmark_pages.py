@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from pinakes.report.data import PairTest
-from pinakes.report.formatting import format_difference, format_p, format_value
+from pinakes.report.formatting import format_difference, format_p, format_value, shorten
 from pinakes.report.html import fill_report
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row, mark_best
 from pinakes.report.parts import Part, Picture, Section, Sql, Words
@@ -23,6 +23,7 @@ from pinakes.report.tables.significance import SIGNIFICANT
 
 MOST_TELLING: Final = 12
 """queries that the page of a benchmark names in a table"""
+_LONGEST_ID: Final = 60
 
 
 class BenchmarkPages:
@@ -105,18 +106,18 @@ class BenchmarkPages:
     def _draw_queries(self, title: str, lines: Sequence[QueryLine], root: str, note: str) -> Table:
         groups = self._subject.benchmark.group_by
         titles = [run.label for run in self._runs]
-        columns = make_columns(["query", "text", *groups], ["relevant", *titles])
+        columns = make_columns(["query"], [*titles, "relevant"], [*groups, "text"])
         return Table(title, columns, [self._draw_line(line, root) for line in lines], note)
 
     def _draw_line(self, line: QueryLine, root: str) -> Row:
         values = [line.values.get(run.run_id) for run in self._runs]
         cells = mark_best(values, self._report.scale, self._report.headline_measure)
         groups = [line.groups.get(name, "") for name in self._subject.benchmark.group_by]
-        return make_row(self._link(line, root), line.name, *groups, f"{line.relevant:,}", *cells)
+        return make_row(self._link(line, root), *cells, f"{line.relevant:,}", *groups, line.name)
 
     def _link(self, line: QueryLine, root: str) -> Cell:
         address = root + find_query_page(line.query_id) if line.query_id in self._paged else ""
-        return Cell(line.query_id, link=address)
+        return Cell(shorten(line.query_id, _LONGEST_ID) or "(empty)", link=address)
 
     def _list_pairs(self) -> Table | None:
         pairs = self.list_pairs()
@@ -179,10 +180,11 @@ class BenchmarkPages:
         left_out = max(0, len(both) - MOST_ROWS)
         shown = [*both[: MOST_ROWS // 2], *both[-(MOST_ROWS // 2) :]] if left_out else both
         one, other = self._find_sides(pair)
-        columns = make_columns(["query", "text"], [one.label, other.label, "difference", f"alike of {TOP}"])
+        titles = [one.label, other.label, "difference", f"alike of {TOP}"]
+        columns = make_columns(["query"], titles, ["text"])
         note = (
             f"{self._report.headline_measure} of each query; the difference is {other.label} minus "
-            f"{one.label}. The last column counts the papers that both have among their first {TOP}."
+            f"{one.label}. Alike are papers that both have among their first {TOP}."
         )
         if left_out:
             note += f" {left_out:,} queries between the highest and the lowest differences are left out."
@@ -200,7 +202,7 @@ class BenchmarkPages:
         cells = mark_best(values, self._report.scale, self._report.headline_measure)
         difference = self._difference(values[1] - values[0])
         alike = str(line.common[frozenset((pair.run_a, pair.run_b))])
-        return make_row(self._link(line, "../"), line.name, *cells, difference, alike)
+        return make_row(self._link(line, "../"), *cells, difference, alike, line.name)
 
     def _difference(self, value: float) -> str:
         return format_difference(value, self._report.scale, self._report.headline_measure)

@@ -49,11 +49,10 @@ class OverviewRow:
 def render_overview(rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]]) -> str:
     """The first page: a row a benchmark; below it what a reader of each must know."""
     looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
-    columns = make_columns(
-        ["benchmark", "title", "task", "leading system"],
-        ["value"],
-        ["measure", "last evaluated"],
-    ) + make_columns([], ["runs", "queries", "warnings"])
+    columns = (
+        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "last evaluated"]),
+        *make_columns([], ["runs", "queries", "warnings"], ["task", "title"]),
+    )
     table = Table("Benchmarks", columns, [_draw_row(row) for row in rows])
     sections = [Section("Benchmarks", [table])]
     warnings = [make_row(_link(row), warning) for row in rows for warning in row.warnings]
@@ -76,8 +75,6 @@ def _draw_row(row: OverviewRow) -> Row:
     )
     return make_row(
         _link(row),
-        shorten(row.title, 70),
-        row.task.replace("_", " "),
         system,
         value,
         row.measure,
@@ -85,6 +82,8 @@ def _draw_row(row: OverviewRow) -> Row:
         f"{row.runs:,}",
         absent_cell() if row.queries is None else f"{row.queries:,}",
         flag_count(len(row.warnings)),
+        row.task.replace("_", " "),
+        shorten(row.title, 90),
     )
 
 
