@@ -50,7 +50,7 @@ def render_overview(rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str
     """The first page: a row a benchmark; below it what a reader of each must know."""
     looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
     columns = (
-        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "last evaluated"]),
+        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "evaluated, UTC"]),
         *make_columns([], ["runs", "queries", "warnings"], ["task", "title"]),
     )
     table = Table("Benchmarks", columns, [_draw_row(row) for row in rows])
@@ -78,7 +78,7 @@ def _draw_row(row: OverviewRow) -> Row:
         system,
         value,
         row.measure,
-        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at),
+        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:16],
         f"{row.runs:,}",
         absent_cell() if row.queries is None else f"{row.queries:,}",
         flag_count(len(row.warnings)),
