@@ -238,7 +238,7 @@ def test_sentences_that_a_query_asks_with_are_marked(subject: Subject) -> None:
 def test_a_benchmark_whose_queries_have_no_pages_links_to_none(subject: Subject) -> None:
     pages = BenchmarkPages(subject, [], frozenset())
     text = pages.render_report()
-    assert pages.list_pairs() == list(pages.render_lists()) == []
+    assert (pages.list_pairs(), list(pages.render_lists())) == ([], [])
     assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
 
 
