@@ -133,9 +133,10 @@ def _enumerate_sums(differing: NDArray[np.float64]) -> NDArray[np.float64]:
 def _draw_sums(differing: NDArray[np.float64], seed: int, draws: int) -> NDArray[np.float64]:
     # one query after the other and no matrix product, whose digits depend on the number of threads
     generator = np.random.default_rng(seed)
-    sums = np.zeros(draws)
+    sums, drawn = np.zeros(draws), np.empty(draws)
     for difference in differing:
-        sums += np.where(generator.integers(0, 2, size=draws, dtype=np.int8), difference, -difference)
+        signs = generator.integers(0, 2, size=draws, dtype=np.int8)
+        sums += np.take(np.array([-difference, difference]), signs, out=drawn, mode="clip")
     return sums
 
 

@@ -11,10 +11,12 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.evaluate import evaluate
+from pinakes.report.reproduction.data import Matrix
 from pinakes.report.self_retrieval.data import Coverage, LossBin, SelfReport
 from pinakes.report.self_retrieval.gather import gather_scores, gather_self_retrieval
 from pinakes.report.self_retrieval.page import render_page, render_text
 from pinakes.report.self_retrieval.terminal import is_self_retrieval
+from pinakes.report.site import write
 from pinakes.report.stored_values import Value
 from pinakes.run import run as run_module
 from pinakes.run.run import RunRequest, run
@@ -22,6 +24,7 @@ from pinakes.schema import absent_variants
 from pinakes.workload.benchmark import open_benchmark
 from tests import self_runs
 from tests.calling import make_call
+from tests.html_pages import Page
 from tests.self_runs import (
     make_intervals,
     make_map,
@@ -239,3 +242,14 @@ def test_evaluate_prints_the_tables_of_the_report(
 def test_only_this_benchmark_has_this_report() -> None:
     assert is_self_retrieval("self_retrieval")
     assert not is_self_retrieval("scifact")
+
+
+def test_a_site_has_its_page(filled: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write, "gather_matrix", lambda _database: Matrix([]))
+    done = write.write_site(filled, tmp_path / "site")
+    assert (done.benchmarks, done.failed) == (1, [])
+    page = Page((tmp_path / "site" / "benchmarks" / "self_retrieval" / "index.html").read_text())
+    assert (page.open, page.tags["script"]) == ([], 2)
+    assert "contents" in page.values("class")
+    assert "sortable n-last" in page.values("class")
+    assert "self_retrieval" in (tmp_path / "site" / "index.html").read_text()

@@ -118,5 +118,7 @@ def test_what_duckdb_quotes_cut_in_the_middle_of_a_character_is_told(
             f"SELECT CAST('{value}' AS JSON)",
             f"SELECT CAST(t AS JSON) FROM (SELECT '{value}' AS t)",
         ):
-            with pytest.raises(InputError, match=r"refuses the query: .*(Malformed JSON|ConversionException)"):
+            with pytest.raises(
+                InputError, match=r"refuses the query: .*(Malformed JSON|ConversionException)"
+            ):
                 question(duck, text)

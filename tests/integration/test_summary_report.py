@@ -11,6 +11,8 @@ from pinakes.database import Database
 from pinakes.errors import EvaluationError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.report.own_reports import find_own_report
+from pinakes.report.reproduction.data import Matrix
+from pinakes.report.site import write
 from pinakes.report.summaries.data import Dataset, Gap, PartCount, Positives, StepScores, SummaryReport
 from pinakes.report.summaries.gather import gather_summaries
 from pinakes.report.summaries.page import render_page, render_text
@@ -225,3 +227,12 @@ def test_every_report_of_its_own_is_found() -> None:
     for name in ("sciqfs", "self_retrieval"):
         assert find_own_report(name) is not None
     assert find_own_report("scifact") is None
+
+
+def test_a_site_has_its_page(filled: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write, "gather_matrix", lambda _database: Matrix([]))
+    done = write.write_site(filled, tmp_path / "site")
+    assert done.failed == []
+    page = Page((tmp_path / "site" / "benchmarks" / "sciqfs" / "index.html").read_text())
+    assert (page.open, page.tags["script"]) == ([], 2)
+    assert "contents" in page.values("class")

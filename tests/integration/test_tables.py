@@ -89,7 +89,7 @@ LINES = {
     "demo": ("demo",),
 }
 """command -> lines that make it print its tables; `|` stands for a blank within a word"""
-WITHOUT = {"init", "grant-reader", "shell", "upgrade", "use-corpus", "export run", "export qrels"}
+WITHOUT = {"init", "grant-reader", "shell", "upgrade", "use-corpus", "export run", "export qrels", "site"}
 """commands that print no data"""
 OTHERS = {"summarize", "show run"}
 """commands that print data, but no table"""

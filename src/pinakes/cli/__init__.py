@@ -45,7 +45,7 @@ from pinakes.version import VERSION
 
 _GOES_ON: Final = frozenset(
     ("load", "fetch", "derive", "encode", "index", "run", "cross-format")
-) | frozenset(("reproduce", "tune", "evaluate", "demo"))
+) | frozenset(("reproduce", "tune", "evaluate", "site", "demo"))
 """the commands that pass over what an earlier start has done"""
 _GROUPS: Final = (
     loading,

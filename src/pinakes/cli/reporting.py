@@ -1,4 +1,4 @@
-"""The commands that show what is in the database: `report`, `sql`, `shell`, `status`, `show run`."""
+"""The commands that show what is in the database: `report`, `site`, `sql`, `shell`, `status`, `show run`."""
 
 import os
 import sys
@@ -127,6 +127,31 @@ class RecipeOptions:
     print_query: Annotated[
         bool, typer.Option("--print-query", help="Print the recipe's query, to be changed, and ask nothing.")
     ] = False
+
+
+@app.command()
+def site(
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Argument(help="Benchmarks. Default: all that have evaluated runs.", metavar="[BENCHMARK…]"),
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="The folder of the pages.")] = Path("site"),
+    most_queries: Annotated[
+        int, typer.Option(min=1, help="Of a benchmark with more queries, so many of the lowest have a page.")
+    ] = 10_000,
+    *,
+    common: Annotated[CommonOptions, Omit(*DATA)],
+) -> None:
+    """Write reports as a static site: pages of benchmarks, queries and pairs of systems, linked."""
+    from pinakes.report.present.site import list_done, list_site_failures
+    from pinakes.report.site.write import SiteRequest, write_site
+
+    request = SiteRequest(benchmarks or [], most_queries)
+    with common.connect_to_look() as database:
+        done = write_site(database, folder, request, report=common.say)
+    common.say(*list_done(done, folder))
+    if done.failed:
+        raise PinakesError(list_site_failures(done))
 
 
 @app.command()

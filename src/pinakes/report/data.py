@@ -169,6 +169,7 @@ class BenchmarkReport:
         published_measures: in the order in which papers print them.
         exhibits: tables and figures that the benchmark asks for, besides those of runs.
         history: of the headline over its subset; none where no value was ever another.
+        looks: run id -> number of its look in plots; a run that has none is drawn by its place.
         resampled: in place of `comparisons` where a value is no mean over single queries.
         warnings: what a reader must know before comparing the figures.
     """
@@ -197,6 +198,7 @@ class BenchmarkReport:
     exhibits: Sequence[Exhibit] = ()
     resampled: Sequence["ResampledPair"] = ()
     history: Sequence[HistoryCurve] = ()
+    looks: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def is_by_measure(self) -> bool:
@@ -211,6 +213,10 @@ class BenchmarkReport:
     def find_run(self, run_id: int) -> RunRow:
         """The run of that id."""
         return next(run for run in self.runs if run.run_id == run_id)
+
+    def find_look(self, run: RunRow, place: int) -> int:
+        """The number of a run's look, where `place` is its place in the plot."""
+        return self.looks.get(run.run_id, place)
 
     def index_scores(self) -> dict[tuple[int, str, str], SubsetScore]:
         """(run id, subset, measure) -> score."""

@@ -33,4 +33,5 @@ def escape_marks(text: str) -> str:
     >>> escape_marks("a\\nb\\x00")
     'a\\nb\\\\x00'
     """
-    return text.translate(_MARKS)
+    # all marks are of the categories that are not printable, and nearly every text is
+    return text if text.replace("\n", "").isprintable() else text.translate(_MARKS)

@@ -24,19 +24,19 @@ MOST_PAIR_ROWS: Final = 30
 
 def render_html(report: BenchmarkReport) -> str:
     """The whole report as one page: the same bytes for the same data."""
-    page = make_environment().get_template("report.html")
-    return page.render(
-        report=report, lead=_describe_lead(report), describe_run=runs.describe_run, **_fill(report)
-    )
+    return make_environment().get_template("report.html").render(fill_report(report))
 
 
-def _fill(report: BenchmarkReport) -> dict[str, object]:
-    """The tables and plots that the page has places for; None or nothing leaves a place out."""
+def fill_report(report: BenchmarkReport) -> dict[str, object]:
+    """What `report.html` shows, by the names that it has there; None or nothing leaves a place out."""
     others = [subset for subset in report.subsets if subset != report.headline_subset]
     queries = scores.query_table(report)
     type_title = f"{report.headline_measure} by candidate type"
     differences = [published.difference_table(report, subset) for subset in (report.headline_subset, *others)]
     return {
+        "report": report,
+        "lead": _describe_lead(report),
+        "describe_run": runs.describe_run,
         "results": scores.result_table(report),
         "subsets": scores.subset_table(report) if len(report.subsets) > 1 else None,
         "other_subsets": scores.other_subset_tables(report),

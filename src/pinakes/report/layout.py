@@ -1,5 +1,6 @@
 """A table as text in cells, which terminal, Markdown and HTML draw each in their way."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -21,11 +22,25 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell says, what stands small beside it, and whether it is to be seen first."""
+    """What a cell says, what stands small beside it, whether it is to be seen first, and where it leads.
+
+    `link` is of pages alone, as in `href`.
+    """
 
     text: str
     kind: Kind = "plain"
     note: str = ""
+    link: str = ""
+
+    @property
+    def number(self) -> str:
+        """What a number is sorted by: the first one in the text; empty where there is none.
+
+        >>> Cell("1,203 s", note="+1").number, Cell("–", "absent").number, Cell("<0.0001").number
+        ('1203', '', '0.0001')
+        """
+        found = re.search(r"[-+]?\d[\d,]*(\.\d+)?", self.text)
+        return found[0].replace(",", "") if found else ""
 
     @property
     def full_text(self) -> str:
@@ -72,6 +87,11 @@ class Table:
     note: str = ""
     headings: tuple[Heading, ...] = ()
     lead: tuple[str, ...] = ()
+
+    @property
+    def is_sortable(self) -> bool:
+        """Whether rows stand for themselves below one level of headings."""
+        return not self.headings and not any(row.follows for row in self.rows)
 
     def list_starts(self) -> set[int]:
         """The columns that begin below a heading of several, where a reader looks for a gap.

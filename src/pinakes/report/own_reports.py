@@ -10,19 +10,21 @@ from pinakes.queries.definition import read_benchmark
 from pinakes.report.output import Output
 from pinakes.settings import read_settings
 
-_OWN: Final[Mapping[str, tuple[str, str, str]]] = {
+_OWN: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "self_retrieval": (
         "pinakes.report.self_retrieval.gather:gather_self_retrieval",
         "pinakes.report.self_retrieval.page:write_self_retrieval",
+        "pinakes.report.self_retrieval.page:fill_page",
         "pinakes.report.self_retrieval.terminal:print_self_retrieval",
     ),
     "sentence_extraction": (
         "pinakes.report.summaries.gather:gather_summaries",
         "pinakes.report.summaries.page:write_summaries",
+        "pinakes.report.summaries.page:fill_page",
         "pinakes.report.summaries.page:print_summaries",
     ),
 }
-"""task -> gather, write and print"""
+"""task -> gather, write, fill and print"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,13 @@ class OwnReport:
     Attributes:
         gather: from a database, a benchmark and run ids, with `all_runs` and `mode`, to what it shows.
         write: that into a folder; the paths.
+        fill: the template of its page, and what that shows.
         print: its tables and warnings.
     """
 
     gather: Callable[..., Any]
     write: Callable[[Any, Path], list[Path]]
+    fill: Callable[[Any], tuple[str, dict[str, Any]]]
     print: Callable[[Any, Output], None]
 
 

@@ -29,7 +29,15 @@ class Fold:
     parts: Sequence[Table | Picture | Words]
 
 
-Part = Words | Table | Picture | Fold
+@dataclass(frozen=True, slots=True)
+class Sql:
+    """A query that gives all rows of what stands above it, for a reader to copy."""
+
+    text: str
+    title: str = "All in SQL"
+
+
+Part = Words | Table | Picture | Fold | Sql
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from pinakes.report.layout import Table
 from pinakes.report.markdown import escape_markdown, render_table
-from pinakes.report.parts import Fold, Part, Picture, Section, Words
+from pinakes.report.parts import Fold, Part, Picture, Section, Sql, Words
 
 
 def describe_part(part: Part) -> dict[str, object]:
@@ -17,6 +17,8 @@ def describe_part(part: Part) -> dict[str, object]:
         return {"kind": "table", "table": part}
     if isinstance(part, Picture):
         return {"kind": "picture", "svg": Markup(part.draw()), "caption": part.caption}  # noqa: S704 - matplotlib escapes the text
+    if isinstance(part, Sql):
+        return {"kind": "sql", "text": part.text, "title": part.title}
     return {"kind": "fold", "title": part.title, "parts": [describe_part(one) for one in part.parts]}
 
 

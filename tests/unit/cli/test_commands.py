@@ -66,6 +66,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "agreement",
         "errors",
         "report",
+        "site",
         "sql",
         "shell",
         "status",

@@ -108,8 +108,11 @@ def select_requested(benchmark: Benchmark, query_ids: Sequence[str]) -> sa.Selec
     return sa.select(*columns, *groups).select_from(source).where(queries.c.query_id.in_(query_ids))
 
 
-def select_abstract_sentences(benchmark: Benchmark, query_ids: Sequence[str]) -> sa.Select[Any]:
-    """query_id, position, text and is_requested (1 or 0) of each sentence of the query papers' abstracts."""
+def select_abstract_sentences(benchmark: Benchmark, query_ids: Sequence[str] | None = None) -> sa.Select[Any]:
+    """query_id, position, text and is_requested (1 or 0) of each sentence of the query papers' abstracts.
+
+    Of all queries where none are named.
+    """
     queries = requested_queries(benchmark)
     requested = select_query_sentences(benchmark).subquery("requested")
     is_same = sa.and_(
@@ -117,10 +120,11 @@ def select_abstract_sentences(benchmark: Benchmark, query_ids: Sequence[str]) ->
     )
     in_abstract = sa.and_(queries.c.paper_id == sentences.c.paper_id, sentences.c.section_number == ABSTRACT)
     is_requested = sa.case((requested.c.query_id.is_not(None), 1), else_=0).label("is_requested")
+    chosen = sa.true() if query_ids is None else queries.c.query_id.in_(query_ids)
     return (
         sa.select(queries.c.query_id, sentences.c.position, sentences.c.text, is_requested)
         .select_from(queries.join(sentences, in_abstract).outerjoin(requested, is_same))
-        .where(queries.c.query_id.in_(query_ids))
+        .where(chosen)
         .order_by(queries.c.query_id, sentences.c.position)
     )
 

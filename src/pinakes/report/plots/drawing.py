@@ -1,6 +1,7 @@
 """Matplotlib figures as SVG that can stand in a page: the same bytes each time, colours by CSS variables.
 
-Colours of series are from Okabe and Ito 2008 and differ for colour-blind readers. In a page that sets
+The first six colours of series are from Okabe and Ito 2008, the others after Tol 2021; with their marks they
+differ for colour-blind readers. In a page that sets
 `--series-1` …, `--plot-muted`, they follow the page's theme; alone, the SVG shows the colours below.
 """
 
@@ -9,6 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
@@ -18,8 +20,10 @@ from matplotlib.figure import Figure
 
 INK: Final = "#010203"
 MUTED: Final = "#6f7682"
-SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-MARKERS: Final = ("o", "s", "^", "D", "v", "P")
+SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#3d2f8f", "#7d7a1c")
+MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "p")
+HATCHES: Final = ("", "///", "...", "xxx")
+"""of bars, where the colours are used up"""
 WIDTH_INCHES: Final = 7.6
 
 _SETTINGS: Final[dict[Any, Any]] = {
@@ -51,6 +55,26 @@ _THEMED: Final = {
     MUTED: f"var(--plot-muted, {MUTED})",
     **{colour: f"var(--series-{number}, {colour})" for number, colour in enumerate(SERIES, 1)},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a system is drawn: the first eight looks differ in colour, the next ones in mark."""
+
+    colour: str
+    marker: str
+    hatch: str
+
+
+def make_look(number: int) -> Look:
+    """The look of a number, from 0.
+
+    >>> make_look(1), make_look(9) == make_look(1)
+    (Look(colour='#d55e00', marker='s', hatch=''), False)
+    """
+    layer = number // len(SERIES)
+    marker = MARKERS[(number + layer) % len(MARKERS)]
+    return Look(SERIES[number % len(SERIES)], marker, HATCHES[layer % len(HATCHES)])
 
 
 @contextmanager

@@ -9,7 +9,15 @@ from matplotlib.ticker import NullLocator
 
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.formatting import format_size, format_subset
-from pinakes.report.plots.drawing import MARKERS, SERIES, label_rows, make_axes, plot_settings, write_svg
+from pinakes.report.plots.drawing import (
+    SERIES,
+    Look,
+    label_rows,
+    make_axes,
+    make_look,
+    plot_settings,
+    write_svg,
+)
 from pinakes.report.plots.scores import (
     HOLLOW,
     add_legend,
@@ -36,17 +44,21 @@ def plot_sizes(report: BenchmarkReport, *, name: str = "sizes") -> str | None:
         figure, axes = make_axes(3.4)
         _draw_published_lines(axes, report)
         sizes = {subset: read_size(subset) for subset in report.sizes}
-        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False):
+        for run, look in zip(runs, _list_looks(report, runs), strict=True):
             places, values, deviations = _list_points(report, run, sizes)
-            style: dict[str, Any] = {"color": colour, "marker": marker, "linewidth": 1.6, "capsize": 3}
-            axes.errorbar(places, values, yerr=deviations, markersize=5, **style)
+            style: dict[str, Any] = {
+                "color": look.colour,
+                "marker": look.marker,
+                "linewidth": 1.6,
+            }
+            axes.errorbar(places, values, yerr=deviations, markersize=5, capsize=3, **style)
         axes.set_xscale("log")
         axes.set_xticks(list(sizes.values()), [format_size(size) for size in sizes.values()])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_ylim(bottom=0)
         finish_upright(axes, report, f"{report.headline_measure} by pool size")
         axes.set_xlabel("papers in the pool, logarithmic")
-        add_legend(axes, [*_legend(runs), *_published_legend(report, report.sizes, "--")])
+        add_legend(axes, [*_legend(report, runs), *_published_legend(report, report.sizes, "--")])
         said = describe_values(report, runs, report.sizes, with_deviations=True)
         return write_svg(figure, name, f"Line chart of {report.headline_measure} over the pool size. {said}")
 
@@ -94,14 +106,14 @@ def plot_groups(report: BenchmarkReport, subsets: Sequence[str], title: str, *, 
             figures = list_figures(report, subset)
             axes.plot(figures, [row] * len(figures), "D", **HOLLOW)
         rows = {subset: row for row, subset in enumerate(subsets)}
-        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False):
+        for run, look in zip(runs, _list_looks(report, runs), strict=True):
             places, values, deviations = _list_points(report, run, rows)
-            style: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": "none"}
+            style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
             axes.errorbar(values, places, xerr=deviations, markersize=5.5, elinewidth=1.2, **style)
         label_rows(axes, [_label(subset) for subset in subsets])
         finish_axes(axes, report, title)
         axes.grid(axis="y", linewidth=0.5)
-        add_legend(axes, [*_legend(runs, line=""), *_published_legend(report, subsets, "")])
+        add_legend(axes, [*_legend(report, runs, line=""), *_published_legend(report, subsets, "")])
         said = describe_values(report, runs, subsets, with_deviations=True)
         return write_svg(figure, name, f"Dot plot of {report.headline_measure}. {said}")
 
@@ -115,10 +127,14 @@ def _label(subset: str) -> str:
     return subset.removeprefix(TYPE) if subset.startswith(TYPE) else format_subset(subset)
 
 
-def _legend(runs: Sequence[RunRow], line: Line = "-") -> list[Line2D]:
+def _list_looks(report: BenchmarkReport, runs: Sequence[RunRow]) -> list[Look]:
+    return [make_look(report.find_look(run, place)) for place, run in enumerate(runs)]
+
+
+def _legend(report: BenchmarkReport, runs: Sequence[RunRow], line: Line = "-") -> list[Line2D]:
     return [
-        Line2D([], [], color=colour, marker=marker, linestyle=line, markersize=5, label=run.label)
-        for run, colour, marker in zip(runs, SERIES, MARKERS, strict=False)
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle=line, markersize=5, label=run.label)
+        for run, look in zip(runs, _list_looks(report, runs), strict=True)
     ]
 
 

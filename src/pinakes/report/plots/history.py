@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from pinakes.report.data import BenchmarkReport
 from pinakes.report.formatting import format_time, format_value
-from pinakes.report.plots.drawing import MARKERS, SERIES, make_axes, plot_settings, write_svg
+from pinakes.report.plots.drawing import SERIES, make_axes, make_look, plot_settings, write_svg
 from pinakes.report.plots.scores import add_legend, factor_of, finish_upright
 
 _HEIGHT: Final = 3.0
@@ -28,11 +28,8 @@ def plot_history(report: BenchmarkReport, *, name: str = "history") -> str | Non
             known = [point for point in curve.points if math.isfinite(point.value)]
             times = [*(point.at for point in known), *([max(curve.until, known[-1].at)] if known else [])]
             values = [point.value * factor_of(report) for point in known]
-            look: dict[str, Any] = {
-                "color": SERIES[place],
-                "marker": MARKERS[place % len(MARKERS)],
-                "markersize": 4.5,
-            }
+            drawn = make_look(report.find_look(run, place))
+            look: dict[str, Any] = {"color": drawn.colour, "marker": drawn.marker, "markersize": 4.5}
             axes.plot(
                 date2num(times),  # type: ignore[no-untyped-call]
                 [*values, *values[-1:]],

@@ -12,11 +12,12 @@ from pinakes.report.data import BenchmarkReport, PairTest, RunRow
 from pinakes.report.formatting import format_difference, format_subset, format_value
 from pinakes.report.plots.drawing import (
     INK,
-    MARKERS,
     MUTED,
     SERIES,
+    Look,
     label_rows,
     make_axes,
+    make_look,
     plot_settings,
     write_svg,
 )
@@ -75,7 +76,8 @@ def _draw_bars(axes: Axes, report: BenchmarkReport, runs: Sequence[RunRow], subs
         if score is None:
             continue
         y, value = row - 0.42 + height * (place + 0.5), score.value * factor_of(report)
-        axes.barh(y, value, height * 0.86, color=SERIES[place])
+        look = make_look(report.find_look(run, place))
+        axes.barh(y, value, height * 0.86, color=look.colour, hatch=look.hatch)
         text = format_value(score.value, report.scale, report.headline_measure)
         axes.annotate(text, (value, y), (4, 0), textcoords="offset points", va="center", fontsize=8)
         figure = figures.get((matched.get(run.run_id, ""), subset, report.headline_measure))
@@ -91,8 +93,10 @@ def list_figures(report: BenchmarkReport, subset: str) -> list[float]:
 
 
 def _subset_legend(report: BenchmarkReport, runs: Sequence[RunRow]) -> list[Artist]:
+    looks = [make_look(report.find_look(run, place)) for place, run in enumerate(runs)]
     handles: list[Artist] = [
-        Patch(color=colour, label=run.label) for run, colour in zip(runs, SERIES, strict=False)
+        Patch(facecolor=look.colour, hatch=look.hatch, label=run.label)
+        for run, look in zip(runs, looks, strict=True)
     ]
     if any(figure.measure == report.headline_measure for figure in report.published):
         handles.append(Line2D([], [], marker="D", linestyle="none", label="a published system", **HOLLOW))
@@ -127,7 +131,8 @@ def plot_queries(report: BenchmarkReport, *, name: str = "queries") -> str | Non
     with plot_settings():
         figure, axes = make_axes(1.0 + 0.5 * len(runs))
         for row, run in enumerate(runs):
-            _draw_dots(axes, [value * factor_of(report) for value in _values(report, run)], row)
+            values = [value * factor_of(report) for value in _values(report, run)]
+            _draw_dots(axes, values, row, make_look(report.find_look(run, row)))
         label_rows(axes, [run.label for run in runs])
         finish_axes(axes, report, f"{report.headline_measure} of every query; the line is the mean")
         means = []
@@ -143,17 +148,16 @@ def _values(report: BenchmarkReport, run: RunRow) -> list[float]:
     return [values[query_id] for query_id in sorted(values)]
 
 
-def _draw_dots(axes: Axes, values: Sequence[float], row: int) -> None:
+def _draw_dots(axes: Axes, values: Sequence[float], row: int, look: Look) -> None:
     """Dots spread over the row by the golden ratio, which fills it evenly and is the same each time."""
     heights = [row + ((place * 0.6180339887) % 1 - 0.5) * 0.56 for place in range(len(values))]
-    colour, marker = SERIES[row % len(SERIES)], MARKERS[row % len(MARKERS)]
     axes.plot(
         values,
         heights,
-        marker,
+        look.marker,
         markersize=4,
         alpha=0.55,
-        color=colour,
+        color=look.colour,
         markeredgewidth=0,
         clip_on=False,
         rasterized=len(values) > MOST_SINGLE_DOTS,
@@ -173,8 +177,9 @@ def plot_differences(report: BenchmarkReport, pair: PairTest, *, name: str = "di
     counts = f"{pair.wins} higher, {pair.ties} equal, {pair.losses} lower; mean {mean.replace('-', '−')}"
     with plot_settings():
         figure, axes = make_axes(2.6)
-        for place, keep in enumerate((max, min)):
-            _draw_differences(axes, [keep(value, 0.0) for value in differences], SERIES[place])
+        for place, (keep, run_id) in enumerate(((max, pair.run_b), (min, pair.run_a))):
+            look = make_look(report.find_look(report.find_run(run_id), place))
+            _draw_differences(axes, [keep(value, 0.0) for value in differences], look.colour)
         axes.axhline(0, color=INK, linewidth=0.8)
         title = f"{label_b} minus {label_a}"
         finish_upright(axes, report, title)

@@ -22,11 +22,19 @@ def write_self_retrieval(report: SelfReport, folder: Path) -> list[Path]:
 
 def render_page(report: SelfReport) -> str:
     """The report as one page that needs nothing else: the same bytes for the same data."""
+    template, values = fill_page(report)
+    return make_environment().get_template(template).render(values)
+
+
+def fill_page(report: SelfReport) -> tuple[str, dict[str, object]]:
+    """The template of the page, and what it shows, by the names that it has there."""
     sections = [(one.heading, [describe_part(part) for part in one.parts]) for one in list_sections(report)]
-    page = make_environment().get_template("self_retrieval.html")
-    return page.render(
-        report=report, sections=sections, corpora=report.list_corpora(), describe_run=list_facts
-    )
+    return "self_retrieval.html", {
+        "report": report,
+        "sections": sections,
+        "corpora": report.list_corpora(),
+        "describe_run": list_facts,
+    }
 
 
 def list_facts(run: AskedRun) -> list[tuple[str, str]]:

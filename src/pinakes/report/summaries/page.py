@@ -40,22 +40,24 @@ def print_summaries(report: SummaryReport, out: Output = STANDARD) -> None:
 
 def render_page(report: SummaryReport) -> str:
     """The report as one page that needs nothing else: the same bytes for the same data."""
+    template, values = fill_page(report)
+    return make_environment().get_template(template).render(values)
+
+
+def fill_page(report: SummaryReport) -> tuple[str, dict[str, object]]:
+    """The template of the page, and what it shows, by the names that it has there."""
     sections = [(one.heading, [describe_part(part) for part in one.parts]) for one in list_sections(report)]
-    return (
-        make_environment()
-        .get_template("summaries.html")
-        .render(
-            report=report,
-            first=sections[:1],
-            sections=sections[1:],
-            letters=list_letters,
-            is_gap=lambda line: isinstance(line, Gap),
-            say_gap=say_gap,
-            say_relevant=say_relevant,
-            marks=describe_marks(),
-            describe_run=list_facts,
-        )
-    )
+    return "summaries.html", {
+        "report": report,
+        "first": sections[:1],
+        "sections": sections[1:],
+        "letters": list_letters,
+        "is_gap": lambda line: isinstance(line, Gap),
+        "say_gap": say_gap,
+        "say_relevant": say_relevant,
+        "marks": describe_marks(),
+        "describe_run": list_facts,
+    }
 
 
 def list_facts(run: AskedRun) -> list[tuple[str, str]]:

@@ -22,23 +22,37 @@ Key = tuple[str, str]
 
 
 def result_table(
-    report: BenchmarkReport, subset: str | None = None, measures: Sequence[str] | None = None
+    report: BenchmarkReport,
+    subset: str | None = None,
+    measures: Sequence[str] | None = None,
+    *,
+    letters: Mapping[int, str] | None = None,
 ) -> Table:
     """Systems by measures over one subset, the published systems among ours, best first.
 
     The order is that of the headline measure, or of the first measure where the table lacks it. Without
-    `measures` those stand there that matter first (`BenchmarkReport.list_lead_measures`).
+    `measures` those stand there that matter first (`BenchmarkReport.list_lead_measures`). `letters` are of
+    significance, by run id, and have a column where there are any.
     """
     subset = subset or report.headline_subset
     chosen = list(measures) if measures is not None else report.list_lead_measures(subset)
     lead = chosen.index(report.headline_measure) if report.headline_measure in chosen else 0
     keys = [(subset, measure) for measure in chosen]
-    coverage = {run.run_id: _coverage_cell(report, run, subset) for run in report.runs}
+    beside = {run.run_id: [_coverage_cell(report, run, subset)] for run in report.runs}
+    words = ["system", "from"]
+    said = [scale_note(report), source_note(report, subset)]
+    if letters:
+        words.append("alike")
+        said.append(
+            f"Systems that share a letter do not differ in {report.headline_measure} over all queries: "
+            "paired randomisation test, p of 0.05 or more after Holm's correction."
+        )
+        beside = {run: [Cell(letters.get(run, "")), *cells] for run, cells in beside.items()}
     return Table(
         f"{report.name}: {format_subset(subset)}",
-        make_columns(["system", "from"], ["queries", *chosen]),
-        _rank_systems(report, keys, len(report.list_sources(subset)) > 1, slice(lead, lead + 1), coverage),
-        " ".join((scale_note(report), source_note(report, subset))).strip(),
+        make_columns(words, ["queries", *chosen]),
+        _rank_systems(report, keys, len(report.list_sources(subset)) > 1, slice(lead, lead + 1), beside),
+        " ".join(filter(None, said)),
     )
 
 
@@ -47,17 +61,21 @@ def _rank_systems(
     keys: Sequence[Key],
     several_sources: bool,
     lead: slice = slice(None),
-    coverage: Mapping[int, Cell] | None = None,
+    beside: Mapping[int, Sequence[Cell]] | None = None,
 ) -> list[Row]:
-    """A row a run and a published system, best first by their `lead` values; of equal ones ours first."""
+    """A row a run and a published system, best first by their `lead` values; of equal ones ours first.
+
+    `beside` are cells of each run before its values.
+    """
+    given = beside or {}
+    empty = [absent_cell() for _cell in next(iter(given.values()), ())]
     rows = []
     for run, values, cells in list_runs(report, keys):
-        covered = [coverage[run.run_id]] if coverage is not None else []
-        rows.append((_order_key(values[lead]), make_row(run.label, f"run {run.run_id}", *covered, *cells)))
+        row = make_row(run.label, f"run {run.run_id}", *given.get(run.run_id, ()), *cells)
+        rows.append((_order_key(values[lead]), row))
     for system, source, values, cells in _list_published(report, keys):
         origin = source if several_sources else "published"  # the note below the table names a single one
-        covered = [absent_cell()] if coverage is not None else []
-        rows.append((_order_key(values[lead]), make_row(system, origin, *covered, *cells, is_ours=False)))
+        rows.append((_order_key(values[lead]), make_row(system, origin, *empty, *cells, is_ours=False)))
     rows.sort(key=lambda row: (row[0], not row[1].is_ours, row[1].cells[0].text))
     return [row for _key, row in rows]
 

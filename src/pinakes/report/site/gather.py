@@ -1,0 +1,162 @@
+"""What the pages of one benchmark share: its report, its systems with their looks, its queries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from pinakes.database import Database
+from pinakes.errors import EvaluationError, PinakesError
+from pinakes.queries.definition import Benchmark
+from pinakes.queries.tasks import RANKING
+from pinakes.report.data import BenchmarkReport, RunRow
+from pinakes.report.errors.gather import find_relevant
+from pinakes.report.gather import gather_report
+from pinakes.report.own_reports import find_own_report
+from pinakes.report.runs import choose_runs
+from pinakes.report.site.layout import NamedRun
+from pinakes.report.site.looks import assign_looks, make_swatch
+from pinakes.report.site.names import make_file_name
+from pinakes.report.site.queries import read_groups
+from pinakes.schema import evaluations, runs, scores
+from pinakes.workload.benchmark import open_benchmark
+
+MOST_SYSTEMS: Final = 8
+"""systems that stand side by side on the pages of queries, the best by the headline"""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A benchmark that has a report of rankings or of values, and what all its pages need.
+
+    Attributes:
+        report: with the looks of its runs.
+        named: run id -> the run as pages name it, best first.
+        groups: query id -> its grouping columns; empty where the task asks no queries with judged papers.
+        relevant_from: the lowest grade that is relevant.
+    """
+
+    benchmark: Benchmark
+    report: BenchmarkReport
+    named: Mapping[int, NamedRun]
+    groups: Mapping[str, Mapping[str, str]]
+    relevant_from: int
+
+    @property
+    def folder(self) -> str:
+        """Where its pages are, from the top of the site."""
+        return find_folder(self.benchmark.name)
+
+    def list_shown(self) -> list[NamedRun]:
+        """The runs that pages of queries show: those that were scored, best first."""
+        scored = [one for run_id, one in self.named.items() if run_id in self.report.query_values]
+        return scored[:MOST_SYSTEMS]
+
+    def list_measures(self) -> list[str]:
+        """The measures that the page of a query shows, the headline first."""
+        return self.report.list_lead_measures(self.report.headline_subset)
+
+
+def find_folder(benchmark: str) -> str:
+    """The folder of a benchmark's pages, from the top of the site.
+
+    >>> find_folder("csfcube")
+    'benchmarks/csfcube'
+    """
+    return f"benchmarks/{make_file_name(benchmark)}"
+
+
+def list_evaluated(database: Database) -> list[str]:
+    """The benchmarks that have a run with scores, by name."""
+    query = sa.select(runs.c.benchmark).distinct().join(scores, scores.c.run_id == runs.c.run_id)
+    with database.read() as session:
+        found = session.rows(query.where(scores.c.query_id.is_(None)))
+    return sorted(str(row["benchmark"]) for row in found)
+
+
+def read_evaluated_at(database: Database) -> dict[str, datetime]:
+    """Benchmark -> when it was evaluated last."""
+    last = sa.func.max(evaluations.c.evaluated_at).label("evaluated_at")
+    with database.read() as session:
+        rows = session.rows(sa.select(evaluations.c.benchmark, last).group_by(evaluations.c.benchmark))
+    return {str(row["benchmark"]): row["evaluated_at"] for row in rows}
+
+
+def choose_looks(database: Database, names: Sequence[str]) -> dict[str, int]:
+    """The number of the look of every system of the benchmarks; those that cannot be read are passed over.
+
+    A system is called as in `find_key`.
+    """
+    keys: set[str] = set()
+    for name in names:
+        try:
+            if find_own_report(name) is None:
+                benchmark = open_benchmark(database, name)
+                chosen, _left_out = choose_runs(database, benchmark, (), all_runs=False)
+                keys |= {find_key(run, chosen) for run in chosen}
+        except PinakesError:  # what cannot be read is told where its pages are made
+            continue
+    return assign_looks(keys)
+
+
+def find_key(run: RunRow, chosen: Sequence[RunRow]) -> str:
+    """What a run's look belongs to: its system, or its label where several are of the system."""
+    return run.system if sum(one.system == run.system for one in chosen) == 1 else run.label
+
+
+def gather_subject(database: Database, name: str, looks: Mapping[str, int]) -> Subject:
+    """A benchmark with its report and its queries.
+
+    Raises:
+        EvaluationError: no run of it was evaluated by its headline measure.
+    """
+    benchmark = open_benchmark(database, name)
+    report = gather_report(database, name)
+    numbers = {run.run_id: looks[find_key(run, report.runs)] for run in report.runs}
+    named = {
+        run.run_id: NamedRun(run.run_id, run.label, make_swatch(numbers[run.run_id]))
+        for run in report.rank_runs()
+    }
+    has_queries = benchmark.task == RANKING and bool(report.query_values)
+    return Subject(
+        benchmark=benchmark,
+        report=replace(report, looks=numbers),
+        named=named,
+        groups=read_groups(database, benchmark) if has_queries else {},
+        relevant_from=find_relevant(benchmark) if has_queries else 1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSubject:
+    """A benchmark whose task has a report of its own: the template of its page, and what that shows."""
+
+    benchmark: Benchmark
+    template: str
+    values: Mapping[str, Any]
+    report: Any
+
+
+def gather_own(database: Database, name: str) -> OwnSubject | None:
+    """A benchmark whose task has a report of its own; None where it has not.
+
+    Raises:
+        EvaluationError: no run of it was evaluated.
+    """
+    own = find_own_report(name)
+    if own is None:
+        return None
+    benchmark = open_benchmark(database, name)
+    report = own.gather(database, benchmark, (), all_runs=False, mode=None)
+    template, values = own.fill(report)
+    return OwnSubject(benchmark, template, values, report)
+
+
+def require_evaluated(names: Sequence[str], evaluated: Sequence[str]) -> None:
+    """Raise `EvaluationError` for a name that is no benchmark with scores."""
+    for name in names:
+        if name not in evaluated:
+            known = ", ".join(evaluated) or "none"
+            raise EvaluationError(f"{name} has no run that was evaluated; benchmarks that have: {known}.")

@@ -1,0 +1,53 @@
+"""Colours and marks that stay with systems over all pages of a site."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from pinakes.report.plots.drawing import MARKERS, SERIES
+
+_SALT: Final = 10364
+"""chosen so that bm25, tfidf, minilm and specter have the four colours that differ most"""
+
+
+@dataclass(frozen=True, slots=True)
+class Swatch:
+    """What stands before a system's name: the number of its colour, from 1, and of its mark, from 0."""
+
+    colour: int
+    mark: int
+
+
+def assign_looks(names: Iterable[str]) -> dict[str, int]:
+    """Name -> the number of its look, which a hash of the name chooses; the next free one where it is taken.
+
+    A look is taken twice only where there are more systems than colours, and then with another mark.
+
+    >>> assign_looks(["bm25"])["bm25"] == assign_looks(["bm25", "tfidf"])["bm25"]
+    True
+    >>> len(set(assign_looks([f"system {number}" for number in range(20)]).values()))
+    20
+    """
+    count = len(SERIES)
+    looks: dict[str, int] = {}
+    taken: set[int] = set()
+    for name, digest in sorted(((one, _digest(one)) for one in set(names)), key=lambda one: one[1]):
+        layer = len(looks) // count
+        places = (layer * count + (digest + step) % count for step in range(count))
+        looks[name] = next(place for place in places if place not in taken)
+        taken.add(looks[name])
+    return looks
+
+
+def _digest(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{_SALT}:{name}".encode("utf-8", "surrogatepass")).digest()[:8])
+
+
+def make_swatch(number: int) -> Swatch:
+    """The swatch of a look, in the colour and mark of the plots.
+
+    >>> make_swatch(1), make_swatch(9)
+    (Swatch(colour=2, mark=1), Swatch(colour=2, mark=2))
+    """
+    return Swatch(number % len(SERIES) + 1, (number + number // len(SERIES)) % len(MARKERS))

@@ -1,0 +1,198 @@
+"""A site written into a folder: benchmark after benchmark, each read once, page after page."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from pinakes.database import Database
+from pinakes.errors import DatabaseBusyError, InputError, PinakesError
+from pinakes.evaluate.compare import read_query_values
+from pinakes.report.reproduction.gather import gather_matrix
+from pinakes.report.site.benchmark_pages import BenchmarkPages, describe_lead, find_benchmark_page, render_own
+from pinakes.report.site.folder import FIRST, SiteFolder, Written
+from pinakes.report.site.gather import (
+    Subject,
+    choose_looks,
+    find_folder,
+    gather_own,
+    gather_subject,
+    list_evaluated,
+    read_evaluated_at,
+    require_evaluated,
+)
+from pinakes.report.site.lines import QueryLine, make_line, order_ids
+from pinakes.report.site.queries import QueryRequest, stream_queries
+from pinakes.report.site.query_page import QueryPages, find_query_page
+from pinakes.report.site.top_pages import (
+    OverviewRow,
+    read_quality,
+    render_overview,
+    render_quality,
+    render_reproduction,
+)
+from pinakes.schema import check_schema
+
+MOST_QUERIES: Final = 10_000
+_ASSETS: Final = ("sortable.js", "site.js", "LICENSE-sortable-tablesort.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRequest:
+    """What a site is of.
+
+    Attributes:
+        names: benchmarks; none: all that have evaluated runs.
+        most_queries: so many queries of a benchmark have a page, the lowest of the leading system.
+    """
+
+    names: Sequence[str] = ()
+    most_queries: int = MOST_QUERIES
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """What became of a site: its benchmarks, its files, and benchmarks that could not be done, with why."""
+
+    benchmarks: int
+    files: Written
+    failed: Sequence[tuple[str, str]]
+
+
+def write_site(
+    database: Database,
+    folder: Path,
+    request: SiteRequest | None = None,
+    *,
+    report: Callable[[str], None] = lambda _line: None,
+) -> SiteSummary:
+    """Write the site; the same rows give the same bytes, and a file that has them is left as it is.
+
+    Pages whose query, system or benchmark is no longer asked for are removed. A benchmark that cannot be
+    done is named, its pages stay as they are, and the others go on.
+
+    Raises:
+        EvaluationError: no run was evaluated, or none of a benchmark that was named.
+        InputError: the folder cannot be written, or holds a file of that name that no site made.
+        SchemaVersionError: the database has no tables, or others.
+    """
+    asked = request or SiteRequest()
+    if asked.most_queries < 1:
+        raise InputError(f"--most-queries is {asked.most_queries}; expected 1 or more.")
+    check_schema(database)
+    evaluated = list_evaluated(database)
+    require_evaluated(asked.names, evaluated)
+    names = list(dict.fromkeys(asked.names)) or evaluated
+    looks = choose_looks(database, names)
+    rows, failed = [], []
+    with SiteFolder(folder) as site:
+        writer = _Writer(database, site, asked, looks)
+        _write_assets(site)
+        for name in names:
+            report(name)
+            try:
+                rows.append(writer.write_benchmark(name))
+            except (DatabaseBusyError, InputError):
+                raise
+            except PinakesError as error:
+                failed.append((name, str(error)))
+                site.keep(f"{find_folder(name)}/")
+        report("published figures and data")
+        for page, text in render_reproduction(gather_matrix(database)):
+            site.write(page, text)
+        site.write("quality.html", render_quality(read_quality(database)))
+        site.write(FIRST, render_overview(rows, failed))
+        return SiteSummary(len(rows), site.finish(), failed)
+
+
+class _Writer:
+    """Writes the pages of benchmarks into one folder."""
+
+    def __init__(
+        self, database: Database, site: SiteFolder, request: SiteRequest, looks: dict[str, int]
+    ) -> None:
+        self._database = database
+        self._site = site
+        self._request = request
+        self._looks = looks
+        self._evaluated_at = read_evaluated_at(database)
+
+    def write_benchmark(self, name: str) -> OverviewRow:
+        """Write all pages of a benchmark; what the overview says of it."""
+        own = gather_own(self._database, name)
+        if own is not None:
+            self._site.write(find_benchmark_page(name), render_own(own))
+            return OverviewRow(
+                name=name,
+                title=own.benchmark.title,
+                task=own.benchmark.task,
+                measure=own.benchmark.headline_measure,
+                lead=None,
+                runs=len(own.report.runs),
+                queries=None,
+                evaluated_at=self._evaluated_at.get(name),
+                warnings=own.report.warnings,
+            )
+        subject = gather_subject(self._database, name, self._looks)
+        paged = self._choose_queries(subject)
+        lines = self._write_queries(subject, paged) if subject.groups else []
+        pages = BenchmarkPages(subject, lines, frozenset(paged))
+        for page, text in pages.render_lists():
+            self._site.write(f"{subject.folder}/{page}", text)
+        for pair in pages.list_pairs():
+            self._site.write(f"{subject.folder}/pair/{pages.name_pair(pair)}", pages.render_pair(pair))
+        self._site.write(find_benchmark_page(name), pages.render_report())
+        return OverviewRow(
+            name=name,
+            title=subject.report.title,
+            task=subject.benchmark.task,
+            measure=subject.report.headline_measure,
+            lead=describe_lead(subject),
+            runs=len(subject.report.runs),
+            queries=len(lines) or None,
+            evaluated_at=self._evaluated_at.get(name),
+            warnings=subject.report.warnings,
+        )
+
+    def _choose_queries(self, subject: Subject) -> list[str]:
+        """The queries that have a page, in the order in which a reader goes through them."""
+        most, runs = self._request.most_queries, subject.list_shown()
+        if len(subject.groups) <= most or not runs:
+            return order_ids(subject.groups)
+        values = read_query_values(self._database, runs[0].run_id, subject.report.headline_measure)
+        worst = sorted(subject.groups, key=lambda query_id: (values.get(query_id, 0.0), query_id))
+        return order_ids(worst[:most])
+
+    def _write_queries(self, subject: Subject, paged: Sequence[str]) -> list[QueryLine]:
+        """Write the pages of the queries as the database streams them; a line for each, in order."""
+        run_ids = [run.run_id for run in subject.list_shown()]
+        measures = subject.list_measures()
+        request = QueryRequest(subject.benchmark, subject.groups, run_ids, measures, subject.relevant_from)
+        pages = QueryPages(subject)
+        near = _find_neighbours(paged)
+        lines = {}
+        for query in stream_queries(self._database, request):
+            lines[query.query_id] = make_line(query, run_ids, measures[0])
+            if query.query_id in near:
+                text = pages.render(query, *near[query.query_id])
+                self._site.write(f"{subject.folder}/{find_query_page(query.query_id)}", text)
+        return [lines[query_id] for query_id in order_ids(lines)]
+
+
+def _find_neighbours(
+    ordered: Sequence[str],
+) -> dict[str, tuple[tuple[str, str] | None, tuple[str, str] | None]]:
+    """Query id -> id and file of the query before, and of that behind."""
+    files_of = [(query_id, find_query_page(query_id).partition("/")[2]) for query_id in ordered]
+    before = [None, *files_of[:-1]]
+    after = [*files_of[1:], None]
+    return {query_id: (one, other) for query_id, one, other in zip(ordered, before, after, strict=True)}
+
+
+def _write_assets(site: SiteFolder) -> None:
+    own = files("pinakes.report.site") / "assets"
+    for name in _ASSETS:
+        site.write(f"assets/{name}", (own / name).read_bytes())
+    shared = files("pinakes.report") / "templates" / "report.css"
+    site.write("assets/site.css", shared.read_bytes() + (own / "site.css").read_bytes())
