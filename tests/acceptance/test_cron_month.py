@@ -26,6 +26,8 @@ from tests.long import long
 from tests.postgres import OwnPostgres
 from tests.warm import Started, Warm, open_warm
 
+pytestmark = pytest.mark.in_turn
+
 LOAD = ("load", "beir", "corpora/scifact")
 EVALUATE = ("evaluate", "--all", "--changed", "--fail-on-drop", "0.01")
 NIGHT = (

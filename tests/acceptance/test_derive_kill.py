@@ -20,6 +20,8 @@ from tests.postgres import PostgresServer
 from tests.warm import Started, Warm, open_warm
 from tests.wordnets import build_wordnet
 
+pytestmark = pytest.mark.in_turn
+
 PAPERS = 40
 BATCHES = 7
 """as many as the program below cuts the papers into"""

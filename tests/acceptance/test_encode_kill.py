@@ -13,6 +13,8 @@ import pytest
 from tests.toy_encoder import build_toy_encoder
 from tests.warm import Started, Warm, open_warm
 
+pytestmark = pytest.mark.in_turn
+
 TEXTS = 600
 SHARD_ROWS = 20
 KILLS = 6

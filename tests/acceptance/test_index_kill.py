@@ -23,6 +23,8 @@ from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 from tests.warm import Started, Warm, open_warm
 
+pytestmark = pytest.mark.in_turn
+
 PAPERS = 400
 KILLS = 4
 LEXICAL = ("bm25", "sparse_bm25", "tfidf", "word2vec")

@@ -19,6 +19,8 @@ from tests.long import long
 from tests.postgres import PostgresServer
 from tests.warm import Warm, open_warm
 
+pytestmark = pytest.mark.in_turn
+
 MODULES = (
     "nltk",
     "pinakes.report.present.derive",

@@ -13,6 +13,8 @@ from tests.benching import BENCHMARK_TOML, write_benchmark, write_csfcube
 from tests.calling import Call, make_call
 from tests.loading import paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 COMMAND = [sys.executable, "-c", "from pinakes.cli import main; main()"]
 
 

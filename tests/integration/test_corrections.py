@@ -16,6 +16,8 @@ from pinakes.report.status import find_orphans
 from pinakes.schema import load_batches, metadata
 from tests.loading import DATA, dump_tables, paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 ASSESSED = "q1\tp1\t1\nq2\tp3\t1\nq2\tp4\t2\n"
 
 

@@ -12,6 +12,8 @@ from tests.loading import dump_tables
 from tests.unit.loaders.test_damaged_files import CASES, MARKED, write_cut
 from tests.writing import COMPRESS
 
+pytestmark = pytest.mark.in_turn
+
 _OF_LOADS = {"corpora", "load_batches", "load_reports", "rejected_rows", "unread_files", "left_out_items"}
 SUFFIXES = dict(zip(CASES, MARKED * len(CASES), strict=False))
 

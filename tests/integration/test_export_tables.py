@@ -22,6 +22,8 @@ from tests.benching import change, count
 from tests.calling import Call
 from tests.writing import write_file
 
+pytestmark = pytest.mark.in_turn
+
 ODD = r"""SELECT 1 AS id, 'a "b", \ %_&#{}~^' AS t, 0.1e0 AS f, TRUE AS b,
 CAST('2026-03-01 10:00:00.123456+02' AS TIMESTAMP WITH TIME ZONE) AS z, CAST('2026-03-01' AS DATE) AS d,
 CAST(12345678901234567 AS BIGINT) AS n

@@ -12,6 +12,8 @@ from pinakes.loaders import staging
 from tests.loading import DATA, dump_tables, paper, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 
+pytestmark = pytest.mark.in_turn
+
 REAL_SOURCES = {
     "csfcube": [LoadRequest("csfcube", REAL_DATA / "csfcube")],
     "beir": [LoadRequest("beir", REAL_DATA / "scifact")],

@@ -17,6 +17,8 @@ from pinakes.schema.base import key_column, optional, reference
 from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
 
+pytestmark = pytest.mark.in_turn
+
 
 def _counts(files: list[FileSummary]) -> list[tuple[int, int, int, int, int]]:
     return [(f.rows_in, f.rows_loaded, f.rows_updated, f.rows_unchanged, f.rows_rejected) for f in files]

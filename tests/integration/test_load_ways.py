@@ -16,6 +16,8 @@ from pinakes.loaders.staging import Accepted, Chunk
 from tests.integration.toy_loading import toy_paper
 from tests.loading import DATA, dump_tables, paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 
 def _counts(summary: LoadSummary) -> list[tuple[int, int, int, int]]:
     return [(f.rows_in, f.rows_updated, f.rows_unchanged, f.rows_rejected) for f in summary.files]

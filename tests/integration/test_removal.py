@@ -25,6 +25,8 @@ from pinakes.tasks.base import list_tasks
 from tests.benching import change
 from tests.loading import dump_tables, paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 STAY = {
     "encoders": "pinakes gc removes those that no run names",
     "side_indexes": "pinakes gc removes those of what is gone",

@@ -21,6 +21,8 @@ from pinakes.workload.workload import Workload
 from pinakes.writing import table_file
 from tests.benching import change, count, read_hits, write_benchmark
 
+pytestmark = pytest.mark.in_turn
+
 Pair = tuple[Database, Database]
 
 

@@ -21,6 +21,8 @@ from tests.html_pages import Page
 from tests.integration.ranked_csfcube import import_rankings
 from tests.site_worlds import ATTACK, QUERIES, fill_world, write_world
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
