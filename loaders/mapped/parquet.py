@@ -36,7 +36,7 @@ def open_parquet(file: InputFile) -> pq.ParquetFile:
         if len(held) > MAX_MEMORY_BYTES:
             raise InputError(f"{file.name} is too large to be read out of an archive; unpack it.")
         return pq.ParquetFile(io.BytesIO(held), pre_buffer=False)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a column's name is not UTF-8
         kind = InputError if is_parquet(file) else OtherContentError
         raise kind(f"{file.name} is no Parquet file, or is damaged: {_shorten(error)}.") from error
 

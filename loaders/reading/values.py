@@ -92,7 +92,7 @@ def take_int(value: object, name: str = "number") -> int | None:
     if isinstance(value, float) and value.is_integer() and abs(value) < _MOST:
         return int(value)
     if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
-        return int(value)
+        return int(value.strip())  # int strips less
     raise _explain_wrong(name, "a whole number", value)
 
 
