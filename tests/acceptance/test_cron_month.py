@@ -218,8 +218,9 @@ class Month:
         assert after["scores"] != before["scores"]
 
     def judge_worse(self) -> None:
-        """Judgments fall so that scores do: each night says so, until somebody accepts them."""
-        for key in list(self.world.grades)[::3]:
+        """The best query loses its judgments: each night says that scores dropped, until they are accepted."""
+        (best,) = self.ask({"best": _BEST})["best"]
+        for key in [key for key in self.world.grades if key[0] == best["query_id"]]:
             self.world.grades[key] = 0
         self.world.publish()
         for _night in range(2):
@@ -317,6 +318,11 @@ _LEDGER = {
     "stored": "SELECT run_id, measure, subset, value FROM scores "
     f"WHERE query_id IS NULL AND run_id IN ({_NEWEST_RUNS}) ORDER BY run_id, measure, subset",
 }
+_BEST = (
+    "SELECT s.query_id FROM scores AS s INNER JOIN runs AS r ON s.run_id = r.run_id "
+    f"WHERE s.measure = 'nDCG@10' AND s.query_id IS NOT NULL AND {_NEWEST} "
+    "GROUP BY s.query_id ORDER BY MIN(s.value) DESC, s.query_id LIMIT 1"
+)
 _EVENTS = {
     "started": "SELECT run_id, started_at FROM runs ORDER BY 1",
     "evaluated": "SELECT evaluation_id, evaluated_at FROM evaluations ORDER BY 1",
