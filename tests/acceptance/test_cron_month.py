@@ -218,7 +218,7 @@ class Month:
         assert after["scores"] != before["scores"]
 
     def judge_worse(self) -> None:
-        """The best query loses its judgments: each night says that scores dropped, until they are accepted."""
+        """The best query loses its judgments: each night says that scores dropped until they are accepted."""
         (best,) = self.ask({"best": _BEST})["best"]
         for key in [key for key in self.world.grades if key[0] == best["query_id"]]:
             self.world.grades[key] = 0
