@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.reader_role import make_reader_role, open_to_readers
+from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
@@ -93,8 +94,7 @@ def read_view(view: str) -> str:
 
 def comment_on_view(session: Session, view: str, comment: str) -> None:
     """Say in the database what a view is; `view` is a name as SQL writes it."""
-    quoted = comment.replace("'", "''")
-    session.execute_as_written(f"COMMENT ON VIEW {view} IS '{quoted}'")
+    session.execute_as_written(f"COMMENT ON VIEW {view} IS {quote_text(comment)}")
 
 
 def check_schema(database: Database) -> None:

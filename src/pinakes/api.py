@@ -22,6 +22,7 @@ from pinakes.memory import read_memory
 
 if TYPE_CHECKING:  # importing `pinakes` waits for none of them
     from pinakes.database import Database
+    from pinakes.database.read_only import Limits
     from pinakes.evaluate.each import Failure
     from pinakes.load.summary import LoadSummary
     from pinakes.systems.base import SystemOptions
@@ -84,11 +85,10 @@ class Connection:
             InputError: the database refuses the query, or a limit is reached.
             DatabaseError: the database cannot be opened.
         """
-        from pinakes.database.read_only import Limits, ask_arrow
+        from pinakes.database.read_only import Limits
 
-        limits = Limits(timeout, max_rows)
-        with self._open_read_only() as database, ask_arrow(database, text, limits) as result:
-            return Result(pa.Table.from_batches(_list_batches(result.parts), result.schema))
+        with self._open_read_only() as database:
+            return _ask(database, text, Limits(timeout, max_rows))
 
     @_in_words
     def recipe(self, name: str, **values: str | float) -> Result:
@@ -104,12 +104,13 @@ class Connection:
             InputError: a value is missing or of another kind.
             DatabaseError: the database cannot be opened.
         """
+        from pinakes.database.read_only import NO_LIMITS
         from pinakes.recipes import fill, find_recipe
 
         found = find_recipe(name)
         with self._open_read_only() as database:
             text = fill(database, found, {key: str(value) for key, value in values.items()})
-        return self.sql(text)
+            return _ask(database, text, NO_LIMITS)
 
     @_in_words
     def load(
@@ -627,5 +628,9 @@ def _list_names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _list_batches(parts: Iterator[pa.Table]) -> list[pa.RecordBatch]:
-    return [batch for part in parts for batch in part.to_batches()]
+def _ask(database: "Database", text: str, limits: "Limits") -> Result:
+    from pinakes.database.read_only import ask_arrow
+
+    with ask_arrow(database, text, limits) as result:
+        batches = [batch for part in result.parts for batch in part.to_batches()]
+        return Result(pa.Table.from_batches(batches, result.schema))

@@ -5,7 +5,7 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,25 +18,15 @@ from pinakes.errors import EvaluationError
 from pinakes.queries import install
 from tests.long import long
 from tests.postgres import PostgresServer
-from tests.processes import start_process
+from tests.warm import open_warm
 
 SEED = 31
-# Forks for each line a process that makes the tables, and says its id and how it ended: imports take no time.
 PROGRAM = """
-import os, sys
+import sys
 
-import duckdb_engine, psycopg
-import pinakes.cli.loading, pinakes.database.postgres_backend, pinakes.queries.install
-from pinakes.cli import main
+from pinakes.cli import run_command
 
-print("ready", flush=True)
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        sys.argv = ["pinakes", "init", "--db", line.strip(), "--quiet"]
-        main()
-    print(child, flush=True)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+run_command(["init", "--db", sys.argv[1], "--quiet"])
 """
 _CATALOG = """
 SELECT table_schema, table_name, table_type
@@ -98,34 +88,23 @@ def test_an_init_that_fails_at_any_step_leaves_nothing(
 
 @pytest.mark.parametrize("kills", [1, long(60)])
 def test_a_killed_init_leaves_nothing_or_everything_and_the_next_one_ends_well(
-    new_database: Callable[[], str], kills: int
+    new_database: Callable[[], str], kills: int, tmp_path: Path
 ) -> None:
-    with start_process(PROGRAM, ready="ready") as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-
-        def start(url: str) -> int:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            server.stdin.write(f"{url}\n")
-            server.stdin.flush()
-            return int(server.stdout.readline())
-
+    with open_warm(tmp_path / "warm") as warm:
         whole, started = new_database(), time.monotonic()
-        start(whole)
-        assert server.stdout.readline() == "0\n"
+        assert warm.run(PROGRAM, whole).code == 0
         longest = time.monotonic() - started
         expected = read_all(whole)
         assert len(expected[_CATALOG]) > 100
         moments = random.Random(SEED)
         for _ in range(kills):
             url = new_database()
-            process = start(url)
+            process = warm.start(PROGRAM, url)
             time.sleep(moments.uniform(0.1, 1.0) * longest)
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-            assert server.stdout.readline() in (f"-{signal.SIGKILL:d}\n", "0\n")
+            process.kill()
+            ended = process.wait()
+            assert ended is not None
+            assert ended.code in (-signal.SIGKILL, 0)
             assert read_all(url) in ({}, expected)
-            start(url)
-            assert server.stdout.readline() == "0\n"
+            assert warm.run(PROGRAM, url).code == 0
             assert read_all(url) == expected

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session, connect
-from pinakes.database.core import RawResult
+from pinakes.database.backend import RawResult
 from pinakes.errors import InputError
 from pinakes.schema import vectors_table
 

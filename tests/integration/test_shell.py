@@ -139,6 +139,17 @@ def test_a_reader_is_made_and_reads(postgres_url: str, role: str) -> None:
                 connection.execute(text)
 
 
+def test_a_reader_may_connect_where_not_everyone_may(postgres_server: PostgresServer, role: str) -> None:
+    with postgres_server.create("pinakes_%I%s_100%") as given:
+        with connect(given) as database:
+            initialise(database)
+            with database.begin() as session:
+                session.execute_as_written('REVOKE CONNECT ON DATABASE "pinakes_%I%s_100%" FROM PUBLIC')
+            grant_reader(database, role)
+        with connect_read_only(sa.make_url(given).set(username=role)) as reader, reader.read() as session:
+            assert session.scalar("SELECT COUNT(*) FROM papers") == 0
+
+
 @pytest.mark.parametrize("name", ["", " a", "a\n", "x" * 64, "pg_read_all_data", READER_ROLE, "public"])
 def test_a_name_that_is_none_is_refused(postgres_database: Database, name: str) -> None:
     with pytest.raises(InputError):

@@ -15,8 +15,9 @@ import duckdb
 import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file, read_address, require_file
+from pinakes.database.backend import Backend
 from pinakes.database.checkpoint import Log, name_journals, restore_blocks
-from pinakes.database.core import Backend, Database
+from pinakes.database.core import Database
 from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
 from pinakes.database.jobs import hold_file, hold_table

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.database.backend import ArrowResult, Backend, RawResult
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.waiting import Waiting
@@ -18,65 +18,6 @@ REOPEN_S: Final = 600.0
 
 Statement = sa.Executable | str
 Parameters = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RawResult:
-    """The columns of a user's own query and its rows, as they come."""
-
-    columns: list[str]
-    rows: Generator[tuple[Any, ...]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrowResult:
-    """The columns of a query and its rows in Arrow tables, as they come."""
-
-    schema: pa.Schema
-    parts: Generator[pa.Table]
-
-
-class Backend(Protocol):
-    """What DuckDB and Postgres say differently."""
-
-    @property
-    def name(self) -> str:
-        """`duckdb` or `postgresql`."""
-
-    def prepare_write(self, connection: sa.Connection) -> None:
-        """Make this transaction the only writer."""
-
-    def prepare_read(self, connection: sa.Connection) -> None:
-        """Make all that this transaction reads one snapshot."""
-
-    def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
-        """Limit the bytes that the database holds in this process; None: to what it was opened with."""
-
-    def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
-        """Make the rows visible to SQL under the name until the transaction ends."""
-
-    def unstage(self, connection: sa.Connection, name: str) -> None:
-        """Take a staged name back."""
-
-    def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
-        """Insert the rows, whose columns are columns of the table."""
-
-    def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
-        """The whole result of a query as an Arrow table."""
-
-    def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
-        """The result of a query in Arrow tables of about `rows` rows."""
-
-    def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
-        """The result of one query as the user wrote it; nothing in it is taken for a parameter.
-
-        No step of it takes longer than `timeout_s` seconds.
-        """
-
-    def query_arrow(
-        self, connection: sa.Connection, text: str, rows: int, timeout_s: float | None
-    ) -> ArrowResult:
-        """The same in Arrow tables of about `rows` rows."""
 
 
 class Session:

@@ -128,11 +128,11 @@ def driver_errors() -> tuple[type[Exception], ...]:
 def read_message(error: BaseException) -> str:
     """What an error says; where DuckDB quotes a value cut within a character, with a mark there.
 
-    Python before 3.11.3 loses such a message: then its kind is said.
+    Before Python 3.11.3 such a message is lost: then the error's kind is said.
     """
     if isinstance(error, UnicodeDecodeError):
         return error.object.decode("utf-8", "replace")
-    return str(error) or f"{type(error).__name__}, whose message quotes a value cut within a character"
+    return str(error) or f"{type(error).__name__}, without a message"
 
 
 def is_cancelled(error: BaseException | None) -> bool:

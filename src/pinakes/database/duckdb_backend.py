@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.core import ArrowResult, RawResult
+from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.driver_errors import read_message
 from pinakes.database.query_text import find_explained
 from pinakes.errors import InputError

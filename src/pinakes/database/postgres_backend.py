@@ -12,8 +12,8 @@ from pgvector import Vector
 from psycopg import sql
 from psycopg.types import TypeInfo
 
+from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
-from pinakes.database.core import ArrowResult, RawResult
 from pinakes.database.postgres_questions import open_question
 from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists

@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 import pyarrow as pa
 
-from pinakes.database.core import ArrowResult, Database, RawResult
+from pinakes.database.backend import ArrowResult, RawResult
+from pinakes.database.core import Database
 from pinakes.database.driver_errors import driver_errors, explain, is_cancelled, read_message
 from pinakes.errors import InputError
 

@@ -34,6 +34,8 @@ _MAY_CONNECT: Final = "SELECT has_database_privilege(CAST(:role AS NAME), CURREN
 _CREATE_READER: Final = (
     "CREATE ROLE %I LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS INHERIT"
 )
+_QUOTE: Final = "SELECT format(CAST(:text AS TEXT), VARIADIC CAST(:names AS TEXT[]))"
+_GRANT_CONNECT: Final = "GRANT CONNECT ON DATABASE %I TO %I"
 _READ_ONLY: Final = "ALTER ROLE %I SET default_transaction_read_only = on"
 _CLOSED_SCHEMAS: Final = """
 SELECT nspname AS name
@@ -119,9 +121,11 @@ def grant_reader(database: Database, name: str) -> bool:
             session.execute_as_written(_quote_on_server(session, _CREATE_READER, name))
             session.execute_as_written(_quote_on_server(session, _READ_ONLY, name))
         session.execute_as_written(_quote_on_server(session, f"GRANT {READER_ROLE} TO %I", name))
-        connects = _quote_on_server(session, "GRANT CONNECT ON DATABASE %I", str(database.url.database))
         if not session.scalar(_MAY_CONNECT, {"role": name}):
-            session.execute_as_written(_quote_on_server(session, f"{connects} TO %I", name))
+            named = (str(session.scalar("SELECT CURRENT_DATABASE()")), name)
+            session.execute_as_written(
+                _quote_on_server(session, "GRANT CONNECT ON DATABASE %I TO %I", *named)
+            )
     return state is None
 
 
@@ -132,13 +136,9 @@ def _check_role(name: str) -> None:
         raise InputError(f"{show(name)} is a name of Postgres' or Pinakes' own; choose another.")
 
 
-def _quote_on_server(session: Session, text: str, name: str) -> str:
-    """The statement with the name as Postgres itself quotes an identifier."""
-    return str(
-        session.scalar(
-            "SELECT format(CAST(:text AS TEXT), CAST(:name AS TEXT))", {"text": text, "name": name}
-        )
-    )
+def _quote_on_server(session: Session, text: str, *names: str) -> str:
+    """The statement with the names, at its `%I`, as Postgres itself quotes identifiers."""
+    return str(session.scalar(_QUOTE, {"text": text, "names": list(names)}))
 
 
 def warn_of_rights(database: Database) -> str | None:

@@ -1,4 +1,4 @@
-"""SQL files of named blocks: `-- name: block`, then one statement."""
+"""SQL text: files of named blocks (`-- name: block`, then one statement), and texts quoted."""
 
 import re
 from functools import cache
@@ -31,3 +31,12 @@ def parse_blocks(text: str) -> dict[str, str]:
 def read_blocks(package: str, *path: str) -> dict[str, str]:
     """The named statements of a packaged SQL file."""
     return parse_blocks(files(package).joinpath(*path).read_text(encoding="utf-8"))
+
+
+def quote_text(text: str) -> str:
+    """A text as SQL has it.
+
+    >>> quote_text("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"

@@ -11,6 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import InputError, UnknownNameError, show
 from pinakes.progress import say_nothing
 
@@ -217,7 +218,7 @@ def _quote(name: str, value: str) -> str:
     # A Postgres that does not conform to the standard would take a backslash for an escape.
     if "\\" in value or not value.isprintable():
         raise InputError(f"{name}={show(value)}: a backslash or a control character cannot be asked for.")
-    return "'" + value.replace("'", "''") + "'"
+    return quote_text(value)
 
 
 def _check_bare(name: str, kind: str, value: str) -> str:

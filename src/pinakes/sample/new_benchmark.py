@@ -13,6 +13,7 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError, show
 from pinakes.queries.definition import list_benchmarks
 from pinakes.schema import benchmark_queries, corpora, judgments
@@ -36,7 +37,7 @@ _CANDIDATES: Final = """-- One pool for all queries: every paper of the corpus.
 SELECT papers.paper_id
 FROM papers
 INNER JOIN corpora ON papers.corpus_id = corpora.corpus_id
-WHERE corpora.name = '{corpus}'
+WHERE corpora.name = {corpus}
 """
 _JUDGMENTS: Final = """-- What the split judges, whoever judged; of several grades of a pair the highest.
 SELECT
@@ -44,7 +45,7 @@ SELECT
     judged_papers.paper_id,
     MAX(judged_papers.grade) AS grade
 FROM judged_papers
-WHERE judged_papers.corpus = '{corpus}' AND judged_papers.split = '{split}'
+WHERE judged_papers.corpus = {corpus} AND judged_papers.split = {split}
 GROUP BY judged_papers.query_id, judged_papers.paper_id
 """
 _QUERIES: Final = """-- The queries with a text that the split judges.
@@ -54,14 +55,14 @@ SELECT
     benchmark_queries.text
 FROM benchmark_queries
 INNER JOIN corpora ON benchmark_queries.corpus_id = corpora.corpus_id
-WHERE corpora.name = '{corpus}'
+WHERE corpora.name = {corpus}
     AND benchmark_queries.text IS NOT NULL
     AND EXISTS (
         SELECT 1
         FROM judged_papers
         WHERE judged_papers.corpus_id = benchmark_queries.corpus_id
             AND judged_papers.query_id = benchmark_queries.query_id
-            AND judged_papers.split = '{split}'
+            AND judged_papers.split = {split}
     )
 """
 
@@ -171,7 +172,7 @@ def _write(corpus: Mapping[str, Any], split: str, grades: list[int]) -> dict[str
     quoted = {key: _quote_toml(str(value)) for key, value in told.items()}
     meanings = {grade: "not relevant" if grade <= 0 else f"relevant, grade {grade}" for grade in grades}
     listed = "\n".join(f'{_quote_toml(str(grade))} = "{meaning}"' for grade, meaning in meanings.items())
-    literals = {"corpus": str(corpus["name"]).replace("'", "''"), "split": split.replace("'", "''")}
+    literals = {"corpus": quote_text(str(corpus["name"])), "split": quote_text(split)}
     return {
         "benchmark.toml": _TOML.format(**quoted, grades=listed),
         "queries.sql": _QUERIES.format(**literals),

@@ -72,9 +72,17 @@ def make_look(number: int) -> Look:
     >>> make_look(1), make_look(9) == make_look(1)
     (Look(colour='#d55e00', marker='s', hatch=''), False)
     """
-    layer = number // len(SERIES)
-    marker = MARKERS[(number + layer) % len(MARKERS)]
-    return Look(SERIES[number % len(SERIES)], marker, HATCHES[layer % len(HATCHES)])
+    colour, mark = place_look(number)
+    return Look(SERIES[colour], MARKERS[mark], HATCHES[number // len(SERIES) % len(HATCHES)])
+
+
+def place_look(number: int) -> tuple[int, int]:
+    """The places of the colour and the mark of a look, from 0.
+
+    >>> place_look(1), place_look(9)
+    ((1, 1), (1, 2))
+    """
+    return number % len(SERIES), (number + number // len(SERIES)) % len(MARKERS)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from pinakes.report.plots.drawing import MARKERS, SERIES
+from pinakes.report.plots.drawing import SERIES, place_look
 
 _SALT: Final = 10364
 """chosen so that bm25, tfidf, minilm and specter have the four colours that differ most"""
@@ -50,4 +50,5 @@ def make_swatch(number: int) -> Swatch:
     >>> make_swatch(1), make_swatch(9)
     (Swatch(colour=2, mark=1), Swatch(colour=2, mark=2))
     """
-    return Swatch(number % len(SERIES) + 1, (number + number // len(SERIES)) % len(MARKERS))
+    colour, mark = place_look(number)
+    return Swatch(colour + 1, mark)

@@ -5,6 +5,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from pinakes.database.sql_blocks import quote_text
+
 REJECTED_ROWS: Final = """\
 SELECT corpora.name, load_batches.file, rejected_rows.reason, rejected_rows.location, rejected_rows.message,
   rejected_rows.raw
@@ -24,15 +26,6 @@ FROM unresolved_citations
 INNER JOIN corpora ON unresolved_citations.corpus_id = corpora.corpus_id
 GROUP BY corpora.name, unresolved_citations.title
 ORDER BY mentions DESC"""
-
-
-def quote_text(text: str) -> str:
-    """A text as SQL has it.
-
-    >>> quote_text("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 def select_scores(benchmark: str) -> str:
