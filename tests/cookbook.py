@@ -24,7 +24,7 @@ pinakes sql --recipe hard-queries benchmark=csfcube measure=AP --print-query
 
 `--print-query` prints the query, to be changed. Below stand the queries with values of an example. Paste
 one into `pinakes sql "…"`, into `psql`, into the DuckDB shell, or into a notebook; the
-[manual](manual.md#tables-and-views) explains the tables. A benchmark's views live in the schema of its
+[manual](manual/tables.md) explains the tables. A benchmark's views live in the schema of its
 name, so `csfcube.queries` is a view and `queries` alone is nothing.
 
 Four habits keep a query portable: `CAST(x AS DECIMAL(6, 4))` instead of `ROUND(x, 4)`, which Postgres lacks

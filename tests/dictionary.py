@@ -41,7 +41,7 @@ The comments are in the database too: `\\d+ papers` in `psql`, `duckdb_columns()
 A column that refers to another table holds a value of it, or null where null is allowed: no database has
 foreign keys ([why](decisions/0002-no-foreign-keys.md)), and `pinakes status --check` counts what they would
 refuse. On DuckDB bulk tables have no index of their keys. A benchmark's own views (`csfcube.queries`, …) are
-in the [manual](manual.md#tables-and-views), questions to all of them in the [cookbook](cookbook.md).
+in the [manual](manual/tables.md), questions to all of them in the [cookbook](cookbook.md).
 """
 
 

@@ -25,16 +25,17 @@ from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
 from tests.benching import write_csfcube
-from tests.documents import MANUAL, read_blocks
+from tests.documents import ROOT, read_blocks
 from tests.loading import paper, write_beir
 
+OWN_BENCHMARKS = ROOT / "docs" / "manual" / "own_benchmarks.md"
 EXAMPLE = re.compile(r"^(?:--|#) cites/(\S+)\n")
 
 
 def write_example(folder: Path) -> Path:
     """The benchmark that the manual writes down, file by file."""
     (folder / "cites").mkdir(parents=True)
-    for block in read_blocks(MANUAL, "toml", "sql"):
+    for block in read_blocks(OWN_BENCHMARKS, "toml", "sql"):
         found = EXAMPLE.match(block.text)
         if found:
             (folder / "cites" / found[1]).write_text(block.text, encoding="utf-8")

@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-README, MANUAL, COOKBOOK = (ROOT / name for name in ("README.md", "docs/manual.md", "docs/cookbook.md"))
+README = ROOT / "README.md"
+TUTORIALS = sorted(ROOT.glob("docs/tutorials/*.md"))
+MANUAL = sorted([ROOT / "docs" / "index.md", *TUTORIALS, *ROOT.glob("docs/manual/*.md")])
+"""the pages that are written by hand; those of `docs/reference` are made"""
+COOKBOOK = ROOT / "docs" / "cookbook.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -19,7 +23,7 @@ _OPERATORS = re.compile(r"[|&;]+|.*[<>].*")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: where it begins (`manual.md:120`), its language and its text."""
+    """A fenced block: where it begins (`docs/manual/sql.md:12`), its language and its text."""
 
     place: str
     language: str
@@ -29,8 +33,9 @@ class Block:
 def read_blocks(path: Path, *languages: str) -> list[Block]:
     """The fenced blocks of a file in these languages, in order."""
     content = path.read_text(encoding="utf-8")
+    name = path.relative_to(ROOT).as_posix()
     return [
-        Block(f"{path.name}:{content.count(chr(10), 0, found.start()) + 1}", found[1], found[2])
+        Block(f"{name}:{content.count(chr(10), 0, found.start()) + 1}", found[1], found[2])
         for found in _FENCE.finditer(content)
         if found[1] in languages
     ]
@@ -39,6 +44,11 @@ def read_blocks(path: Path, *languages: str) -> list[Block]:
 def read_prose(path: Path) -> str:
     """The file without its fenced blocks."""
     return _FENCE.sub("", path.read_text(encoding="utf-8"))
+
+
+def read_manual() -> str:
+    """The manual's pages without their fenced blocks, one behind the other."""
+    return "\n".join(map(read_prose, MANUAL))
 
 
 def list_commands(block: Block, program: str) -> Iterator[list[str]]:
@@ -56,7 +66,7 @@ def list_commands(block: Block, program: str) -> Iterator[list[str]]:
             if not _OPERATORS.fullmatch(word):
                 call.append(word)
                 continue
-            if program in call[:2]:  # the first word, or behind a prompt
+            if program in call[:2] and call[0] != "import":  # the first word, or behind a prompt
                 yield call[call.index(program) + 1 :]
             call = []
 
@@ -81,7 +91,7 @@ def list_links(path: Path) -> list[str]:
 def list_anchors(path: Path) -> set[str]:
     """The anchors of a file's headings, as GitHub makes them.
 
-    >>> "from-cron" in list_anchors(MANUAL)
+    >>> "the-first-five-minutes" in list_anchors(README)
     True
     """
     headings = re.findall(r"^#+ (.*)$", read_prose(path), re.MULTILINE)

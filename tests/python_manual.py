@@ -36,7 +36,7 @@ A connection opens the database for each call alone, so that a notebook that is 
 file. The methods take the arguments and options of the commands of their names, `-` written as `_`; `option`
 is a dict. Where a command prints rows, they give the rows that it prints with `--json`. Every error is a
 `pinakes.PinakesError`, with the words that the command would say. [first_steps.ipynb](first_steps.ipynb) is a
-notebook to begin with; the [manual](manual.md) says what commands and options mean.
+notebook to begin with; the [manual](index.md) says what commands and options mean.
 """
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-_COMMANDS = (
+COMMANDS = (
     *("duckdb_engine", "psycopg", "pandas", "pyarrow", "pyarrow.parquet", "rich.console"),
     *("pinakes.cli", "pinakes.database.postgres_backend", "pinakes.database.read_only"),
     *("pinakes.evaluators.evaluate", "pinakes.queries.install", "pinakes.report.output"),
@@ -84,7 +84,7 @@ class Warm:
         with (folder / "server.txt").open("wb") as output:
             # Unbuffered, so that nothing that was said waits unseen when the pipe is asked for more.
             self._server = subprocess.Popen(
-                [sys.executable, "-c", _SERVER, *_COMMANDS, *modules],
+                [sys.executable, "-c", _SERVER, *COMMANDS, *modules],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,

@@ -22,7 +22,7 @@ from pinakes import cli
 from pinakes.database import connect_read_only
 from pinakes.settings import read_settings
 from tests.calling import make_call
-from tests.documents import ROOT, Block, list_commands
+from tests.documents import ROOT, Block, list_commands, read_manual
 from tests.loading import paper, write_beir
 
 SAMPLES = ROOT / "docs" / "examples" / "cron"
@@ -81,7 +81,7 @@ def test_every_command_of_the_crontab_and_the_script_is_one_that_the_program_tak
     own = {name: value for name, value in variables.items() if name.startswith("PINAKES_")}
     assert read_settings(own).log == "text"
     for name in own:
-        assert f"`{name}" in (ROOT / "docs" / "manual.md").read_text()
+        assert f"`{name}" in read_manual()
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.suffix)

@@ -22,14 +22,12 @@ from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.registry import LOADERS, find_loader
 from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
-from pinakes.options import describe_options, list_options
 from pinakes.queries.definition import list_benchmarks
 from pinakes.queries.install import initialise
 from pinakes.run.run import RunRequest, run
 from pinakes.schema import metadata
 from pinakes.systems.base import SystemOptions
 from pinakes.systems.names import list_systems
-from pinakes.systems.registry import list_kinds
 from pinakes.vectors.nearest import describe_index_options
 from tests.documented_world import EXAMPLE, fill, write_example
 from tests.documents import (
@@ -44,6 +42,7 @@ from tests.documents import (
     list_links,
     list_tables,
     read_blocks,
+    read_manual,
     read_prose,
 )
 from tests.loading import DATA
@@ -56,13 +55,14 @@ SHELL = ("sh", "console", "cron")
 
 
 def list_queries() -> list[Block]:
-    blocks = [block for path in (README, MANUAL, COOKBOOK) for block in read_blocks(path, "sql")]
+    blocks = [block for path in (README, *MANUAL, COOKBOOK) for block in read_blocks(path, "sql")]
     return [block for block in blocks if not EXAMPLE.match(block.text) and block not in list_mappings()]
 
 
 def list_mappings() -> list[Block]:
     """The files of SELECTs over `input` that the manual writes down."""
-    return [block for block in read_blocks(MANUAL, "sql") if block.text.startswith("-- name: ")]
+    blocks = [block for path in MANUAL for block in read_blocks(path, "sql")]
+    return [block for block in blocks if block.text.startswith("-- name: ")]
 
 
 def test_the_manuals_mapping_is_the_one_that_is_tested() -> None:
@@ -152,11 +152,11 @@ def options_of(name: str) -> set[str]:
 def test_every_option_that_the_manual_names_exists() -> None:
     known = set().union(*map(options_of, COMMANDS)) | {"--version"}
     known |= {"--target", "--no-compile"}  # of docker build and pip install
-    assert set(re.findall(r"`(--[a-z0-9-]+)", read_prose(MANUAL))) <= known
+    assert set(re.findall(r"`(--[a-z0-9-]+)", read_manual())) <= known
 
 
 def test_the_manual_names_every_command_and_every_option() -> None:
-    text = MANUAL.read_text(encoding="utf-8")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in MANUAL)
     assert {name for name in COMMANDS if f"pinakes {name}" not in text} == set()
     options = {option for name in COMMANDS for option in options_of(name) if option.startswith("--")}
     assert {option for option in options if option not in text} == set()
@@ -174,7 +174,7 @@ def test_every_target_of_make_that_a_sentence_names_exists() -> None:
         assert set(re.findall(r"`make ([a-z]+)`", read_prose(path))) <= targets, path.name
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_link_leads_somewhere(path: Path) -> None:
     for link in list_links(path):
         file, _, anchor = link.partition("#")
@@ -183,9 +183,14 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         assert not anchor or anchor in list_anchors(target), link
 
 
+def test_no_page_of_the_manual_is_longer_than_250_lines() -> None:
+    lengths = {path.name: path.read_text(encoding="utf-8").count("\n") for path in MANUAL}
+    assert {name: length for name, length in lengths.items() if length > 250} == {}
+
+
 def list_rows(heading: str) -> dict[str, list[str]]:
     """The manual's tables whose first heading is this: first cell without marks -> the other cells."""
-    tables = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading]
+    tables = [table for table in list_tables(read_manual()) if table[0][0] == heading]
     return {row[0].strip("`"): row[1:] for table in tables for row in table[1:]}
 
 
@@ -209,19 +214,8 @@ def test_the_manual_lists_every_benchmark_and_every_system() -> None:
     assert {name for name in told if not name.startswith("a ")} == set(list_systems())
 
 
-def test_the_manual_lists_every_option_of_a_system_as_it_is_declared() -> None:
-    declared: dict[tuple[str, ...], list[str]] = {}
-    for name, kind in list_kinds():
-        for row in describe_options(list_options(kind.own_options)):
-            declared.setdefault(tuple(row.values()), []).append(f"`{name}`")
-    (table,) = [table for table in list_tables(read_prose(MANUAL)) if table[0][0] == "`--option`"]
-    assert [tuple(row) for row in table[1:]] == [
-        (f"`{option}`", ", ".join(names), *rest) for (option, *rest), names in declared.items()
-    ]
-
-
 def test_the_manual_lists_every_option_of_an_index() -> None:
-    (table,) = [table for table in list_tables(read_prose(MANUAL)) if table[0][:2] == ["kind", "what it is"]]
+    (table,) = [table for table in list_tables(read_manual()) if table[0][:2] == ["kind", "what it is"]]
     for names, _, at_build, at_search in table[1:]:
         for name in re.findall(r"`(.*?)`", names):
             found = [re.findall(r"`([a-z_]+)`", cell) for cell in (at_build, at_search)]
@@ -230,7 +224,7 @@ def test_the_manual_lists_every_option_of_an_index() -> None:
 
 
 def test_the_manual_lists_every_measure() -> None:
-    text = read_prose(MANUAL)
+    text = read_manual()
     assert {name for name in FAMILIES if f"`{name}" not in text} == set()
     assert {name for name in ALIASES if f"`{name}`" not in text} == set()
 
@@ -256,7 +250,7 @@ def test_the_manual_lists_every_environment_variable() -> None:
         for name in re.findall(r"PINAKES_[A-Z_]+[A-Z]", path.read_text(encoding="utf-8"))
     }
     assert "PINAKES_DATABASE_URL" in used
-    assert {name for name in used if f"`{name}`" not in read_prose(MANUAL)} == set()
+    assert {name for name in used if f"`{name}`" not in read_manual()} == set()
 
 
 def test_the_manual_lists_every_exit_code() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pinakes.cli.options import parse_options
 from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
-from tests.documents import MANUAL, list_tables, read_prose
+from tests.documents import list_tables, read_manual
 from tests.real_data import REAL_DATA, needs_real_data
 
 Row = dict[str, str]
@@ -22,7 +22,7 @@ PLACES = {"csfcube": "csfcube", "scifact": "scifact", "cran.tar.gz": "smart/cran
 def list_rows(heading: str) -> list[Row]:
     """The rows of the manual's tables of loads whose first column is headed so."""
     tables = [
-        table for table in list_tables(read_prose(MANUAL)) if table[0][0] == heading and "command" in table[0]
+        table for table in list_tables(read_manual()) if table[0][0] == heading and "command" in table[0]
     ]
     assert tables, f"the manual has no table of loads headed {heading}"
     return [dict(zip(table[0], row, strict=True)) for table in tables for row in table[1:]]
