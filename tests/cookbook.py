@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pinakes.recipes import Recipe, read_sections
+from pinakes.recipes import Recipe, Section, read_sections
+from tests.documents import make_anchor
+from tests.made_pages import write_pages
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "cookbook.md"
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "cookbook"
 
 _HEAD: Final = """# SQL cookbook
 
@@ -22,9 +24,9 @@ pinakes sql --recipe hard-queries benchmark=csfcube measure=AP limit=5
 pinakes sql --recipe hard-queries benchmark=csfcube measure=AP --print-query
 ```
 
-`--print-query` prints the query, to be changed. Below stand the queries with values of an example. Paste
+`--print-query` prints the query, to be changed. The pages have the queries with values of an example. Paste
 one into `pinakes sql "…"`, into `psql`, into the DuckDB shell, or into a notebook; the
-[manual](manual/tables.md) explains the tables. A benchmark's views live in the schema of its
+[manual](../manual/tables.md) explains the tables. A benchmark's views live in the schema of its
 name, so `csfcube.queries` is a view and `queries` alone is nothing.
 
 Four habits keep a query portable: `CAST(x AS DECIMAL(6, 4))` instead of `ROUND(x, 4)`, which Postgres lacks
@@ -33,22 +35,32 @@ whole numbers; an alias for every computed column; and an `ORDER BY` that leaves
 """
 
 
-def render() -> str:
-    """The page."""
-    return "\n".join([_HEAD, *_render_all()])
+def render() -> dict[str, str]:
+    """The pages by their paths: a first one that lists the questions, and one a section."""
+    pages = {"index.md": "\n".join([_HEAD, *_list_questions()]).rstrip() + "\n"}
+    for section in read_sections():
+        lines = [f"# {section.title}\n"]
+        if section.text:
+            lines.append(f"{section.text}\n")
+        lines += [line for recipe in section.recipes for line in _render(recipe)]
+        pages[_name(section)] = "\n".join(lines)
+    return pages
 
 
-def _render_all() -> Iterator[str]:
+def _list_questions() -> Iterator[str]:
     for section in read_sections():
         yield f"## {section.title}\n"
-        if section.text:
-            yield f"{section.text}\n"
         for recipe in section.recipes:
-            yield from _render(recipe)
+            yield f"- [{recipe.question}]({_name(section)}#{make_anchor(recipe.question)}): `{recipe.name}`"
+        yield ""
+
+
+def _name(section: Section) -> str:
+    return f"{make_anchor(section.title).replace('-', '_')}.md"
 
 
 def _render(recipe: Recipe) -> Iterator[str]:
-    yield f"### {recipe.question}\n"
+    yield f"## {recipe.question}\n"
     if recipe.why:
         yield f"{recipe.why}\n"
     given = [f"{one.name}={one.example}" for one in recipe.parameters]
@@ -57,4 +69,4 @@ def _render(recipe: Recipe) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")
+    write_pages(FOLDER, render())

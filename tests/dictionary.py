@@ -14,8 +14,9 @@ from sqlalchemy.dialects import postgresql
 from pinakes.database import connect
 from pinakes.schema import create
 from pinakes.schema.create import VIEWS, create_schema
+from tests.made_pages import write_pages
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "data_dictionary.md"
+FOLDER: Final = Path(__file__).parents[1] / "docs" / "data_dictionary"
 AREAS: Final = {
     "papers": "Corpora and papers",
     "citations": "Citing and cited works",
@@ -30,6 +31,8 @@ AREAS: Final = {
 }
 """modules of pinakes.schema in the order of the page -> headings"""
 
+_PAGES: Final = {"create": "schema.md"}  # the others are called as their modules
+
 _POSTGRES: Final = postgresql.dialect()  # type: ignore[no-untyped-call]
 
 _HEAD: Final = """# Data dictionary
@@ -39,15 +42,20 @@ Made from the schema by `python -m tests.dictionary`.
 Every table and view of a Pinakes database, the same on DuckDB and Postgres; types as Postgres names them.
 The comments are in the database too: `\\d+ papers` in `psql`, `duckdb_columns()` in DuckDB. Keys are in bold.
 A column that refers to another table holds a value of it, or null where null is allowed: no database has
-foreign keys ([why](decisions/0002-no-foreign-keys.md)), and `pinakes status --check` counts what they would
-refuse. On DuckDB bulk tables have no index of their keys. A benchmark's own views (`csfcube.queries`, …) are
-in the [manual](manual/tables.md), questions to all of them in the [cookbook](cookbook.md).
+foreign keys ([why](../decisions/0002-no-foreign-keys.md)), and `pinakes status --check` counts what they
+would refuse. On DuckDB bulk tables have no index of their keys. A benchmark's own views (`csfcube.queries`, …) are
+in the [manual](../manual/tables.md), questions to all of them in the [cookbook](../cookbook/index.md).
 """
 
 
-def render() -> str:
-    """The page."""
-    return "\n".join([_HEAD, *_render_all()])
+def render() -> dict[str, str]:
+    """The pages by their paths: a first one that lists tables and views, one an area, and one of views."""
+    areas = list_areas()
+    pages = {"index.md": [_HEAD, *_list_all(areas)], "views.md": [*_render_views()]}
+    for name, heading in AREAS.items():
+        tables = [line for table in areas[name] for line in _render_table(table)]
+        pages[_PAGES.get(name, f"{name}.md")] = [f"# {heading}\n", *_draw(areas[name]), *tables]
+    return {path: "\n".join(lines).rstrip() + "\n" for path, lines in pages.items()}
 
 
 def list_areas() -> dict[str, list[sa.Table]]:
@@ -70,20 +78,18 @@ def _makes_table(node: ast.stmt) -> bool:
     )
 
 
-def _render_all() -> Iterator[str]:
-    areas = list_areas()
+def _list_all(areas: dict[str, list[sa.Table]]) -> Iterator[str]:
     for name, heading in AREAS.items():
-        yield f"- [{heading}](#{_anchor(heading)}): {', '.join(_link(table.name) for table in areas[name])}"
-    yield f"- [Views](#views): {', '.join(map(_link, VIEWS))}\n"
-    for name, heading in AREAS.items():
-        yield f"## {heading}\n"
-        yield from _draw(areas[name])
-        for table in areas[name]:
-            yield from _render_table(table)
-    yield "## Views\n"
+        page = _PAGES.get(name, f"{name}.md")
+        yield f"- [{heading}]({page}): {', '.join(_link(table.name, page) for table in areas[name])}"
+    yield f"- [Views](views.md): {', '.join(_link(view, 'views.md') for view in VIEWS)}"
+
+
+def _render_views() -> Iterator[str]:
+    yield "# Views\n"
     columns = _read_view_columns()
     for name, comment in VIEWS.items():
-        yield f"### {name}\n\n{_read_remark(name) or comment}\n"
+        yield f"## {name}\n\n{_read_remark(name) or comment}\n"
         yield f"{', '.join(f'`{column}`' for column in columns[name])}\n"
 
 
@@ -102,7 +108,7 @@ def _draw(tables: list[sa.Table]) -> Iterator[str]:
 
 def _render_table(table: sa.Table) -> Iterator[str]:
     bulk = " A bulk table." if table.info.get("bulk") else ""
-    yield f"### {table.name}\n\n{table.comment}{bulk}\n"
+    yield f"## {table.name}\n\n{table.comment}{bulk}\n"
     yield "| column | type | null | meaning |\n|---|---|---|---|"
     for column in table.columns:
         name = f"**{column.name}**" if column.primary_key else column.name
@@ -110,7 +116,9 @@ def _render_table(table: sa.Table) -> Iterator[str]:
         meaning = str(column.comment).replace("|", "\\|")
         for key in column.foreign_keys:
             target = f"{key.column.table.name}.{key.column.name}"
-            meaning = meaning.replace(target, f"[{target}](#{key.column.table.name})", 1)
+            meaning = meaning.replace(
+                target, _link(key.column.table.name, _find_page(key.column.table, table), target), 1
+            )
         yield f"| {name} | {kind} | {'yes' if column.nullable else ''} | {meaning} |"
     yield ""
 
@@ -136,13 +144,16 @@ def _read_remark(name: str) -> str:
     return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
-def _link(name: str) -> str:
-    return f"[{name}](#{name})"
+def _link(name: str, page: str, text: str = "") -> str:
+    return f"[{text or name}]({page}#{name})"
 
 
-def _anchor(heading: str) -> str:
-    return heading.lower().replace(",", "").replace(" ", "-")
+def _find_page(table: sa.Table, seen_from: sa.Table) -> str:
+    """The page of a table; empty where it is the one that links to it."""
+    areas = list_areas()
+    area = next(name for name, tables in areas.items() if table in tables)
+    return "" if seen_from in areas[area] else _PAGES.get(area, f"{area}.md")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")
+    write_pages(FOLDER, render())

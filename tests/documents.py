@@ -14,7 +14,7 @@ README = ROOT / "README.md"
 TUTORIALS = sorted(ROOT.glob("docs/tutorials/*.md"))
 MANUAL = sorted([ROOT / "docs" / "index.md", *TUTORIALS, *ROOT.glob("docs/manual/*.md")])
 """the pages that are written by hand; those of `docs/reference` are made"""
-COOKBOOK = ROOT / "docs" / "cookbook.md"
+COOKBOOK = sorted(ROOT.glob("docs/cookbook/*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -94,5 +94,13 @@ def list_anchors(path: Path) -> set[str]:
     >>> "the-first-five-minutes" in list_anchors(README)
     True
     """
-    headings = re.findall(r"^#+ (.*)$", read_prose(path), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return set(map(make_anchor, re.findall(r"^#+ (.*)$", read_prose(path), re.MULTILINE)))
+
+
+def make_anchor(heading: str) -> str:
+    """The anchor of a heading.
+
+    >>> make_anchor("How large is each corpus?")
+    'how-large-is-each-corpus'
+    """
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

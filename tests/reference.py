@@ -28,6 +28,8 @@ from pinakes.queries.definition import Benchmark, read_benchmarks
 from pinakes.settings import Settings
 from pinakes.systems.base import ABILITIES
 from pinakes.systems.registry import describe_systems, list_kinds
+from tests.documents import make_anchor
+from tests.made_pages import write_pages
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "reference"
 MADE: Final = "Made by `python -m tests.reference`."
@@ -86,7 +88,7 @@ def _render_commands() -> Iterator[str]:
     yield f"# Commands\n\n{MADE} `pinakes COMMAND --help` says the same.\n"
     yield "| command | what it does |\n|---|---|"
     for group, words, command in list_commands():
-        link = f"commands/{group}.md#{_anchor(f'pinakes {words}')}"
+        link = f"commands/{group}.md#{make_anchor(f'pinakes {words}')}"
         yield f"| [`pinakes {words}`]({link}) | {_say(_first(command.help))} |"
     yield "\n## Options of many commands\n"
     yield "| option | variable | what it says |\n|---|---|---|"
@@ -333,19 +335,5 @@ def _say(text: str | None) -> str:
     return " ".join((text or "").split()).replace("|", "\\|")
 
 
-def _anchor(heading: str) -> str:
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
-def write() -> None:
-    """Write all pages, and remove those that are no more."""
-    pages = render()
-    for name, text in pages.items():
-        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    for old in set(FOLDER.glob("**/*.md")) - {FOLDER / name for name in pages}:
-        old.unlink()
-
-
 if __name__ == "__main__":
-    write()
+    write_pages(FOLDER, render())

@@ -55,7 +55,7 @@ SHELL = ("sh", "console", "cron")
 
 
 def list_queries() -> list[Block]:
-    blocks = [block for path in (README, *MANUAL, COOKBOOK) for block in read_blocks(path, "sql")]
+    blocks = [block for path in (README, *MANUAL, *COOKBOOK) for block in read_blocks(path, "sql")]
     return [block for block in blocks if not EXAMPLE.match(block.text) and block not in list_mappings()]
 
 

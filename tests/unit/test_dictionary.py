@@ -2,12 +2,11 @@
 
 from pinakes.schema import metadata
 from tests import dictionary
+from tests.made_pages import read_pages
 
 
 def test_the_page_is_made_from_the_schema() -> None:
-    assert dictionary.PAGE.read_text(encoding="utf-8") == dictionary.render(), (
-        "run `python -m tests.dictionary`"
-    )
+    assert read_pages(dictionary.FOLDER) == dictionary.render(), "run `python -m tests.dictionary`"
 
 
 def test_every_table_is_in_an_area() -> None:

@@ -8,6 +8,7 @@ from pinakes.errors import InputError, UnknownNameError
 from pinakes.recipes import Parameter, Recipe, find_recipe, list_recipes, parse_values, read_sections
 from pinakes.recipes.recipe import KINDS
 from tests import cookbook
+from tests.made_pages import read_pages
 
 ALL = [recipe for section in read_sections() for recipe in section.recipes]
 ASKED = Recipe(
@@ -24,7 +25,7 @@ ASKED = Recipe(
 
 
 def test_the_cookbook_is_made_from_the_recipes() -> None:
-    assert cookbook.PAGE.read_text(encoding="utf-8") == cookbook.render(), "run `python -m tests.cookbook`"
+    assert read_pages(cookbook.FOLDER) == cookbook.render(), "run `python -m tests.cookbook`"
 
 
 def test_every_file_is_in_the_contents_once() -> None:

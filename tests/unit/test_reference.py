@@ -1,14 +1,11 @@
 """The reference pages are those of the program as it is."""
 
 from tests import reference
+from tests.made_pages import read_pages
 
 
 def test_the_pages_are_made_from_the_program() -> None:
-    found = {
-        path.relative_to(reference.FOLDER).as_posix(): path.read_text(encoding="utf-8")
-        for path in reference.FOLDER.glob("**/*.md")
-    }
-    assert found == reference.render(), "run `python -m tests.reference`"
+    assert read_pages(reference.FOLDER) == reference.render(), "run `python -m tests.reference`"
 
 
 def test_every_command_with_every_option_is_on_a_page() -> None:
