@@ -39,12 +39,13 @@ _HEAD: Final = """# Data dictionary
 
 Made from the schema by `python -m tests.dictionary`.
 
-Every table and view of a Pinakes database, the same on DuckDB and Postgres; types as Postgres names them.
-The comments are in the database too: `\\d+ papers` in `psql`, `duckdb_columns()` in DuckDB. Keys are in bold.
-A column that refers to another table holds a value of it, or null where null is allowed: no database has
-foreign keys ([why](../decisions/0002-no-foreign-keys.md)), and `pinakes status --check` counts what they
-would refuse. On DuckDB bulk tables have no index of their keys. A benchmark's own views (`csfcube.queries`, …) are
-in the [manual](../manual/tables.md), questions to all of them in the [cookbook](../cookbook/index.md).
+Every table and view of a Pinakes database, the same on DuckDB and Postgres; types as Postgres names
+them. The comments are in the database too: `\\d+ papers` in `psql`, `duckdb_columns()` in DuckDB. Keys
+are in bold. A column that refers to another table holds a value of it, or null where null is allowed:
+no database has foreign keys ([why](../decisions/0002-no-foreign-keys.md)), and `pinakes status --check`
+counts what they would refuse. On DuckDB bulk tables have no index of their keys. A benchmark's own
+views (`csfcube.queries`, …) are in the [manual](../manual/tables.md), questions to all of them in the
+[cookbook](../cookbook/index.md).
 """
 
 
