@@ -62,7 +62,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _tabulate(diagram: re.Match[str]) -> str:
     """A diagram's relations as a table: a drawing would need a script of the net."""
-    lines = ["| column | refers to | may be null | rows for one |", "|---|---|---|---|"]
+    lines = ["What refers to what:\n", "| column | refers to | may be null | rows for one |"]
+    lines.append("|---|---|---|---|")
     for target, end, many, table, column in _RELATION.findall(diagram[1]):
         null, count = ("yes" if end == "o|" else ""), ("one at most" if many == "o|" else "any number")
         lines.append(f"| `{table}.{column}` | `{target}` | {null} | {count} |")
