@@ -33,7 +33,7 @@ class Block:
 def read_blocks(path: Path, *languages: str) -> list[Block]:
     """The fenced blocks of a file in these languages, in order."""
     content = path.read_text(encoding="utf-8")
-    name = path.relative_to(ROOT).as_posix()
+    name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.name
     return [
         Block(f"{name}:{content.count(chr(10), 0, found.start()) + 1}", found[1], found[2])
         for found in _FENCE.finditer(content)

@@ -10,8 +10,8 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -89,7 +89,7 @@ def answer() -> None:
     import gc
     from importlib import import_module
 
-    from pinakes.cli import run_command
+    from pinakes.cli import main
 
     for name in (*COMMANDS, *_MODULES):
         import_module(name)
@@ -98,18 +98,24 @@ def answer() -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(sys.argv[1])
         listening.listen()
+        listening.settimeout(5)
         print("ready", flush=True)
-        while True:
-            asking, _ = listening.accept()
+        starter = os.getppid()
+        while os.getppid() == starter:  # a test run that was killed leaves nothing behind
+            try:
+                asking, _ = listening.accept()
+            except TimeoutError:
+                continue
             if os.fork():
                 asking.close()
-                while os.waitpid(-1, os.WNOHANG) != (0, 0):
-                    pass
+                with suppress(ChildProcessError):
+                    while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                        pass
                 continue
-            _call(asking, run_command)
+            _call(asking, main)
 
 
-def _call(asking: socket.socket, run_command: object) -> None:
+def _call(asking: socket.socket, main: Callable[[], None]) -> None:
     """Be the command that is asked for, in a process of its own, and tell its exit code."""
     told, streams, _, _ = socket.recv_fds(asking, 1 << 20, 3)
     words, folder, environment = json.loads(told)
@@ -125,8 +131,6 @@ def _call(asking: socket.socket, run_command: object) -> None:
     os.environ.update(environment)
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
     sys.argv = ["pinakes", *words]
-    from pinakes.cli import main
-
     main()
 
 
