@@ -79,11 +79,14 @@ lock:
 bench: $(STAMP)
 	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script --quick || exit 1; done
 
-# The manual as a site in docs-site/, strictly: a warning is an error. What it says is tested by `make test`.
-# The notice that is turned off is about another program. No page, and not the build, asks the net for anything.
-docs: $(STAMP)
+$(VENV)/.docs: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	touch $@
+
+# The manual as a site in docs-site/. A warning is an error, which it would not be with --quiet. `make test` tests what
+# the pages say, and the site where the extra is installed. The notice that is turned off is about a later MkDocs.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "docs-site/index.html"
 
 clean:
