@@ -37,8 +37,8 @@ class Budget:
 
     @property
     def database(self) -> int:
-        """Two fifths: beside it stand the libraries, batches, and what DuckDB does not count."""
-        return self.total * 2 // 5
+        """A third: beside it stand the libraries, batches, and what DuckDB does not count."""
+        return self.total // 3
 
     @property
     def ahead(self) -> int:
