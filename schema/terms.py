@@ -62,7 +62,9 @@ indexed_terms = sa.Table(
     ),
     required("term", sa.Text, "as the index's analysis makes it of a word: lower case, folded, stemmed"),
     required("document_frequency", sa.Integer, "papers of counted_in that hold it; 0 where none does"),
-    required("idf", sa.Double, "inverse document frequency by the index's formula; 0 where no paper holds it"),
+    required(
+        "idf", sa.Double, "inverse document frequency by the index's formula; 0 where no paper holds it"
+    ),
     sa.UniqueConstraint("side_index_id", "term", name="indexed_terms_term_key"),
     info=BULK,
     comment="The terms of a written-down index.",

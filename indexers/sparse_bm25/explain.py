@@ -2,66 +2,16 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pinakes.indexers.analysis import Word
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index, check_tuning
 from pinakes.indexers.sparse_bm25.postings import read_document
+from pinakes.indexers.sparse_bm25.score_parts import DroppedWord, ScoreParts, TermScore
 from pinakes.indexers.sparse_bm25.search import Tuning
 from pinakes.indexers.sparse_bm25.weights import normalise_lengths
-
-
-@dataclass(frozen=True, slots=True)
-class TermScore:
-    """What a term of a query adds to the score of a paper.
-
-    Attributes:
-        term: as the analysis makes it.
-        words: the query's words that it stands for, each once.
-        times: how often the query has it.
-        frequency: how often the paper has it; 0 where it lacks the term.
-        document_frequency: papers that hold it; 0 where none does.
-        idf: its inverse document frequency.
-        length_norm: k1 * (1 - b + b * length / average length), the same for all terms.
-        weight: idf * frequency * (k1 + 1) / (frequency + length_norm).
-        score: times * weight.
-        share: of the sum of all; 0 where that is 0.
-    """
-
-    term: str
-    words: tuple[str, ...]
-    times: int
-    frequency: int
-    document_frequency: int
-    idf: float
-    length_norm: float
-    weight: float
-    score: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreParts:
-    """A score and what it is made of.
-
-    Attributes:
-        score: as the ranking has it, a 32-bit float.
-        total: the sum of the parts.
-        length: of the paper, in terms.
-        average_length, papers: of the collection that terms are counted in.
-        terms: the query's, the greatest part first, then by spelling.
-        dropped: the query's words that are no terms, each once, with why.
-    """
-
-    score: float
-    total: float
-    length: int
-    average_length: float
-    papers: int
-    terms: tuple[TermScore, ...]
-    dropped: tuple[Word, ...]
 
 
 def explain_score(index: SparseBm25Index, text: str, paper_id: int, k1: float, b: float) -> ScoreParts:
@@ -84,7 +34,7 @@ def explain_score(index: SparseBm25Index, text: str, paper_id: int, k1: float, b
         average,
         index.collection.row_count,
         tuple(sorted(shared, key=lambda term: (-term.score, term.term))),
-        tuple(dict.fromkeys(word for word in words if word.term is None)),
+        tuple(dict.fromkeys(DroppedWord(word.text, word.why_not) for word in words if word.term is None)),
     )
 
 
@@ -109,8 +59,6 @@ def _weigh_terms(
         spelt = tuple(dict.fromkeys(word.text for word in kept if word.term == term))
         score = times[term] * weight
         found.append(
-            TermScore(
-                term, spelt, times[term], frequency, frequency_of_all, idf, norm, weight, score, 0.0
-            )
+            TermScore(term, spelt, times[term], frequency, frequency_of_all, idf, norm, weight, score, 0.0)
         )
     return found

@@ -112,8 +112,7 @@ def normalise_lengths(
     lengths: NDArray[np.integer[Any]], average_length: float, k1: float, b: float
 ) -> Weights:
     """The part of the formula that a document's length decides, k1 * (1 - b + b * dl / avgdl) (n,)."""
-    norms: Weights = k1 * (1.0 - b + b * lengths / average_length)
-    return norms
+    return k1 * (1.0 - b + b * lengths.astype(np.float64) / average_length)
 
 
 def collect_postings(postings: Postings) -> Collection:

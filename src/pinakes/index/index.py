@@ -1,12 +1,13 @@
 """What a system needs before it can rank a benchmark or search a corpus: vectors, or a side index."""
 
 from dataclasses import replace
+from typing import cast
 
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
-from pinakes.systems.base import IndexSummary, System, SystemOptions, choose_options, note_stored
+from pinakes.systems.base import Asked, IndexSummary, System, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_ability, require_one
 from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
@@ -62,7 +63,9 @@ def index(
     templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
     summary = system.index(database, questions, progress or Silent())
-    _keep_postings(database, system, questions.scope, postings, options, progress or Silent())
+    if "write_down" in system.can:
+        scope = cast(Asked, questions).scope
+        _keep_postings(database, system, scope, postings, options, progress or Silent())
     return summary
 
 
@@ -92,7 +95,8 @@ def index_corpus(
     require_ability(system, "index_corpus")
     _require_postings(system, postings)
     summary = system.index_corpus(database, scope, progress or Silent())
-    _keep_postings(database, system, scope, postings, options, progress or Silent())
+    if "write_down" in system.can:
+        _keep_postings(database, system, scope, postings, options, progress or Silent())
     return summary
 
 
@@ -110,8 +114,6 @@ def _keep_postings(
     progress: Progress,
 ) -> None:
     """Write the index into tables where that is asked for, or was; or remove it from there."""
-    if "write_down" not in system.can:
-        return
     if postings is False:
         system.strike_out(database, scope)
     elif written := system.write_down(database, scope, progress, asked=bool(postings)):

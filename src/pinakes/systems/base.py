@@ -13,11 +13,10 @@ from pinakes.database import Database
 from pinakes.errors import PinakesError
 from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.names import EXACT
-from pinakes.indexers.sparse_bm25.explain import ScoreParts
+from pinakes.indexers.sparse_bm25.score_parts import ScoreParts
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import Benchmark
 from pinakes.vectors.precisions import list_encoders
-from pinakes.vectors.term_tables import WrittenDown
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import FormatChoice
 from pinakes.workload.scope import CorpusScope
@@ -128,6 +127,15 @@ class IndexSummary:
     added: int
     existing: int
     elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDown:
+    """An index that is in tables: its name in `term_indexes`, and how many terms and postings it has."""
+
+    name: str
+    terms: int
+    postings: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

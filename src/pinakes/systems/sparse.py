@@ -31,6 +31,7 @@ from pinakes.systems.base import (
     ScoreQuestion,
     SystemDescription,
     SystemOptions,
+    WrittenDown,
 )
 from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
 from pinakes.systems.rankings import (
@@ -43,7 +44,7 @@ from pinakes.systems.rankings import (
 )
 from pinakes.systems.tuned import describe_settings, find_choice
 from pinakes.vectors.side_index import Row
-from pinakes.vectors.term_tables import Weighing, WrittenDown, find_written, strike_out, write_down
+from pinakes.vectors.term_tables import Weighing, find_written, strike_out, write_down
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
@@ -165,13 +166,9 @@ class SparseBm25System(LexicalSystem):
             index = index.restrict(ranked, threads=os.cpu_count() or 1)
         parts = explain_score(index, question.text, question.paper_id, pair.k1, pair.b)
         scores = index.score_pool(question.text, ranked, pair.k1, pair.b)
-        held = np.full(len(ranked), True) if question.ranks_all else scores > 0
-        order = select_top(ranked[held], scores[held], max(1, len(ranked)), question.tie_order)
-        places = np.flatnonzero(order.paper_ids == question.paper_id)
-        rank = int(places[0]) + 1 if len(places) else None
-        return ExplainedScore(
-            parts, pair.k1, pair.b, pair.origin, self._formula, rank, int(held.sum())
-        )
+        rank = _find_rank(ranked, scores, question)
+        count = len(ranked) if question.ranks_all else int((scores > 0).sum())
+        return ExplainedScore(parts, pair.k1, pair.b, pair.origin, self._formula, rank, count)
 
     def write_down(
         self, database: Database, scope: CorpusScope, progress: Progress, *, asked: bool
@@ -187,7 +184,7 @@ class SparseBm25System(LexicalSystem):
                 weighing = self._weighing_of(None if asked else written)
                 if written is not None and _is_as_now(written, row, weighing):
                     return None
-                return write_down(
+                new = write_down(
                     session,
                     row,
                     SparseBm25Index.open(self._folder / row["path"], weighing.formula),
@@ -196,6 +193,7 @@ class SparseBm25System(LexicalSystem):
                     weighing=weighing,
                     progress=progress,
                 )
+                return WrittenDown(new["name"], new["term_count"], new["posting_count"])
 
     def strike_out(self, database: Database, scope: CorpusScope) -> None:
         """Remove the rows of the index of a corpus."""
@@ -233,6 +231,20 @@ class SparseBm25System(LexicalSystem):
 def _is_as_now(written: Row, side_index: Row, weighing: Weighing) -> bool:
     same = Weighing(written["k1"], written["b"], written["formula"]) == weighing
     return same and bool(written["content_digest"] == side_index["content_digest"])
+
+
+def _find_rank(ranked: Ids, scores: Scores, question: ScoreQuestion) -> int | None:
+    """The rank of the paper among those with these scores; None where it is not ranked."""
+    places = np.flatnonzero(ranked == question.paper_id)
+    if not len(places):
+        return None
+    own = scores[places[0]]
+    if not (own > 0 or question.ranks_all):
+        return None
+    equal = ranked[scores == own]
+    order = question.tie_order(equal)
+    before = order < order[equal == question.paper_id]
+    return 1 + int((scores > own).sum()) + int(before.sum())
 
 
 def rank_texts(

@@ -1,4 +1,4 @@
-"""A sparse index written down: its terms, lengths and postings as rows, which are of one row of `side_indexes`.
+"""A sparse index written down: its terms, lengths and postings as rows, of one row of `side_indexes`.
 
 Rows are written in the order of terms, so that what a query's terms have stands together on both databases.
 """
@@ -38,15 +38,6 @@ class Weighing:
     formula: str
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDown:
-    """An index that is in tables."""
-
-    name: str
-    terms: int
-    postings: int
-
-
 def find_written(session: Session, side_index_id: int) -> Row | None:
     """The row of `term_indexes` of a side index; None where it is not written down."""
     return session.first(sa.select(term_indexes).where(term_indexes.c.side_index_id == side_index_id))
@@ -71,8 +62,8 @@ def write_down(
     counted_in: str,
     weighing: Weighing,
     progress: Progress,
-) -> WrittenDown:
-    """Write the index into the tables, in place of what was written of it before."""
+) -> Row:
+    """Write the index into the tables, in place of what was there of it; its row of `term_indexes`."""
     side_index_id = int(side_index["side_index_id"])
     strike_out(session, [side_index_id])
     first_term = next_id(session, indexed_terms.c.term_id)
@@ -110,7 +101,7 @@ def write_down(
         progress.finish()
     for table in (indexed_papers, indexed_terms, postings):
         session.execute(f"ANALYZE {table.name}")  # nothing else counts the rows for the planner
-    return WrittenDown(str(row["name"]), len(frequencies), posting_count)
+    return row
 
 
 def strike_out(session: Session, side_index_ids: list[int]) -> Removed:
@@ -156,9 +147,7 @@ def _list_postings(index: SparseBm25Index, first_term: int, weighing: Weighing) 
     for part in read_by_term(index.postings):
         held, places = np.unique(part.term_ids, return_inverse=True)
         idf = index.weigh_terms(held)[places]
-        weights = weigh_postings(
-            idf, part.counts, lengths[part.rows], average, weighing.k1, weighing.b
-        )
+        weights = weigh_postings(idf, part.counts, lengths[part.rows], average, weighing.k1, weighing.b)
         yield pa.table(
             {
                 "term_id": first_term + part.term_ids.astype(np.int64),
