@@ -8,6 +8,8 @@ from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.indexers.lexical import Ids
 from pinakes.indexers.sparse_bm25.score_parts import DroppedWord, TermScore
+from pinakes.queries.definition import require_task
+from pinakes.queries.tasks import RANKING
 from pinakes.search.papers import find_paper, unknown_paper
 from pinakes.search.search import order_by_source_id
 from pinakes.systems.base import (
@@ -95,6 +97,7 @@ def explain(database: Database, request: ExplainRequest) -> Explanation:
 
     Raises:
         UnknownNameError: no such corpus, benchmark, system, template or query.
+        BenchmarkError: the benchmark does not ask for rankings, or its corpus is not loaded.
         InputError: neither a corpus nor a benchmark is named, there is no such paper, the query has no text,
             or the system cannot explain a score.
         RunError: the index is missing or stale; the message has the command that makes it.
@@ -121,7 +124,9 @@ def _explain_text(database: Database, request: ExplainRequest) -> Explanation:
 
 
 def _explain_query(database: Database, request: ExplainRequest, name: str) -> Explanation:
-    benchmark = choose_corpus(database, open_benchmark(database, name), request.corpus, None)
+    opened = open_benchmark(database, name)
+    require_task(opened, RANKING)
+    benchmark = choose_corpus(database, opened, request.corpus)
     options = choose_options(benchmark, request.options or SystemOptions(find_index_folder(database)))
     system = _find_system(database, request, options)
     templates = choose_templates(
@@ -189,11 +194,7 @@ def _find_system(database: Database, request: ExplainRequest, options: SystemOpt
 
 def _find_query(workload: Workload, query_id: str) -> int:
     if query_id not in workload.query_ids:
-        raise UnknownNameError(
-            f"query of {workload.benchmark.name}:",
-            query_id,
-            workload.query_ids,
-        )
+        raise UnknownNameError(f"query of {workload.benchmark.name}:", query_id, workload.query_ids)
     return workload.query_ids.index(query_id)
 
 
