@@ -45,15 +45,19 @@ WITH scored AS (
     GROUP BY asked.query, postings.paper_id
 ),
 
+placed AS (
+    SELECT query, paper_id, score, RANK() OVER (PARTITION BY query ORDER BY score DESC) AS place
+    FROM scored
+),
+
 ranked AS (
     SELECT
-        scored.query,
+        placed.query,
         papers.source_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY scored.query ORDER BY scored.score DESC, papers.source_id DESC
-        ) AS rank
-    FROM scored
-    INNER JOIN papers ON scored.paper_id = papers.paper_id
+        ROW_NUMBER() OVER (PARTITION BY placed.query ORDER BY placed.place, papers.source_id DESC) AS rank
+    FROM placed
+    INNER JOIN papers ON placed.paper_id = papers.paper_id
+    WHERE placed.place <= 100
 )
 
 SELECT query, source_id FROM ranked WHERE rank <= 100 ORDER BY query, rank

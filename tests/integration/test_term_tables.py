@@ -57,7 +57,7 @@ def read_rows(database: Database, query: str) -> list[tuple[Any, ...]]:
 def rank_by_sql(database: Database, recipe: str, **values: str) -> list[tuple[str, float]]:
     """source_id and unrounded score of a recipe's rows, in its order."""
     text = fill(database, find_recipe(recipe), {"limit": "100000", **values})
-    with ask(database, text.replace("CAST(scored.score AS DECIMAL(9, 4))", "scored.score")) as result:
+    with ask(database, text.replace("CAST(placed.score AS DECIMAL(9, 4))", "placed.score")) as result:
         return [(row[0], float(row[-1])) for row in result.rows]
 
 

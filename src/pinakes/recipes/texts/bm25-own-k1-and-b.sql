@@ -1,6 +1,7 @@
 -- Which papers answer a text best, by BM25 with another k1 and b?
 --
--- Frequencies, lengths and idf are enough; `before` is the rank with the k1 and b of the stored weights.
+-- Frequencies, lengths and idf are enough; `place_before` is the rank with the k1 and b of the stored weights, the
+-- same for equal scores.
 --
 -- {index}: index (synthetic/sparse_bm25/title_abstract)
 -- {text}: terms (elector turnout divid societi)
@@ -44,14 +45,20 @@ scored AS (
         AND postings.paper_id = indexed_papers.paper_id
     CROSS JOIN tuning
     GROUP BY postings.paper_id
+),
+
+placed AS (
+    SELECT
+        paper_id,
+        score,
+        RANK() OVER (ORDER BY CAST(score AS REAL) DESC) AS place,
+        RANK() OVER (ORDER BY CAST(stored_score AS REAL) DESC) AS place_before
+    FROM scored
 )
 
-SELECT
-    papers.source_id,
-    papers.title,
-    RANK() OVER (ORDER BY CAST(scored.stored_score AS REAL) DESC, papers.source_id DESC) AS before,
-    CAST(scored.score AS DECIMAL(9, 4)) AS score
-FROM scored
-INNER JOIN papers ON scored.paper_id = papers.paper_id
-ORDER BY CAST(scored.score AS REAL) DESC, papers.source_id DESC
+SELECT papers.source_id, papers.title, placed.place_before, CAST(placed.score AS DECIMAL(9, 4)) AS score
+FROM placed
+INNER JOIN papers ON placed.paper_id = papers.paper_id
+WHERE placed.place <= {limit}
+ORDER BY placed.place, papers.source_id DESC
 LIMIT {limit}

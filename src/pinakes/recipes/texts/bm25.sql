@@ -23,10 +23,16 @@ scored AS (
     FROM asked
     INNER JOIN postings ON asked.term_id = postings.term_id
     GROUP BY postings.paper_id
+),
+
+placed AS (
+    SELECT paper_id, terms, score, RANK() OVER (ORDER BY CAST(score AS REAL) DESC) AS place
+    FROM scored
 )
 
-SELECT papers.source_id, papers.title, scored.terms, CAST(scored.score AS DECIMAL(9, 4)) AS score
-FROM scored
-INNER JOIN papers ON scored.paper_id = papers.paper_id
-ORDER BY CAST(scored.score AS REAL) DESC, papers.source_id DESC
+SELECT papers.source_id, papers.title, placed.terms, CAST(placed.score AS DECIMAL(9, 4)) AS score
+FROM placed
+INNER JOIN papers ON placed.paper_id = papers.paper_id
+WHERE placed.place <= {limit}
+ORDER BY placed.place, papers.source_id DESC
 LIMIT {limit}
