@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,8 @@ ROUNDING = 2.0**-24
 
 
 def ask(database: Database, folder: Path, query: str, paper_id: str, **given: str) -> Explanation:
-    parameters = {name: given.pop(name) for name in ("k1", "b", "formula", "trained_on") if name in given}
+    names: list[str] = [name for name in ("k1", "b", "formula", "trained_on") if name in given]
+    parameters: dict[str, str] = {name: given.pop(name) for name in names}
     options = SystemOptions(folder, parameters=parameters)
     if not {"corpus", "benchmark"} & set(given):
         given["corpus"] = "scifact"
@@ -103,7 +105,7 @@ def test_a_paper_that_is_not_ranked_has_no_rank(prepared: Database, tmp_path: Pa
 
 def test_statistics_of_a_pool_are_those_of_the_run(initialised: Database, tmp_path: Path) -> None:
     load(initialised, LoadRequest("synthetic", options={"papers": "300", "seed": "1"}))
-    sizes = {"pool_sizes": (40,), "validation_pool_size": 20, "assigned_by": "synthetic"}
+    sizes: dict[str, Any] = {"pool_sizes": (40,), "validation_pool_size": 20, "assigned_by": "synthetic"}
     sample(
         initialised,
         "field_level",
