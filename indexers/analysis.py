@@ -38,6 +38,15 @@ WHOLE_RUNS: Final = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+")
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text as it stands there, and the term that it is; None, and why, where it is none."""
+
+    text: str
+    term: str | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """How text becomes terms; the words are part of it, so that an index outlives a newer stop list.
 
@@ -67,6 +76,34 @@ class Analysis:
         if self.stemmer != "none":
             builder = builder.filter(tantivy.Filter.stemmer(self.stemmer))
         return builder.build()
+
+    def read_words(self, text: str) -> list["Word"]:
+        """The words of a text, in their order, each with its term, or with why it has none.
+
+        >>> read = named_analysis("lucene").read_words("The Genes")
+        >>> [(word.text, word.term, word.why_not) for word in read]
+        [('The', None, 'a stop word'), ('Genes', 'gene', '')]
+        """
+        import tantivy
+
+        # What `build` leaves out before a word is a token is to be told too.
+        words = tantivy.Tokenizer.simple() if self.shortest_token == 1 else tantivy.Tokenizer.regex(r"\w+")
+        analyser = self.build()
+        found: dict[str, Word] = {}
+        read = []
+        for text_of_word in tantivy.TextAnalyzerBuilder(words).build().analyze(well_formed(text)):
+            if text_of_word not in found:
+                term = next(iter(analyser.analyze(text_of_word)), None)
+                found[text_of_word] = Word(text_of_word, term, "" if term else self._why_not(text_of_word))
+            read.append(found[text_of_word])
+        return read
+
+    def _why_not(self, word: str) -> str:
+        if len(word) < self.shortest_token:
+            return f"shorter than {self.shortest_token} characters"
+        if len(word.encode()) > LONGEST_TOKEN_BYTES:
+            return f"longer than {LONGEST_TOKEN_BYTES} bytes"
+        return "a stop word"
 
     def parameters(self) -> dict[str, Any]:
         """What a table records: short names, and a digest in place of the stop words."""

@@ -87,6 +87,10 @@ from pinakes.schema.summaries import summary_labellings as summary_labellings
 from pinakes.schema.summaries import summary_labels as summary_labels
 from pinakes.schema.summaries import summary_splits as summary_splits
 from pinakes.schema.summaries import trained_models as trained_models
+from pinakes.schema.terms import indexed_papers as indexed_papers
+from pinakes.schema.terms import indexed_terms as indexed_terms
+from pinakes.schema.terms import postings as postings
+from pinakes.schema.terms import term_indexes as term_indexes
 from pinakes.schema.vectors import encoders as encoders
 from pinakes.schema.vectors import sentence_vectors_table as sentence_vectors_table
 from pinakes.schema.vectors import side_indexes as side_indexes

@@ -11,7 +11,7 @@ from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 12
+SCHEMA_VERSION: Final = 13
 OLDEST_VERSION: Final = 11
 """the oldest version from which schema/upgrades/ has steps to this one"""
 
@@ -49,6 +49,8 @@ VIEWS: Final = {
     "derivation_states": "The derived rows of each producer in a corpus, and how many are of an older text.",
     "variant_coverage": "How many papers of a corpus have a variant of a code, and why the others have none.",
     "unresolved_citations": "Mentions of works that we do not hold as papers.",
+    "paper_terms": "The terms of each paper in each index that was written down, with what they weigh.",
+    "term_index_states": "Each index that was written down, and how its corpus has changed since.",
 }
 
 

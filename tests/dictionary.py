@@ -25,6 +25,7 @@ AREAS: Final = {
     "runs": "Runs and scores",
     "history": "History of scores",
     "vectors": "Vectors and indexes",
+    "terms": "Terms of sparse indexes",
     "summaries": "Summaries",
     "batches": "Loads",
     "create": "The schema itself",

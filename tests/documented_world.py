@@ -117,6 +117,7 @@ def _rank(database: Database, folder: Path) -> None:
             _reverse(file)
             import_run(database, ImportRequest(benchmark, imports[benchmark], [file]))
         evaluate(database, benchmark)
+    index(database, "synthetic", "sparse_bm25", options=options, postings=True)
 
 
 def _reverse(file: Path) -> None:

@@ -11,7 +11,7 @@ from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
 NOTEBOOK: Final = PAGE.with_name("first_steps.ipynb")
-METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search")
+METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search", "explain")
 """of a connection, each called as the command of its name"""
 
 _HEAD: Final = """# Pinakes from Python

@@ -120,6 +120,10 @@ class Vocabulary:
                 offset += len(chunk)
         return {term: self._known[term] for term in terms}
 
+    def spell(self, ids: NDArray[np.integer[Any]]) -> list[str]:
+        """The terms of some ids, in their order."""
+        return [str(term) for term in self._terms.take(pa.array(ids, pa.int64())).to_pylist()]
+
     def rank(self, ids: NDArray[np.int32]) -> NDArray[np.int64]:
         """The place of each of some distinct terms among them, by their spelling (n,)."""
         spelt = self._terms.take(pa.array(ids, pa.int64()))

@@ -87,6 +87,39 @@ class SparseBm25Index:
         """The id of each document, in the order in which they were indexed."""
         return self._postings.paper_ids
 
+    @property
+    def postings(self) -> Postings:
+        """What the index holds."""
+        return self._postings
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """Its terms."""
+        return self._vocabulary
+
+    @property
+    def collection(self) -> Collection:
+        """The documents that its terms are weighed by."""
+        return self._collection
+
+    @property
+    def analysis(self) -> Analysis:
+        """How a text becomes its terms."""
+        return self._analysis
+
+    @property
+    def formula(self) -> str:
+        """Whose idf a term has."""
+        return self._formula
+
+    def find_row(self, paper_id: int) -> int:
+        """The place of a document; IndexingError for one that the index lacks."""
+        return int(self._find_rows(np.array([paper_id], dtype=np.int64))[0])
+
+    def weigh_terms(self, term_ids: TermIdArray) -> NDArray[np.float64]:
+        """The idf of each term id."""
+        return weigh_terms(term_ids, self._collection, self._formula)
+
     def restrict(self, paper_ids: Ids, *, threads: int = 1) -> "SparseBm25Index":
         """The index of these papers alone, with their own N, df and avgdl, in memory.
 
@@ -131,7 +164,7 @@ class SparseBm25Index:
     ) -> list[Ranked]:
         """`search_many` for queries that are term ids already (`read_queries`)."""
         check_k(k)
-        tuning = _check_tuning(k1, b)
+        tuning = check_tuning(k1, b)
         chosen = None if pool is None else self._mark(pool)
         by_rank, ranks = self._rank_ties(tie_order, chosen)
         terms = self._compile(queries)
@@ -152,7 +185,7 @@ class SparseBm25Index:
         self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
     ) -> list[Scores]:
         """`score_pool` for each text and its own pool, in one pass."""
-        tuning = _check_tuning(k1, b)
+        tuning = check_tuning(k1, b)
         rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
         return score_rows(self._postings, self._compile(self.read_queries(query_texts)), rows, tuning)
 
@@ -167,7 +200,7 @@ class SparseBm25Index:
 
         Terms are numbered by their spelling.
         """
-        tuning = _check_tuning(k1, b)
+        tuning = check_tuning(k1, b)
         if self._spelling is None:
             self._spelling = self._vocabulary.rank(np.arange(len(self._vocabulary), dtype=np.int32))
         terms = np.arange(len(self._spelling), dtype=np.int32)
@@ -202,7 +235,8 @@ class SparseBm25Index:
         return self._row_order[positions_of(paper_ids, ids[self._row_order], HOLDER)]
 
 
-def _check_tuning(k1: float, b: float) -> Tuning:
+def check_tuning(k1: float, b: float) -> Tuning:
+    """The two numbers; IndexingError where they can be none of BM25."""
     if not (0 <= k1 <= LARGEST_K1 and 0 <= b <= 1):
         raise IndexingError(f"k1 {k1} and b {b}; expected k1 from 0 to {LARGEST_K1:,}, and b from 0 to 1")
     return Tuning(float(k1), float(b))

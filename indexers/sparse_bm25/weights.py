@@ -88,6 +88,33 @@ def weigh_terms(terms: NDArray[np.int32], collection: Collection, formula: str) 
     return np.where(found > 0, FORMULAS[formula](found, collection), 0.0)
 
 
+def weigh_postings(
+    idf: Weights,
+    counts: NDArray[np.integer[Any]],
+    lengths: NDArray[np.integer[Any]],
+    average_length: float,
+    k1: float,
+    b: float,
+) -> Weights:
+    """What each posting adds to a score: idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl / avgdl)) (p,).
+
+    Computed as a search does, which then rounds it to float32.
+
+    >>> one = np.array([2])
+    >>> weigh_postings(np.array([2.0]), one, one, 2.0, 1.0, 0.5).tolist()  # 2 * 2 * 2 / (2 + 1)
+    [2.6666666666666665]
+    """
+    found = counts.astype(np.float64)
+    return idf * (k1 + 1.0) * found / (found + normalise_lengths(lengths, average_length, k1, b))
+
+
+def normalise_lengths(
+    lengths: NDArray[np.integer[Any]], average_length: float, k1: float, b: float
+) -> Weights:
+    """The part of the formula that a document's length decides, k1 * (1 - b + b * dl / avgdl) (n,)."""
+    return k1 * (1.0 - b + b * lengths.astype(np.float64) / average_length)
+
+
 def collect_postings(postings: Postings) -> Collection:
     """The indexed documents themselves as the collection."""
     total_length = int(postings.lengths.sum(dtype=np.int64))

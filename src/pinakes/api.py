@@ -1,4 +1,4 @@
-"""Pinakes from Python: a connection, whose methods ask, load, index, run, score, compare and search.
+"""Pinakes from Python: a connection, whose methods ask, load, index, run, score, compare, search, explain.
 
 A method is called as its command is and takes what that takes, by the same names. Where a command prints
 rows, the method gives the rows that `--json` prints, as `Records`. The module is long by its docstrings, of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # importing `pinakes` waits for none of them
     from pinakes.database.read_only import Limits
     from pinakes.evaluate.each import Failure
     from pinakes.load.summary import LoadSummary
+    from pinakes.search.explain import Explanation
     from pinakes.systems.base import SystemOptions
 
 Names = str | Sequence[str]
@@ -190,6 +191,7 @@ class Connection:
         corpus: str | None = None,
         producer: str | None = None,
         mode: str = "corrected",
+        postings: bool | None = None,
         precision: str = "auto",
         device: str | None = None,
         option: Mapping[str, object] | None = None,
@@ -205,6 +207,8 @@ class Connection:
             corpus: of a benchmark that reads any, or that is searched.
             producer: whose variants of papers a benchmark asks with, where several made some.
             mode: the mode in which the benchmark will run: corrected or published.
+            postings: whether the index's terms and postings are in tables too, for SQL (sparse_bm25); None:
+                as it was, and what is there is renewed.
             precision: fp32, bf16, fp16 or auto.
             device: cpu or cuda; None: CUDA where there is a device.
             option: options of the system's own, by name.
@@ -224,7 +228,14 @@ class Connection:
             options = _choose(database, precision, None, device, option, format)
             if benchmark is None:
                 made = [
-                    index_corpus(database, corpus or "", name, options=options, paper_template=paper_template)
+                    index_corpus(
+                        database,
+                        corpus or "",
+                        name,
+                        options=options,
+                        paper_template=paper_template,
+                        postings=postings,
+                    )
                     for name in _list_names(system)
                 ]
             else:
@@ -239,6 +250,7 @@ class Connection:
                         corpus=corpus,
                         producer=producer,
                         mode=mode,
+                        postings=postings,
                     )
                     for name in _list_names(system)
                 ]
@@ -497,6 +509,48 @@ class Connection:
                 tuple(sentences),
             )
             return Records(asdict(one) for one in search_corpus(database, request))
+
+    @_in_words
+    def explain(
+        self,
+        query: str,
+        paper: str,
+        *,
+        corpus: str | None = None,
+        benchmark: str | None = None,
+        system: str = "sparse_bm25",
+        option: Mapping[str, object] | None = None,
+        query_template: str | None = None,
+        paper_template: str | None = None,
+    ) -> "Explanation":
+        """The score of a paper for a text, or for a query of a benchmark: what each term adds, and the rank.
+
+        `pandas.DataFrame(found.terms)` has a row a term.
+
+        Args:
+            query: a text, or with a benchmark the id of one of its queries.
+            paper: the paper, by its source's id.
+            corpus: the corpus of the paper.
+            benchmark: in place of the corpus: the benchmark whose query it is.
+            system: sparse_bm25, or a named baseline that it is.
+            option: options of the system's own, by name.
+            query_template: text template for queries; None: the benchmark's.
+            paper_template: text template for papers; None: the benchmark's, or the system's.
+
+        Raises:
+            UnknownNameError: no such corpus, benchmark, system, template or query.
+            InputError: there is no such paper, nothing to ask with, or the system cannot explain a score.
+            RunError: the index is missing or stale; the message has the command that makes it.
+        """
+        from pinakes.search.explain import ExplainRequest
+        from pinakes.search.explain import explain as explain_score
+
+        with self._open_to_look() as database:
+            options = _choose(database, "auto", None, None, option, None)
+            request = ExplainRequest(
+                query, paper, corpus, benchmark, system, options, query_template, paper_template
+            )
+            return explain_score(database, request)
 
     def __repr__(self) -> str:
         """How it was made."""

@@ -146,7 +146,8 @@ def choose_command(command: Any, arguments: list[str]) -> tuple[Any, list[str]]:
 def options_of(name: str) -> set[str]:
     command = COMMANDS[name]
     parts = [command, *getattr(command, "commands", {}).values()]
-    return {option for part in parts for parameter in part.params for option in parameter.opts} | {"--help"}
+    parameters = [parameter for part in parts for parameter in part.params]
+    return {option for one in parameters for option in (*one.opts, *one.secondary_opts)} | {"--help"}
 
 
 def test_every_option_that_the_manual_names_exists() -> None:

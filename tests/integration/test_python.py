@@ -25,6 +25,7 @@ COMMANDS: dict[str, Any] = {
     "accept": evaluating.accept,
     "compare": evaluating.compare,
     "search": searching.search,
+    "explain": searching.explain,
 }
 OF_THE_TERMINAL = {
     "db",

@@ -103,7 +103,10 @@ def test_every_reference_and_every_key_without_an_index_is_checked(database: Dat
         for table in metadata.tables.values()
         for constraint in table.foreign_key_constraints
     }
-    others = {"papers.source_id", "authors.source_id", "cited_references.reference_key"}
+    others = {
+        *("papers.source_id", "authors.source_id", "cited_references.reference_key"),
+        "indexed_terms.term",
+    }
     assert set(checks) == {*bulk, *names, *others, "sentence_selections.position"}
     with database.read() as session:
         assert {session.scalar(query) for query in checks.values()} == {0}

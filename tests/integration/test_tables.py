@@ -30,6 +30,7 @@ TITLES = (
     "graph 👩‍🔬 families 👨‍👩‍👧‍👦 and flags 🇩🇪 in one title",
     "graph " + "unbreakable" * 20,
 )
+HOSTILE = f"1-{TITLES[1]}".replace(" ", "|")
 SAMPLE = (
     "sample large_scale --corpus synthetic --queries 6 --validation-queries 1 --repeats 2 --pool-size 80 "
     "--pool-size 160 --validation-pool-size 60"
@@ -47,10 +48,19 @@ LINES = {
     "export mteb": ("export mteb mteb --benchmark synthetic",),
     "export summaries": ("export summaries examples.jsonl --corpus synthetic",),
     "encode": ("encode texts.parquet encoded --model TOY --precision fp32",),
-    "index benchmark": ("index synthetic -s bm25 -s sparse_bm25", "index --corpus library -s TOY"),
+    "index benchmark": (
+        "index synthetic -s bm25 -s sparse_bm25",
+        "index synthetic -s sparse_bm25 --postings",
+        "index --corpus library -s TOY",
+    ),
     "index faiss": ("index faiss --corpus library --system TOY --kind flat",),
     "index pgvector": ("index pgvector --system TOY",),
     "search": ("search synthetic graphs", "search hostile graph", "search hostile none"),
+    "explain": (
+        "explain electoral|turnout|of|nothing syn-00000013 --corpus synthetic",
+        "explain qry-00000001 syn-00000013 --benchmark synthetic",
+        f"explain {HOSTILE.removeprefix('1-')} {HOSTILE} --corpus hostile",
+    ),
     "new-benchmark": ("new-benchmark synthetic --name own --folder own",),
     "sample": (SAMPLE,),
     "construct": ("construct mdcr_constructed",),
@@ -128,7 +138,7 @@ def world(benchmarks_duckdb: Path, tmp_path_factory: pytest.TempPathFactory, toy
         patch.chdir(folder)
         _write_texts(folder / "texts.parquet")
         for line in (
-            "index --corpus hostile -s bm25",
+            "index --corpus hostile -s bm25 -s sparse_bm25",
             "index --corpus library -s TOY",
             "index synthetic -s sparse_bm25",
             f"import-run csfcube duckdb-csfcube.txt --system {LONG}",

@@ -56,6 +56,14 @@ def index(
         typer.Option(help="Whose variants of papers a benchmark asks with, where several made some."),
     ] = None,
     mode: Annotated[str, typer.Option(help="The mode in which the benchmark will run.")] = "corrected",
+    postings: Annotated[
+        bool | None,
+        typer.Option(
+            "--postings/--no-postings",
+            help="Have the index's terms and postings in tables too, for SQL, or no longer. sparse_bm25. "
+            "Default: as it was; what is there is renewed.",
+        ),
+    ] = None,
     *,
     choices: Annotated[SystemChoices, Omit("distance")],
     templates: Templates,
@@ -69,6 +77,7 @@ def index(
         given: dict[str, Any] = {
             "options": choices.for_database(database, common.say),
             "progress": common.show_progress(),
+            "postings": postings,
             **asdict(templates),
         }
         if benchmark is None:

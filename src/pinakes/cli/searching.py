@@ -1,4 +1,4 @@
-"""The commands that search: `search` in a corpus, `summarize` in one document."""
+"""The commands that search: `search` in a corpus, `explain` of a score, `summarize` in one document."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices, parse_options
+from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices, Templates, parse_options
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for it
@@ -66,6 +66,48 @@ def search(
         )
         found = search(database, request)
     common.print_records([asdict(paper) for paper in found])
+
+
+@app.command()
+def explain(
+    query: Annotated[
+        str,
+        typer.Argument(
+            help="A text, or with --benchmark the id of a query; no character of it is syntax.",
+            metavar="QUERY",
+        ),
+    ],
+    paper: Annotated[str, typer.Argument(help="The paper, by its source's id.", metavar="PAPER")],
+    corpus: Annotated[str | None, typer.Option(help="The corpus of the paper.")] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(help="In place of --corpus: the benchmark whose query it is.")
+    ] = None,
+    system: Annotated[
+        str, typer.Option("--system", "-s", help="sparse_bm25, or a named baseline that it is.")
+    ] = "sparse_bm25",
+    *,
+    choices: Annotated[SystemChoices, Omit("precision", "distance", "device", "format")],
+    templates: Templates,
+    common: CommonOptions,
+) -> None:
+    """Print what each term of a query adds to the score of a paper, and the paper's rank."""
+    from pinakes.report.present.explain import print_explanation
+    from pinakes.search.explain import ExplainRequest, explain
+
+    with common.connect_to_look() as database:
+        options = choices.for_database(database, common.say)
+        request = ExplainRequest(
+            query,
+            paper,
+            corpus,
+            benchmark,
+            system,
+            options,
+            templates.query_template,
+            templates.paper_template,
+        )
+        found = explain(database, request)
+    print_explanation(found, common.output)
 
 
 def parse_positions(text: str) -> tuple[int, ...]:

@@ -1,17 +1,18 @@
 """What a system needs before it can rank a benchmark or search a corpus: vectors, or a side index."""
 
 from dataclasses import replace
+from typing import cast
 
 from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
-from pinakes.systems.base import IndexSummary, SystemOptions, choose_options, note_stored
+from pinakes.systems.base import Asked, IndexSummary, System, SystemOptions, choose_options, note_stored
 from pinakes.systems.registry import find_system, require_ability, require_one
 from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.readers import SEARCH
-from pinakes.workload.scope import open_corpus
+from pinakes.workload.scope import CorpusScope, open_corpus
 from pinakes.workload.templates import choose_templates, find_own_templates
 
 
@@ -36,11 +37,13 @@ def index(
     corpus: str | None = None,
     producer: str | None = None,
     mode: str = MODES[0],
+    postings: bool | None = None,
     progress: Progress | None = None,
 ) -> IndexSummary:
     """Make what a system needs to answer a benchmark's questions; what exists already is not made again.
 
-    `corpus`, `producer` and `mode` are those of `RunRequest`.
+    `corpus`, `producer` and `mode` are those of `RunRequest`. `postings` says whether the index is to be in
+    tables too; None: as it was, and what is there is renewed.
 
     Raises:
         UnknownNameError: no such benchmark, system, template, mode or corpus.
@@ -56,9 +59,14 @@ def index(
     options = choose_options(benchmark, options or SystemOptions(find_index_folder(database)))
     task, system = find_task(benchmark), find_system(system_name, note_stored(database, options))
     require_one(system, task.needs, f", which the task {task.name} needs")
+    _require_postings(system, postings)
     templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
-    return system.index(database, questions, progress or Silent())
+    summary = system.index(database, questions, progress or Silent())
+    if "write_down" in system.can:
+        scope = cast(Asked, questions).scope
+        _keep_postings(database, system, scope, postings, options, progress or Silent())
+    return summary
 
 
 def index_corpus(
@@ -68,9 +76,12 @@ def index_corpus(
     *,
     options: SystemOptions | None = None,
     paper_template: str | None = None,
+    postings: bool | None = None,
     progress: Progress | None = None,
 ) -> IndexSummary:
     """Make what a system needs to search a corpus; what exists already is not made again.
+
+    `postings` is that of `index`.
 
     Raises:
         UnknownNameError: no such corpus, system or template.
@@ -82,4 +93,30 @@ def index_corpus(
     scope = open_corpus(database, corpus, paper_template or own_template)
     system = find_system(system_name, note_stored(database, options))
     require_ability(system, "index_corpus")
-    return system.index_corpus(database, scope, progress or Silent())
+    _require_postings(system, postings)
+    summary = system.index_corpus(database, scope, progress or Silent())
+    if "write_down" in system.can:
+        _keep_postings(database, system, scope, postings, options, progress or Silent())
+    return summary
+
+
+def _require_postings(system: System, postings: bool | None) -> None:
+    if postings:
+        require_ability(system, "write_down")
+
+
+def _keep_postings(
+    database: Database,
+    system: System,
+    scope: CorpusScope,
+    postings: bool | None,
+    options: SystemOptions,
+    progress: Progress,
+) -> None:
+    """Write the index into tables where that is asked for, or was; or remove it from there."""
+    if postings is False:
+        system.strike_out(database, scope)
+    elif written := system.write_down(database, scope, progress, asked=bool(postings)):
+        options.tell(
+            f"{written.name} is written down: {written.postings:,} postings of {written.terms:,} terms."
+        )

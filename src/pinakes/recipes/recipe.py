@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database
@@ -15,8 +16,9 @@ from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import InputError, UnknownNameError, show
 from pinakes.progress import say_nothing
 
-KINDS: Final = ("benchmark", "corpus", "system", "measure", "text", "number")
-"""of parameters: what is looked up in the database, any text, and any number"""
+KINDS: Final = ("benchmark", "corpus", "system", "measure", "index", "terms", "text", "number")
+"""of parameters: what is looked up in the database (`index`: one that is written down), a text of which the
+terms are asked for, as the parameter `index` makes them, any text, and any number"""
 
 _KNOWN: Final = {
     "benchmark": "SELECT name FROM benchmarks ORDER BY name",
@@ -30,7 +32,9 @@ _KNOWN: Final = {
         WHERE CAST(:benchmark AS TEXT) IS NULL OR runs.benchmark = :benchmark
         ORDER BY scores.measure
     """,
+    "index": "SELECT name FROM term_indexes ORDER BY name",
 }
+_NONE: Final = {"index": "none in this database; `pinakes index --postings` writes one down"}
 _USED: Final = _KNOWN | {"benchmark": "SELECT DISTINCT benchmark FROM runs ORDER BY benchmark"}
 """the values that a parameter is given where it is left out, and there is one alone"""
 
@@ -175,8 +179,10 @@ def fill(
         if one.kind in _KNOWN:
             known = _look_up(database, _KNOWN[one.kind], values)
             if value not in known:
-                raise UnknownNameError(one.kind, value, known or ["none in this database"])
-        values[one.name] = value
+                raise UnknownNameError(
+                    one.kind, value, known or [_NONE.get(one.kind, "none in this database")]
+                )
+        values[one.name] = _find_terms(database, one, value, values) if one.kind == "terms" else value
     return recipe.write(values)
 
 
@@ -206,6 +212,19 @@ def _find_only(database: Database, recipe: Recipe, one: Parameter, values: Mappi
         return found[0]
     listed = f" Here: {', '.join(found[:12])}{', …' if len(found) > 12 else ''}." if found else ""
     raise InputError(f"the recipe {recipe.name} needs {one.name}=…, as {one.name}={one.example}.{listed}")
+
+
+def _find_terms(database: Database, one: Parameter, text: str, values: Mapping[str, str]) -> str:
+    """The terms of a text, with blanks between, as the papers of the recipe's index were read."""
+    from pinakes.indexers.analysis import Analysis  # late: most recipes read no text
+
+    query = "SELECT analysis FROM term_indexes WHERE name = :name"
+    with database.read() as session:
+        saved = orjson.loads(session.scalar(query, {"name": values["index"]}))
+    terms = " ".join(Analysis.from_json(saved).build().analyze(text))
+    if not terms:
+        raise InputError(f"{one.name}={show(text)} has no term; expected words that are no stop words.")
+    return terms
 
 
 def _look_up(database: Database, query: str, values: Mapping[str, str]) -> list[str]:

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
@@ -28,7 +29,7 @@ from pinakes.schema import (
     side_indexes,
     text_analyses,
 )
-from pinakes.schema.removal import is_cleared
+from pinakes.schema.removal import Removed, is_cleared, remove_rows
 from pinakes.settings import read_settings
 from pinakes.vectors.side_index import list_unnamed, list_unused
 
@@ -89,8 +90,8 @@ def _remove_rows(session: Session, left: list[str]) -> tuple[dict[str, int], lis
             f"The folders of the benchmarks {', '.join(unread)} are not found (PINAKES_BENCHMARKS): vectors "
             "of texts that only their views make count as of no use."
         )
-    paths = _remove_indexes(session)
-    counts["rows of side_indexes"] = len(paths)
+    paths, removed = _remove_indexes(session)
+    counts.update({f"rows of {table}": count for table, count in removed.deleted.items()})
     return {what: count for what, count in counts.items() if count}, paths
 
 
@@ -133,12 +134,12 @@ def _remove_notes(session: Session) -> int:
     return removed
 
 
-def _remove_indexes(session: Session) -> list[str]:
-    """Delete the rows of indexes of what is gone; the paths that they had."""
+def _remove_indexes(session: Session) -> tuple[list[str], Removed]:
+    """Delete the rows of indexes of what is gone, with what is written down of them; the paths they had."""
     gone = list_unused(session)
-    ids = [row["side_index_id"] for row in gone]
-    session.execute(sa.delete(side_indexes).where(side_indexes.c.side_index_id.in_(ids)))
-    return [str(row["path"]) for row in gone]
+    ids = pa.array([row["side_index_id"] for row in gone], pa.int32())
+    removed = remove_rows(session, {side_indexes: pa.table({"side_index_id": ids})}) if gone else Removed()
+    return [str(row["path"]) for row in gone], removed
 
 
 def _find_folders(session: Session, folder: Path, paths: list[str], left: list[str]) -> list[Path]:

@@ -81,7 +81,7 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     scope = open_corpus(database, request.corpus, template)
     system = _find_searcher(request, note_stored(database, options))
     pool = find_pool(database, scope.corpus, request.wanted)
-    ties = _tie_order(database, scope.corpus)
+    ties = order_by_source_id(database, scope.corpus)
     if request.paper is None:
         query = CorpusQuery(scope, request.text, request.k, pool, ties)
         return _describe(database, system.search(database, query))
@@ -113,7 +113,7 @@ def _find_searcher(request: SearchRequest, options: SystemOptions) -> System:
     return system
 
 
-def _tie_order(database: Database, corpus: str) -> TieOrder:
+def order_by_source_id(database: Database, corpus: str) -> TieOrder:
     """trec_eval's order; a few papers' source ids are asked for by id, many are read with the corpus."""
 
     def order(paper_ids: Ids) -> Ids:

@@ -13,6 +13,7 @@ from pinakes.database import Database
 from pinakes.errors import PinakesError
 from pinakes.indexers.lexical import Ranked, TieOrder
 from pinakes.indexers.names import EXACT
+from pinakes.indexers.sparse_bm25.score_parts import ScoreParts
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import Benchmark
 from pinakes.vectors.precisions import list_encoders
@@ -34,6 +35,8 @@ ABILITIES: Final[Mapping[Ability, str]] = {
     "sentences": "compare sentences",
     "embed": "give the vectors of papers",
     "weigh": "give the weighted terms of papers",
+    "explain": "explain a score term by term",
+    "write_down": "write its terms and postings into tables",
     "extract": "score the sentences of papers for a query",
 }
 """what a system can declare, in words; the method of `extract` is `score_sentences`; `sentences` and
@@ -126,6 +129,15 @@ class IndexSummary:
     elapsed_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenDown:
+    """An index that is in tables: its name in `term_indexes`, and how many terms and postings it has."""
+
+    name: str
+    terms: int
+    postings: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CorpusQuery:
     """What to search a corpus for.
@@ -144,6 +156,48 @@ class CorpusQuery:
     pool: Ids | None
     tie_order: TieOrder
     by_paper: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreQuestion:
+    """Whose score is to be explained.
+
+    Attributes:
+        text: the query's.
+        ranked: the papers among which its rank is counted (ascending ids); None: all of the corpus.
+        tie_order: of papers with equal scores.
+        workload: the benchmark that asks, whose tuned numbers count; None: a text of a user's own.
+        own_statistics: whether terms are counted in `ranked` alone, as a grouped pool's are.
+        ranks_all: whether a paper that shares no term has a rank.
+    """
+
+    scope: CorpusScope
+    text: str
+    paper_id: int
+    ranked: Ids | None
+    tie_order: TieOrder
+    workload: Workload | None = None
+    own_statistics: bool = False
+    ranks_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedScore:
+    """A score with its parts.
+
+    Attributes:
+        rank: 1 is the best; None: the paper is not ranked, since it shares no term or is none of `ranked`.
+        ranked: how many papers are ranked.
+        tuning: where k1 and b are from.
+    """
+
+    parts: ScoreParts
+    k1: float
+    b: float
+    tuning: str
+    formula: str
+    rank: int | None
+    ranked: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,6 +324,24 @@ class System(Protocol):
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers, score descending."""
         raise _not_declared(self, "search")
+
+    def explain(self, database: Database, question: ScoreQuestion) -> ExplainedScore:
+        """The score of a paper for a text, term by term; `InputError` where it has none."""
+        raise _not_declared(self, "explain")
+
+    def write_down(
+        self, database: Database, scope: CorpusScope, progress: Progress, *, asked: bool
+    ) -> WrittenDown | None:
+        """Write the index of a corpus into tables, where it is not there as it is; None: nothing was written.
+
+        Unless it is `asked` for, only what is there of an older index is written again, with its own k1, b
+        and formula.
+        """
+        raise _not_declared(self, "write_down")
+
+    def strike_out(self, database: Database, scope: CorpusScope) -> None:
+        """Remove what `write_down` wrote of the index of a corpus."""
+        raise _not_declared(self, "write_down")
 
 
 def _not_declared(system: System, ability: Ability) -> PinakesError:

@@ -18,11 +18,21 @@ from pinakes.database import Database
 from pinakes.indexers.analysis import ANALYSES, named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
+from pinakes.indexers.sparse_bm25.explain import explain_score
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
-from pinakes.systems.base import Ability, Asked, Ranking, SystemDescription, SystemOptions
+from pinakes.systems.base import (
+    Ability,
+    Asked,
+    ExplainedScore,
+    Ranking,
+    ScoreQuestion,
+    SystemDescription,
+    SystemOptions,
+    WrittenDown,
+)
 from pinakes.systems.lexical import IndexSource, LexicalSystem, WeighTexts, trained_on_option
 from pinakes.systems.rankings import (
     Found,
@@ -33,7 +43,10 @@ from pinakes.systems.rankings import (
     report_rankings,
 )
 from pinakes.systems.tuned import describe_settings, find_choice
+from pinakes.vectors.side_index import Row
+from pinakes.vectors.term_tables import Weighing, find_written, strike_out, write_down
 from pinakes.workload.paper_texts import PaperTexts
+from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
 NAME: Final = "sparse_bm25"
@@ -66,7 +79,7 @@ class Pair:
 class SparseBm25System(LexicalSystem):
     """A lexical system whose k1 and b are chosen when it ranks."""
 
-    can: ClassVar[frozenset[Ability]] = LexicalSystem.can | {"rank_groups"}
+    can: ClassVar[frozenset[Ability]] = LexicalSystem.can | {"rank_groups", "explain", "write_down"}
     own_options: ClassVar[type[SparseBm25Options]] = SparseBm25Options
 
     def __init__(self, name: str, options: SystemOptions) -> None:
@@ -142,6 +155,67 @@ class SparseBm25System(LexicalSystem):
         path = self._folder / self._require_once(database, workload)["path"]
         return SparseBm25Index.open(path, self._formula)
 
+    def explain(self, database: Database, question: ScoreQuestion) -> ExplainedScore:
+        """The score that a run or a search gives, with its parts; the rank costs one pass over the index."""
+        workload = question.workload
+        pair = self._untuned() if workload is None else self.choose(database, workload)
+        row = self._require(database, question.scope)
+        index = SparseBm25Index.open(self._folder / row["path"], self._formula)
+        ranked = np.sort(index.paper_ids) if question.ranked is None else question.ranked
+        if question.own_statistics:
+            index = index.restrict(ranked, threads=os.cpu_count() or 1)
+        parts = explain_score(index, question.text, question.paper_id, pair.k1, pair.b)
+        scores = index.score_pool(question.text, ranked, pair.k1, pair.b)
+        rank = _find_rank(ranked, scores, question)
+        count = len(ranked) if question.ranks_all else int((scores > 0).sum())
+        return ExplainedScore(parts, pair.k1, pair.b, pair.origin, self._formula, rank, count)
+
+    def write_down(
+        self, database: Database, scope: CorpusScope, progress: Progress, *, asked: bool
+    ) -> WrittenDown | None:
+        """Write the index of a corpus into tables, in one transaction."""
+        if not asked and self._find_written(database, scope) is None:
+            return None
+        # Nobody else writes between the look at the texts and the end.
+        with database.in_one_transaction() as one:
+            row = self._require(one, scope)
+            with one.begin() as session:
+                written = find_written(session, row["side_index_id"])
+                weighing = self._weighing_of(None if asked else written)
+                if written is not None and _is_as_now(written, row, weighing):
+                    return None
+                new = write_down(
+                    session,
+                    row,
+                    SparseBm25Index.open(self._folder / row["path"], weighing.formula),
+                    corpus=scope.corpus,
+                    counted_in=self._other_corpus(scope) or scope.corpus,
+                    weighing=weighing,
+                    progress=progress,
+                )
+                return WrittenDown(new["name"], new["term_count"], new["posting_count"])
+
+    def strike_out(self, database: Database, scope: CorpusScope) -> None:
+        """Remove the rows of the index of a corpus."""
+        written = self._find_written(database, scope)
+        if written is not None:
+            with database.begin() as session:
+                strike_out(session, [written["side_index_id"]])
+
+    def _find_written(self, database: Database, scope: CorpusScope) -> Row | None:
+        row = self._side_index(scope).find(database)
+        if row is None:
+            return None
+        with database.read() as session:
+            return find_written(session, row["side_index_id"])
+
+    def _weighing_of(self, written: Row | None) -> Weighing:
+        """That of the rows that are renewed; of none, the options'."""
+        if written is None:
+            pair = self._untuned()
+            return Weighing(pair.k1, pair.b, self._formula)
+        return Weighing(written["k1"], written["b"], written["formula"])
+
     def _open_weighing(self, database: Database, texts: PaperTexts) -> WeighTexts:
         index, pair = self.open_index(database, texts), self._untuned()
         return lambda given, _titles: index.weigh(given, pair.k1, pair.b)
@@ -152,6 +226,25 @@ class SparseBm25System(LexicalSystem):
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._untuned())
+
+
+def _is_as_now(written: Row, side_index: Row, weighing: Weighing) -> bool:
+    same = Weighing(written["k1"], written["b"], written["formula"]) == weighing
+    return same and bool(written["content_digest"] == side_index["content_digest"])
+
+
+def _find_rank(ranked: Ids, scores: Scores, question: ScoreQuestion) -> int | None:
+    """The rank of the paper among those with these scores; None where it is not ranked."""
+    places = np.flatnonzero(ranked == question.paper_id)
+    if not len(places):
+        return None
+    own = scores[places[0]]
+    if not (own > 0 or question.ranks_all):
+        return None
+    equal = ranked[scores == own]
+    order = question.tie_order(equal)
+    before = order < order[equal == question.paper_id]
+    return 1 + int((scores > own).sum()) + int(before.sum())
 
 
 def rank_texts(

@@ -70,6 +70,12 @@ SELECT kind, scope, paper_template, encoder, row_count, recall_10, recall_100, p
 FROM side_indexes
 ORDER BY kind, scope, paper_template, encoder
 
+-- name: term_indexes
+-- Sparse indexes that are in tables, and how many papers are others than those that were indexed.
+SELECT index_name, terms, postings, papers, papers_changed, papers_removed, papers_added
+FROM term_index_states
+ORDER BY index_name
+
 -- name: runs
 SELECT
     runs.run_id,
