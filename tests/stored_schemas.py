@@ -44,7 +44,8 @@ COMMANDS: Final[tuple[Words, ...]] = (
     ("derive", "neighbours", "--corpus", "synthetic", "--codes", "T_ARot", "--quiet"),
 )
 """one of every kind that is quick"""
-_KEPT: Final = ("CREATE TABLE", "CREATE VIEW", "CREATE SCHEMA", "CREATE EXTENSION", "COMMENT ON", "DROP VIEW")
+_KEPT: Final = ("CREATE TABLE", "CREATE INDEX", "CREATE VIEW", "CREATE SCHEMA", "CREATE EXTENSION", "COMMENT ON")
+_KEPT += ("DROP VIEW",)
 _TABLES: Final = (
     "SELECT table_name FROM information_schema.tables "
     "WHERE table_schema = CURRENT_SCHEMA() AND table_type = 'BASE TABLE' ORDER BY table_name"
