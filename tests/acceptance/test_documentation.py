@@ -94,6 +94,7 @@ def fetch(database: Database, text: str) -> tuple[list[str], list[tuple[Any, ...
 def list_counts(database: Database, text: str) -> list[str]:
     """The columns of a query that are whole numbers; the sum of some is none, unless it is cast."""
     with ask_arrow(database, text) as result:
+        list(result.parts)
         return [field.name for field in result.schema if pa.types.is_integer(field.type)]
 
 
