@@ -24,9 +24,11 @@ def run(notebook: Path, names: dict[str, Any]) -> list[Any]:
     shown = []
     for number, text in enumerate(read_cells(notebook, "code"), start=1):
         tree = ast.parse(text)
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1]
         place = f"{notebook.name}, code cell {number}"
+        if isinstance(last, ast.Expr):
+            del tree.body[-1]
         exec(compile(tree, place, "exec"), names)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             shown.append(eval(compile(ast.Expression(last.value), place, "eval"), names))
     return shown

@@ -44,7 +44,14 @@ COMMANDS: Final[tuple[Words, ...]] = (
     ("derive", "neighbours", "--corpus", "synthetic", "--codes", "T_ARot", "--quiet"),
 )
 """one of every kind that is quick"""
-_KEPT: Final = ("CREATE TABLE", "CREATE INDEX", "CREATE VIEW", "CREATE SCHEMA", "CREATE EXTENSION", "COMMENT ON")
+_KEPT: Final = (
+    "CREATE TABLE",
+    "CREATE INDEX",
+    "CREATE VIEW",
+    "CREATE SCHEMA",
+    "CREATE EXTENSION",
+    "COMMENT ON",
+)
 _KEPT += ("DROP VIEW",)
 _TABLES: Final = (
     "SELECT table_name FROM information_schema.tables "

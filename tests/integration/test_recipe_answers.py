@@ -62,8 +62,10 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
 }
 RUNS = {1: "bm25", 2: "tfidf"}
 _TEXTS = ("run_digest", "parameters", "code_version", "dataset_digest", "view_digest")
-_NUMBERS = ("queries_expected", "queries_answered", "candidates_expected", "candidates_without_text")
-_NUMBERS += ("hit_count", "elapsed_s")
+_NUMBERS = (
+    *("queries_expected", "queries_answered", "candidates_expected", "candidates_without_text"),
+    *("hit_count", "elapsed_s"),
+)
 
 ANSWERS: dict[str, tuple[dict[str, str], list[tuple[Any, ...]]]] = {
     "missing-fields": ({}, [("other", 2, 0, 2, 2, 2, 2, 2, 2), ("synthetic", 5, 1, 2, 1, 4, 1, 4, 2)]),
