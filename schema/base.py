@@ -58,6 +58,12 @@ def reference(
     )
 
 
+def index(name: str, *columns: str) -> sa.Index:
+    """An index on columns of a table, on Postgres alone: docs/decisions/0010 says why DuckDB has none."""
+    made: sa.Index = sa.Index(name, *columns).ddl_if(dialect="postgresql")
+    return made
+
+
 def required(name: str, type_: Any, comment: str) -> sa.Column[Any]:
     """A column that is never null."""
     return sa.Column(name, _portable(type_), nullable=False, comment=comment)

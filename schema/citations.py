@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, one_of, optional, reference, required
+from pinakes.schema.base import BULK, index, key_column, metadata, one_of, optional, reference, required
 
 RESOLVED_BY: Final = ("source_id", "identifier", "title")
 
@@ -27,6 +27,7 @@ cited_references = sa.Table(
     optional("resolved_by", sa.Text, "what told which paper it is: source_id, identifier or title"),
     sa.UniqueConstraint("corpus_id", "reference_key", name="cited_references_key"),
     one_of("resolved_by", RESOLVED_BY, "cited_references_resolved_check"),
+    index("cited_references_paper_index", "paper_id"),
     info=BULK,
     comment="One cited work of a corpus, de-duplicated.",
 )
@@ -85,6 +86,8 @@ citations = sa.Table(
     ),
     reference("reference_id", "cited_references.reference_id", " of what it cites", role="required"),
     *_mention_columns(),
+    index("citations_citing_index", "citing_paper_id"),
+    index("citations_reference_index", "reference_id"),
     info=BULK,
     comment="One mention of a cited work in a citing paper.",
 )

@@ -6,7 +6,7 @@ index, so that a posting says by its term which index it is of.
 
 import sqlalchemy as sa
 
-from pinakes.schema.base import BULK, key_column, metadata, reference, required
+from pinakes.schema.base import BULK, index, key_column, metadata, reference, required
 
 term_indexes = sa.Table(
     "term_indexes",
@@ -77,8 +77,9 @@ postings = sa.Table(
     reference("paper_id", "papers.paper_id", on_delete="CASCADE"),
     required("frequency", sa.Integer, "times that the paper's text has the term"),
     required("weight", sa.Double, "what the term adds to the paper's score, with k1 and b of the index"),
+    index(
+        "postings_paper_index", "paper_id"
+    ),  # what a paper's terms are; a term's papers are found by the key
     info=BULK,
     comment="Which papers hold a term, how often, and what it weighs there: a score is a sum of weights.",
 )
-# BM25 looks terms up, by the key; what a paper's terms are is asked by the paper. DuckDB reads the column.
-sa.Index("postings_paper_idx", postings.c.paper_id).ddl_if(dialect="postgresql")

@@ -43,7 +43,7 @@ def render() -> dict[str, str]:
         if section.text:
             lines.append(f"{section.text}\n")
         lines += [line for recipe in section.recipes for line in _render(recipe)]
-        pages[_name(section)] = "\n".join(lines)
+        pages[name_page(section)] = "\n".join(lines)
     return pages
 
 
@@ -51,11 +51,13 @@ def _list_questions() -> Iterator[str]:
     for section in read_sections():
         yield f"## {section.title}\n"
         for recipe in section.recipes:
-            yield f"- [{recipe.question}]({_name(section)}#{make_anchor(recipe.question)}): `{recipe.name}`"
+            place = f"{name_page(section)}#{make_anchor(recipe.question)}"
+            yield f"- [{recipe.question}]({place}): `{recipe.name}`"
         yield ""
 
 
-def _name(section: Section) -> str:
+def name_page(section: Section) -> str:
+    """The file of a section's page."""
     return f"{make_anchor(section.title).replace('-', '_')}.md"
 
 

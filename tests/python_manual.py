@@ -10,7 +10,6 @@ from pinakes.answers import Records, Result
 from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
-NOTEBOOK: Final = PAGE.with_name("first_steps.ipynb")
 METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search", "explain")
 """of a connection, each called as the command of its name"""
 

@@ -123,6 +123,16 @@ def test_sums_and_means_are_floats_on_both(database: Database) -> None:
     assert found.schema.field("mean").type == pa.float64()
 
 
+def test_a_decimal_comes_as_the_nearest_float_on_both(database: Database) -> None:
+    written = {"a": "95.35", "b": "0.1818", "c": "NULL"}
+    query = "SELECT " + ", ".join(f"CAST({one} AS DECIMAL(8, 4)) AS {name}" for name, one in written.items())
+    with database.read() as session:
+        found = session.fetch_arrow(query)
+        parts = list(session.query_arrow(query).parts)
+    assert found.to_pylist() == [{"a": 95.35, "b": 0.1818, "c": None}]
+    assert parts[0].to_pylist() == found.to_pylist()
+
+
 def test_a_uuid_comes_as_text(database: Database) -> None:
     query = (
         "SELECT CAST(md5('a') AS UUID) AS digest, CAST('2024-02-29' AS DATE) AS day, "

@@ -2,7 +2,6 @@
 
 import errno
 import inspect
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +14,8 @@ import pinakes
 from pinakes.cli import evaluating, indexing, loading, running, searching
 from pinakes.database import connect as open_database
 from tests.calling import Call
-from tests.python_manual import METHODS, NOTEBOOK, PAGE, render
+from tests.notebooks import FIRST_STEPS, run
+from tests.python_manual import METHODS, PAGE, render
 
 COMMANDS: dict[str, Any] = {
     "load": loading.load,
@@ -201,15 +201,8 @@ def test_the_manuals_page_is_made_from_the_docstrings() -> None:
 
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
     names: dict[str, Any] = {}
-    shown = []
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            assert cell["outputs"] == []
-            *body, last = "".join(cell["source"]).rstrip().split("\n")
-            exec("\n".join(body), names)
-            shown.append(eval(last, names))
+    shown = run(FIRST_STEPS, names)
     read, loaded, rejected = shown[0]
     assert read == loaded + rejected > 300
     assert all(len(one) for one in shown[1:])

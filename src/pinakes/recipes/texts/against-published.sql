@@ -7,8 +7,8 @@ SELECT
     published_scores.subset,
     published_scores.measure,
     published_scores.printed,
-    CAST(100 * scores.value AS DECIMAL(6, 2)) AS ours,
-    CAST(100 * (scores.value - published_scores.value) AS DECIMAL(6, 2)) AS difference
+    CAST(100 * CAST(scores.value AS DECIMAL(20, 12)) AS DECIMAL(6, 2)) AS ours,
+    CAST(100 * CAST(scores.value - published_scores.value AS DECIMAL(20, 12)) AS DECIMAL(6, 2)) AS difference
 FROM published_scores
 INNER JOIN runs
     ON published_scores.benchmark = runs.benchmark

@@ -8,7 +8,7 @@
 SELECT
     'ours' AS reported_by,
     CONCAT(runs.system, ' (run ', runs.run_id, ')') AS system,
-    CAST(100 * scores.value AS DECIMAL(6, 2)) AS value,
+    CAST(100 * CAST(scores.value AS DECIMAL(20, 12)) AS DECIMAL(6, 2)) AS value,
     CAST(NULL AS TEXT) AS printed
 FROM scores
 INNER JOIN runs ON scores.run_id = runs.run_id
@@ -20,7 +20,7 @@ UNION ALL
 SELECT
     source AS reported_by,
     system,
-    CAST(100 * value AS DECIMAL(6, 2)) AS value,
+    CAST(100 * CAST(value AS DECIMAL(20, 12)) AS DECIMAL(6, 2)) AS value,
     printed
 FROM published_scores
 WHERE benchmark = '{benchmark}' AND measure = '{measure}' AND subset = '{subset}'

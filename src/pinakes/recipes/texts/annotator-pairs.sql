@@ -15,7 +15,7 @@ SELECT
     COUNT(DISTINCT a.query_id) AS queries,
     COUNT(*) AS papers,
     CAST(100.0 * SUM(CASE WHEN a.grade = b.grade THEN 1 ELSE 0 END) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent_alike,
-    SUM(CASE WHEN ABS(a.grade - b.grade) > 1 THEN 1 ELSE 0 END) AS two_or_more_apart,
+    COUNT(CASE WHEN ABS(a.grade - b.grade) > 1 THEN 1 END) AS two_or_more_apart,
     CAST(1.0 * SUM(b.grade - a.grade) / COUNT(*) AS DECIMAL(6, 3)) AS b_above_a
 FROM grades AS a
 INNER JOIN grades AS b

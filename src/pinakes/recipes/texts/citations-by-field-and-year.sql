@@ -11,7 +11,7 @@ SELECT
     paper_fields.field,
     in_degrees.year,
     COUNT(*) AS papers,
-    SUM(in_degrees.in_degree) AS times_cited,
+    CAST(SUM(in_degrees.in_degree) AS BIGINT) AS times_cited,
     CAST(AVG(in_degrees.in_degree) AS DECIMAL(8, 2)) AS mean_in_degree,
     MAX(in_degrees.in_degree) AS greatest
 FROM in_degrees

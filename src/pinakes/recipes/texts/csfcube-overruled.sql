@@ -24,7 +24,7 @@ shares AS (
 SELECT
     queries.facet,
     COUNT(*) AS queries,
-    SUM(shares.overruled) AS overruled,
+    CAST(SUM(shares.overruled) AS BIGINT) AS overruled,
     CAST(100.0 * AVG(1.0 * shares.overruled / shares.papers) AS DECIMAL(5, 2)) AS mean_per_cent
 FROM shares
 INNER JOIN csfcube.queries AS queries ON shares.query_id = queries.query_id

@@ -9,8 +9,8 @@ SELECT
     other_system,
     subset,
     COUNT(*) AS queries,
-    SUM(CASE WHEN difference > 0 THEN 1 ELSE 0 END) AS better,
-    SUM(CASE WHEN difference < 0 THEN 1 ELSE 0 END) AS worse,
+    COUNT(CASE WHEN difference > 0 THEN 1 END) AS better,
+    COUNT(CASE WHEN difference < 0 THEN 1 END) AS worse,
     CAST(AVG(difference) AS DECIMAL(6, 4)) AS mean_difference
 FROM score_differences
 WHERE benchmark = '{benchmark}' AND measure = '{measure}' AND run_id < other_run_id

@@ -10,7 +10,7 @@ SELECT
     COUNT(*) AS hits,
     COUNT(judgments.grade) AS judged,
     CAST(100.0 * COUNT(judgments.grade) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent_judged,
-    SUM(CASE WHEN judgments.grade > 0 THEN 1 ELSE 0 END) AS relevant
+    COUNT(CASE WHEN judgments.grade > 0 THEN 1 END) AS relevant
 FROM runs
 INNER JOIN hits ON runs.run_id = hits.run_id
 LEFT JOIN {benchmark}.judgments AS judgments

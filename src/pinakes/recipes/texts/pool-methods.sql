@@ -12,7 +12,7 @@ SELECT
     pool_sources.query_id,
     pool_sources.source,
     COUNT(*) AS candidates,
-    SUM(CASE WHEN finders.methods = 1 THEN 1 ELSE 0 END) AS alone
+    COUNT(CASE WHEN finders.methods = 1 THEN 1 END) AS alone
 FROM pool_sources
 INNER JOIN finders
     ON pool_sources.corpus_id = finders.corpus_id

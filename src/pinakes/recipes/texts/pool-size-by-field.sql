@@ -12,7 +12,7 @@ SELECT
     queries,
     CAST(mean AS DECIMAL(6, 4)) AS mean,
     CAST(difference_from_smallest AS DECIMAL(6, 4)) AS change,
-    CAST(100 * ratio_to_smallest AS DECIMAL(6, 2)) AS per_cent_left
+    CAST(100 * CAST(ratio_to_smallest AS DECIMAL(20, 12)) AS DECIMAL(6, 2)) AS per_cent_left
 FROM pool_size_effect
 WHERE benchmark = '{benchmark}'
     AND measure = '{measure}'

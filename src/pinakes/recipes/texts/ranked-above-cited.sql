@@ -7,7 +7,15 @@
 -- {system}: system (bm25)
 -- {limit}: number = 50
 WITH ranked AS (
-    SELECT hits.query_id, hits.paper_id, hits.rank, candidate_types.source
+    SELECT
+        hits.query_id,
+        hits.paper_id,
+        hits.rank,
+        candidate_types.source,
+        COUNT(CASE WHEN candidate_types.source = 'cited' THEN 1 END) OVER (PARTITION BY hits.query_id)
+        - COUNT(CASE WHEN candidate_types.source = 'cited' THEN 1 END) OVER (
+            PARTITION BY hits.query_id ORDER BY hits.rank
+        ) AS cited_below
     FROM hits
     INNER JOIN candidate_types
         ON hits.query_id = candidate_types.query_id
@@ -16,16 +24,14 @@ WITH ranked AS (
         AND candidate_types.benchmark = '{benchmark}'
 )
 SELECT
-    above.query_id,
-    above.rank,
-    COUNT(*) AS cited_below,
-    above.source,
+    ranked.query_id,
+    ranked.rank,
+    ranked.cited_below,
+    ranked.source,
     papers.source_id,
     papers.title
-FROM ranked AS above
-INNER JOIN ranked AS cited ON above.query_id = cited.query_id AND above.rank < cited.rank
-INNER JOIN papers ON above.paper_id = papers.paper_id
-WHERE above.source <> 'cited' AND cited.source = 'cited'
-GROUP BY above.query_id, above.rank, above.source, papers.source_id, papers.title
-ORDER BY cited_below DESC, above.query_id, above.rank
+FROM ranked
+INNER JOIN papers ON ranked.paper_id = papers.paper_id
+WHERE ranked.source <> 'cited' AND ranked.cited_below > 0
+ORDER BY ranked.cited_below DESC, ranked.query_id, ranked.rank
 LIMIT {limit}

@@ -7,7 +7,7 @@
 SELECT
     pool_sources.source,
     COUNT(*) AS candidates,
-    SUM(CASE WHEN judgments.grade >= {relevant} THEN 1 ELSE 0 END) AS relevant,
+    COUNT(CASE WHEN judgments.grade >= {relevant} THEN 1 END) AS relevant,
     CAST(100.0 * SUM(CASE WHEN judgments.grade >= {relevant} THEN 1 ELSE 0 END) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent
 FROM {benchmark}.judgments AS judgments
 INNER JOIN pool_sources

@@ -16,7 +16,7 @@ WITH links AS (
 SELECT
     papers.year,
     COUNT(*) AS citations,
-    SUM(links.is_own) AS of_oneself,
+    CAST(SUM(links.is_own) AS BIGINT) AS of_oneself,
     CAST(100.0 * SUM(links.is_own) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent
 FROM links
 INNER JOIN papers ON links.citing_paper_id = papers.paper_id

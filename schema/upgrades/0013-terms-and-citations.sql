@@ -1,4 +1,4 @@
--- Terms and postings of sparse indexes, where they are asked for.
+-- Terms and postings of sparse indexes as tables; on Postgres indexes for the mentions of a paper and of a work.
 
 -- name: both
 CREATE TABLE term_indexes (
@@ -78,4 +78,13 @@ CREATE TABLE postings (
 )
 
 -- name: postgresql
-CREATE INDEX postings_paper_idx ON postings (paper_id)
+CREATE INDEX postings_paper_index ON postings (paper_id)
+
+-- name: postgresql
+CREATE INDEX cited_references_paper_index ON cited_references (paper_id)
+
+-- name: postgresql
+CREATE INDEX citations_citing_index ON citations (citing_paper_id)
+
+-- name: postgresql
+CREATE INDEX citations_reference_index ON citations (reference_id)
