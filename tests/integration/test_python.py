@@ -17,6 +17,8 @@ from pinakes.database import connect as open_database
 from tests.calling import Call
 from tests.python_manual import METHODS, NOTEBOOK, PAGE, render
 
+pytestmark = pytest.mark.in_turn
+
 COMMANDS: dict[str, Any] = {
     "load": loading.load,
     "index": indexing.index,
