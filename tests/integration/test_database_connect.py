@@ -339,3 +339,17 @@ def test_duckdb_draws_no_progress_bar_into_a_programs_output(duckdb_url: str) ->
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_statement_is_compiled_once_for_all_duckdb_files(tmp_path: Path) -> None:
+    numbers = sa.table("numbers", sa.column("n", sa.Integer))
+    found = []
+    for number, wanted in enumerate(([1], [2], [1, 2], [])):
+        url = f"duckdb:///{tmp_path / f'{number}.duckdb'}"
+        _create_numbers(url)
+        with connect(url) as database, database.connect() as connection:
+            assert str(database.url) == url
+            asked = connection.execute(sa.select(numbers).where(numbers.c.n.in_(wanted)).limit(len(wanted)))
+            found.append((asked.context.cache_hit, asked.scalars().all()))
+    assert [rows for _, rows in found] == [[1], [2], [1, 2], []]
+    assert [hit.name for hit, _ in found[1:]] == ["CACHE_HIT"] * 3

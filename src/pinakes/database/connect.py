@@ -221,10 +221,11 @@ def _open(
 
 def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
+        from pinakes.database.duckdb_dialect import make_engine  # late: many commands open no database
+
         size = plan_memory(memory).database
         backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
-        given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
-        engine = sa.create_engine(url, connect_args=given)
+        engine = make_engine(url, read_only=read_only, config=_configure(url, size, read_only=read_only))
         if not read_only:
             sa.event.listen(engine, "connect", _prepare_writer)
         file = find_file(url)

@@ -156,7 +156,8 @@ class Database:
     @property
     def url(self) -> sa.URL:
         """Where the database is; its text hides the password."""
-        return self.engine.url
+        url = self.engine.url
+        return url.set(drivername="duckdb") if self.name == "duckdb" else url
 
     @contextmanager
     def begin(self) -> Iterator[Session]:
