@@ -5,17 +5,16 @@ from typing import Any, Final
 import duckdb_engine
 import sqlalchemy as sa
 from sqlalchemy.dialects import registry
-from sqlalchemy.util import LRUCache
+
+from pinakes.database.compiled import COMPILED
 
 _DRIVER: Final = "duckdb+pinakes"
-_COMPILED: Final[LRUCache[Any, Any]] = LRUCache(1_000)
-"""statements of all files that a process opens"""
 
 registry.register("duckdb.pinakes", __name__, "CachingDialect")
 
 
 class CachingDialect(duckdb_engine.Dialect):
-    """Equal to each other one, as a part of the key of compiled statements: all write the same SQL.
+    """Equal to each other one: all write the same SQL.
 
     duckdb-engine forbids the cache. It may be allowed where no construct of one's own is in a statement
     that does not tell its key; the same statements are kept on Postgres.
@@ -30,7 +29,7 @@ class CachingDialect(duckdb_engine.Dialect):
         return hash(type(self))
 
 
-def make_engine(url: sa.URL, **arguments: Any) -> sa.Engine:
+def make_duckdb_engine(url: sa.URL, **arguments: Any) -> sa.Engine:
     """An engine for a URL of DuckDB; `arguments` go to the driver."""
-    options = {"compiled_cache": _COMPILED}
+    options = {"compiled_cache": COMPILED}
     return sa.create_engine(url.set(drivername=_DRIVER), connect_args=arguments, execution_options=options)

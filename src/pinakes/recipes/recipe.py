@@ -8,8 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import sqlalchemy as sa
-
 from pinakes.database import Database
 from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import InputError, UnknownNameError, show
@@ -211,7 +209,7 @@ def _find_only(database: Database, recipe: Recipe, one: Parameter, values: Mappi
 def _look_up(database: Database, query: str, values: Mapping[str, str]) -> list[str]:
     parameters = {"benchmark": values.get("benchmark")} if ":benchmark" in query else {}
     with database.read() as session:
-        return [str(next(iter(row.values()))) for row in session.rows(sa.text(query), parameters)]
+        return [str(next(iter(row.values()))) for row in session.rows(query, parameters)]
 
 
 def _quote(name: str, value: str) -> str:
