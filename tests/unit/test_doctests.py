@@ -15,13 +15,19 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def list_modules() -> list[str]:
     """The modules of the program, and of the tests, in whose text there is an example."""
-    found = []
-    for base, top in ((ROOT / "src", "pinakes"), (ROOT, "tests")):
-        for folder, _, files in os.walk(base / top, followlinks=True):
-            for path in (Path(folder, name) for name in files if name.endswith(".py")):
-                if path != Path(__file__) and "    >>> " in path.read_text(encoding="utf-8"):
-                    found.append(".".join(path.relative_to(base).with_suffix("").parts))
-    return sorted(name.removesuffix(".__init__") for name in found)
+    paths = [
+        (base, Path(folder, name))
+        for base, top in ((ROOT / "src", "pinakes"), (ROOT, "tests"))
+        for folder, _, files in os.walk(base / top, followlinks=True)
+        for name in files
+        if name.endswith(".py")
+    ]
+    names = [
+        ".".join(path.relative_to(base).with_suffix("").parts)
+        for base, path in paths
+        if path != Path(__file__) and "    >>> " in path.read_text(encoding="utf-8")
+    ]
+    return sorted(name.removesuffix(".__init__") for name in names)
 
 
 @pytest.mark.parametrize("name", list_modules())
