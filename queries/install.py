@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.schema import CreateSchema, DropSchema
 
 from pinakes.database import Database, Session
+from pinakes.database.compiled import EVERY_COLUMN
 from pinakes.database.driver_errors import driver_errors
 from pinakes.database.reader_role import make_reader_role, open_to_readers
 from pinakes.errors import BenchmarkError, UnknownNameError
@@ -169,7 +170,7 @@ def _create_view(
         # In brackets, a second statement is an error of syntax.
         session.execute_as_written(f"CREATE VIEW {name} AS (\n{body.rstrip().removesuffix(';')}\n)")
         # Run, since DuckDB finds some faults of a view, as that it reads itself, only then.
-        nothing = sa.select(sa.text("*")).select_from(sa.table(view, schema=benchmark.name)).limit(0)
+        nothing = sa.select(EVERY_COLUMN).select_from(sa.table(view, schema=benchmark.name)).limit(0)
         found = set(session.fetch_arrow(nothing).column_names)
     if not expected <= found:
         raise BenchmarkError(

@@ -1,6 +1,8 @@
 """What keys would refuse, as queries that count it: made from the references and keys of the tables."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,14 +15,20 @@ from pinakes.schema.papers import distinct_sentences
 
 def list_filled_tables(session: Session) -> set[str]:
     """The names of the tables that have rows: in one of the others no check counts any."""
+    return {str(row["name"]) for row in session.rows(_select_filled())}
+
+
+@cache
+def _select_filled() -> sa.CompoundSelect[tuple[str]]:
     has_rows = [
         sa.select(sa.literal(table.name).label("name")).where(sa.exists().select_from(table))
         for table in metadata.sorted_tables
     ]
-    return {row["name"] for row in session.rows(sa.union_all(*has_rows))}
+    return sa.union_all(*has_rows)
 
 
-def list_integrity_checks() -> dict[str, sa.Select[Any]]:
+@cache
+def list_integrity_checks() -> Mapping[str, sa.Select[Any]]:
     """table.column -> a query that counts rows whose value names a row that is not there.
 
     table.key -> one that counts keys of more than one row, where DuckDB does not look itself.
@@ -34,7 +42,7 @@ def list_integrity_checks() -> dict[str, sa.Select[Any]]:
             for unique in table.constraints:
                 if isinstance(unique, sa.UniqueConstraint):
                     checks[f"{table.name}.{unique.columns.keys()[-1]}"] = _count_repeated(unique.columns)
-    return {**checks, "sentence_selections.position": _count_unknown_sentences()}
+    return MappingProxyType({**checks, "sentence_selections.position": _count_unknown_sentences()})
 
 
 def _count_orphans(table: sa.Table, constraint: sa.ForeignKeyConstraint) -> sa.Select[Any]:

@@ -12,6 +12,7 @@ from pinakes.loaders.base import Options
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Rejected
 from pinakes.schema import metadata
+from pinakes.schema.integrity import list_filled_tables
 
 DATA = Path(__file__).parent / "data"
 
@@ -70,12 +71,15 @@ def dump_tables(database: Database, without: Iterable[str] = ()) -> dict[str, li
     left_out = TIMES | set(without)
     dumped = {}
     with database.read() as session:
+        filled = list_filled_tables(session)
         for table in metadata.sorted_tables:
+            if table.name not in filled:
+                continue
             columns = [column.name for column in table.columns if column.name not in left_out]
             order = ", ".join(f"{column} NULLS FIRST" for column in columns)
             rows = session.rows(f"SELECT {', '.join(columns)} FROM {table.name} ORDER BY {order}")
             dumped[table.name] = [tuple(row.values()) for row in rows]
-    return {name: rows for name, rows in dumped.items() if rows}
+    return dumped
 
 
 def write_beir(

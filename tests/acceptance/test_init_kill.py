@@ -86,6 +86,7 @@ def test_an_init_that_fails_at_any_step_leaves_nothing(
         assert "scifact" in install.initialise(database)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("kills", [1, long(60)])
 def test_a_killed_init_leaves_nothing_or_everything_and_the_next_one_ends_well(
     new_database: Callable[[], str], kills: int, tmp_path: Path

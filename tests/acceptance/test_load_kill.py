@@ -23,6 +23,8 @@ from tests.postgres import OwnPostgres, PostgresServer
 from tests.releases import write_release
 from tests.warm import Started, Warm, open_warm
 
+pytestmark = pytest.mark.in_turn
+
 PAPERS = 200
 SHARDS = 4
 CHUNK_ROWS = 50

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final
 
 from pinakes.cli import main, run_command
-from pinakes.report import status
 from pinakes.schema.integrity import list_integrity_checks
 
 LONGEST_S: Final = 120.0
@@ -72,8 +71,7 @@ def import_ahead(modules: Iterable[str]) -> None:
             import_module(name)
     with redirect_stdout(io.StringIO()):
         run_command(["--version"])  # which builds the command line
-    checks = list_integrity_checks()
-    vars(status)["list_integrity_checks"] = lambda: checks  # built once, not in each forked one
+    list_integrity_checks()  # which are built once, not in each forked one
     gc.collect()
     gc.freeze()  # else collections in the forked ones would copy all of it
 

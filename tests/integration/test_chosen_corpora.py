@@ -13,6 +13,8 @@ from pinakes.queries.install import install_benchmark, use_corpus
 from pinakes.schema import corpora, papers
 from pinakes.workload.benchmark import open_benchmark
 
+pytestmark = pytest.mark.in_turn
+
 TOML = """
 title = "Of any corpus"
 citation = "none"

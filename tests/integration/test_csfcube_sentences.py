@@ -14,6 +14,7 @@ from pinakes.run.run import RunRequest
 from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import POOLS, change, read_hits, read_named_rows
 from tests.integration.test_runs import make
+from tests.long import long
 
 pytestmark = pytest.mark.in_turn
 
@@ -54,7 +55,7 @@ def test_without_selections_the_queries_are_those_of_csfcube(untouched: Database
     }
 
 
-@pytest.mark.parametrize("system", ["bm25", "tfidf", "toy", "sentences"])
+@pytest.mark.parametrize("system", ["bm25", long("tfidf"), long("toy"), "sentences"])
 def test_without_selections_every_system_gives_the_hits_and_scores_of_csfcube(
     both_prepared: Pair, tmp_path: Path, toy_folder: str, system: str
 ) -> None:

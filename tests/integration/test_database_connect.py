@@ -5,13 +5,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from pinakes.database import Database, connect, connect_read_only, connect_to_fill, sessions
+from pinakes.database.compiled import EVERY_COLUMN
 from pinakes.errors import DatabaseBusyError, DatabaseError, InputError
 from tests.postgres import PostgresServer
 from tests.processes import start_process
@@ -339,3 +340,46 @@ def test_duckdb_draws_no_progress_bar_into_a_programs_output(duckdb_url: str) ->
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_statement_is_compiled_once_for_all_databases(
+    postgres_server: PostgresServer, tmp_path: Path
+) -> None:
+    numbers = sa.table("numbers", sa.column("n", sa.Integer))
+    lists = [[1], [2], [1, 2], []]
+    with ExitStack() as made:
+        names = (f"pinakes_compiled_{os.getpid()}_{number}" for number in range(len(lists)))
+        urls = {
+            "duckdb": [f"duckdb:///{tmp_path / f'{number}.duckdb'}" for number in range(len(lists))],
+            "postgresql": [made.enter_context(postgres_server.create(name)) for name in names],
+        }
+        for kind, of_kind in urls.items():
+            found = []
+            for url, wanted in zip(of_kind, lists, strict=True):
+                _create_numbers(url)
+                query = sa.select(numbers).where(numbers.c.n.in_(wanted)).limit(len(wanted))
+                with connect(url) as database, database.connect() as connection:
+                    assert database.url == sa.make_url(url)
+                    asked = connection.execute(query)
+                    found.append((asked.context.cache_hit.name, asked.scalars().all()))
+            assert [rows for _, rows in found] == lists, kind
+            assert [hit for hit, _ in found[1:]] == ["CACHE_HIT"] * 3, kind
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT * FROM changing", sa.select(EVERY_COLUMN).select_from(sa.table("changing"))]
+)
+def test_every_column_of_a_table_that_changed_is_each_under_its_name(
+    database_url: str, query: sa.Executable | str
+) -> None:
+    worlds = [{"a": 1, "b": 2}, {"b": 3, "c": 4, "d": 5}]
+    for columns_of_one in (worlds, worlds[::-1]):
+        with connect(database_url) as database:
+            for columns in columns_of_one:
+                with database.begin() as session:
+                    session.execute("DROP TABLE IF EXISTS changing")
+                    values = ", ".join(f"{value} AS {name}" for name, value in columns.items())
+                    session.execute(f"CREATE TABLE changing AS SELECT {values}")
+                with database.read() as session:
+                    assert session.rows(query) == [columns]
+                    assert session.fetch_arrow(query).to_pylist() == [columns]

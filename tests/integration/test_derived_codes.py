@@ -17,6 +17,7 @@ from tests.benching import change
 from tests.integration.toy_codes_of_texts import make_generator, make_variants
 from tests.integration.toy_loading import Files, load_records, toy_paper
 from tests.loading import dump_tables
+from tests.long import alternate
 from tests.templates import Templates
 
 pytestmark = pytest.mark.in_turn
@@ -83,7 +84,7 @@ def read_made(database: Database) -> tuple[list[tuple[Any, ...]], list[tuple[Any
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize(("jobs", "size"), [(1, 1_000), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize(("jobs", "size"), alternate([1, 2], [1_000, 2]))
 def test_each_paper_has_each_code_or_the_reason_why_not(toy: Database, jobs: int, size: int) -> None:
     derived = derive(toy, "toy", make_generator(), jobs=jobs, papers_per_batch=size)
     assert derived == Derived(5, 15)

@@ -15,6 +15,8 @@ from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.run.stored_runs import find_runs
 from tests.benching import change, count, write_benchmark
 
+pytestmark = pytest.mark.in_turn
+
 RUN = "q1 Q0 p1 1 0.9 t\nq1 Q0 p2 2 0.8 t\n"
 
 

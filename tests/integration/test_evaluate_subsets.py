@@ -18,6 +18,8 @@ from tests.benching import POOLS, change, count, read_hits, write_benchmark
 from tests.scoring import RankedPaper, Rankings
 from tests.scoring import evaluate as evaluate_records
 
+pytestmark = pytest.mark.in_turn
+
 TOML = """
 title = "A benchmark of a test"
 citation = "none"

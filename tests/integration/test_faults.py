@@ -23,6 +23,8 @@ from pinakes.schema import corpora
 from tests.calling import Call, Outcome, make_call
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 
 @contextmanager
 def no_file_larger_than(size: int) -> Iterator[None]:

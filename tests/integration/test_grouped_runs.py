@@ -23,6 +23,7 @@ from pinakes.tune.tune import TuneRequest, tune_bm25
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count, read_hits, write_benchmark
+from tests.long import long
 
 pytestmark = pytest.mark.in_turn
 
@@ -105,7 +106,9 @@ def write_alone(folder: Path, pool: str) -> None:
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("system", ["bm25", "tfidf", "word2vec", "toy", "sentences", "transport"])
+@pytest.mark.parametrize(
+    "system", ["bm25", *map(long, ["tfidf", "word2vec", "sentences"]), "toy", "transport"]
+)
 def test_a_pool_is_ranked_as_a_shared_one_without_the_querys_own_paper(
     prepared: Database, tmp_path: Path, grouped: Path, toy_folder: str, system: str
 ) -> None:
@@ -148,7 +151,7 @@ def test_runs_are_fused_in_their_pools(prepared: Database, tmp_path: Path, group
         assert all(scores[source_id] == pytest.approx(score) for source_id, score in found)
 
 
-@pytest.mark.parametrize("system", ["bm25", "sparse_bm25", "toy"])
+@pytest.mark.parametrize("system", [long("bm25"), "sparse_bm25", "toy"])
 def test_both_databases_give_the_same_hits_whatever_ids_papers_have(
     both_prepared: Pair, tmp_path: Path, grouped: Path, toy_folder: str, system: str
 ) -> None:

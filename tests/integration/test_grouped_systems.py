@@ -19,6 +19,7 @@ from pinakes.systems.registry import find_system
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
+from tests.long import alternate
 from tests.templates import Templates
 
 pytestmark = pytest.mark.in_turn
@@ -119,8 +120,7 @@ def without_own(hits: Hits) -> Hits:
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
-@pytest.mark.parametrize("in_memory", [True, False])
+@pytest.mark.parametrize(("in_memory", "system"), alternate([True, False], ["sparse_bm25", "toy"]))
 def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
     grouped: Database,
     tmp_path: Path,

@@ -13,6 +13,8 @@ from pinakes.load.load import LoadRequest, load
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.mdcr_reference import ask
 
+pytestmark = pytest.mark.in_turn
+
 POOLS: dict[str, dict[str, dict[str, list[str]]]] = {
     "Art": {
         # 3 is of two types and counts as the last of them; 5 is cited whatever else it is.

@@ -19,7 +19,7 @@ from pinakes.systems.names import NAMED, list_systems
 from pinakes.systems.registry import find_system
 from pinakes.tune.tune import TuneRequest, tune_bm25
 from tests.benching import change, count, read_hits
-from tests.long import alternate
+from tests.long import alternate, sample
 
 pytestmark = pytest.mark.in_turn
 
@@ -92,7 +92,7 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path) -> None:
         find_system("word2vec", choose(tmp_path, weights="idf"))
 
 
-@pytest.mark.parametrize("name", FABS)
+@pytest.mark.parametrize("name", sample(FABS, 2))
 def test_rankings_are_the_same_on_both_databases_again_and_at_any_thread_count(
     both_prepared: tuple[Database, Database], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,8 @@ from pinakes.settings import Settings
 from pinakes.systems.base import SystemOptions
 from tests.loading import write_beir
 
+pytestmark = pytest.mark.in_turn
+
 QRELS = "q1\tp1\t2\nq1\tp2\t0\nq2\tp2\t1\n"
 NAME = 'Group\'s 50%: "old" {texts}'
 

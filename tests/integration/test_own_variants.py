@@ -12,6 +12,8 @@ from pinakes.texts.derive import derive
 from tests.integration.toy_codes_of_texts import make_generator
 from tests.loading import dump_tables, paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 HEADER = "source_id,code,title,abstract\n"
 
 

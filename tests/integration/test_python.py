@@ -17,6 +17,8 @@ from tests.calling import Call
 from tests.notebooks import FIRST_STEPS, run
 from tests.python_manual import METHODS, PAGE, render
 
+pytestmark = pytest.mark.in_turn
+
 COMMANDS: dict[str, Any] = {
     "load": loading.load,
     "index": indexing.index,

@@ -13,6 +13,8 @@ from pinakes.recipes import fill, find_recipe
 from pinakes.run.run import RunRequest, run
 from tests.calling import Call
 
+pytestmark = pytest.mark.in_turn
+
 
 @pytest.fixture
 def ranked(initialised: Database) -> Database:

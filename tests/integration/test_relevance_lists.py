@@ -11,6 +11,8 @@ from pinakes.load.load import LoadRequest, load
 from tests.loading import DATA, dump_tables, paper, write_beir
 from tests.real_data import REAL_DATA, needs_real_data
 
+pytestmark = pytest.mark.in_turn
+
 JUDGED = "SELECT query_id, source_id, grade FROM judged_papers ORDER BY query_id, source_id"
 
 

@@ -11,6 +11,8 @@ from pinakes.errors import BenchmarkError, UnknownNameError
 from pinakes.evaluate.reproduce import ReproduceRequest, reproduce
 from tests.calling import Call
 
+pytestmark = pytest.mark.in_turn
+
 SYNTHETIC = Path(__file__).parents[2] / "queries" / "synthetic"
 BASELINES = """
 [[baselines]]

@@ -11,6 +11,8 @@ from pinakes.loaders.staging import Rows
 from tests.integration.toy_loading import cite, load_records, toy_paper
 from tests.loading import dump_tables
 
+pytestmark = pytest.mark.in_turn
+
 LONG = "A title that is long enough"
 
 

@@ -10,6 +10,8 @@ from pinakes.search.search import Found, SearchRequest, read_requested_paper, se
 from pinakes.systems.base import SystemOptions
 from tests.integration.test_search import named, prepare
 
+pytestmark = pytest.mark.in_turn
+
 
 def ask(database: Database, tmp_path: Path, system: str, **given: object) -> list[Found]:
     options = SystemOptions(tmp_path / database.name, precision="fp32", device="cpu")

@@ -15,6 +15,8 @@ from tests.benching import change
 from tests.calling import Call
 from tests.loading import paper, write_beir
 
+pytestmark = pytest.mark.in_turn
+
 ORPHANS = {
     "papers.batch_id": "UPDATE papers SET batch_id = 9999 WHERE source_id = 'p1'",
     "judgments.paper_id": "UPDATE judgments SET paper_id = 99999 WHERE query_id = '2_result' AND grade = 3 "

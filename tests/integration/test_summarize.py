@@ -23,6 +23,8 @@ from tests.calling import make_call
 from tests.summary_worlds import add_world
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 TEXT = """Ranking papers is hard.
 
 # Methods

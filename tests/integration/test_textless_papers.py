@@ -10,6 +10,8 @@ from pinakes.loaders.registry import LOADERS, find_loader
 from tests.loading import write_beir
 from tests.writing import write_files
 
+pytestmark = pytest.mark.in_turn
+
 REASON = "a field that the format requires is missing or empty: neither title nor abstract nor text"
 MAY_LACK_TEXT = frozenset({
     "aan", "mdcr", "openalex", "pubmed", "relish", "s2and", "s2orc", "scirepeval", "tweetpap",

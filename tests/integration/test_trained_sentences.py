@@ -17,6 +17,8 @@ from pinakes.systems.registry import find_system
 from tests.summary_worlds import SMALL, Cited, World, add_world
 from tests.toy_encoder import build_toy_encoder
 
+pytestmark = pytest.mark.in_turn
+
 OPTIONS = {"trials": "2", "epochs": "3", "hidden": "4", "layers": "1", "threads": "1", "batch": "1"}
 TFIDF = "sentence_mlp:tfidf"
 WORLD: World = {

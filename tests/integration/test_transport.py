@@ -28,7 +28,7 @@ from tests.integration.sentence_systems import (
     read,
     require_close,
 )
-from tests.long import alternate
+from tests.long import alternate, long
 from tests.toy_encoder import build_toy_encoder
 
 pytestmark = pytest.mark.in_turn
@@ -191,7 +191,7 @@ def test_a_shared_pool_is_ranked_whole_or_to_a_depth(
     assert (made.queries_answered, made.hit_count) == (1, 2)
 
 
-@pytest.mark.parametrize("candidates", ["all", "facet"])
+@pytest.mark.parametrize("candidates", [long("all"), "facet"])
 def test_both_databases_and_a_second_run_give_the_same_bits(
     both_prepared: tuple[Database, Database], bare_folder: str, tmp_path: Path, candidates: str
 ) -> None:

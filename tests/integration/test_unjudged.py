@@ -15,6 +15,8 @@ from pinakes.workload.benchmark import open_benchmark
 from tests.benching import count, write_benchmark
 from tests.calling import Call
 
+pytestmark = pytest.mark.in_turn
+
 JUDGED = "SELECT query_id, paper_id, grade FROM judged_papers WHERE assessor = 'adjudicated'"
 OF_TWO = f"{JUDGED} AND query_id IN ('1_background', '2_method')"
 TOLD = "3 of 5 queries have no judgment (1_method, 2_background, 2_result)"

@@ -14,6 +14,8 @@ from pinakes.loaders.base import InputFile, UnreadFile
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk
 
+pytestmark = pytest.mark.in_turn
+
 UNREAD = "SELECT file, reason, message, batch_id IS NULL AS before_reading FROM unread_files ORDER BY file"
 
 

@@ -329,6 +329,7 @@ def test_an_older_database_names_the_command_and_all_steps_are_made_once(
     assert counts == 3
 
 
+@pytest.mark.in_turn
 @pytest.mark.usefixtures("later")
 def test_a_dry_run_prints_the_steps_of_this_database_and_changes_nothing(stored_url: str, here: Call) -> None:
     with connect(stored_url) as database:
@@ -344,6 +345,7 @@ def test_a_dry_run_prints_the_steps_of_this_database_and_changes_nothing(stored_
         assert (describe(database), read_tables(database)) == before
 
 
+@pytest.mark.in_turn
 @pytest.mark.usefixtures("later")
 def test_stopped_before_any_statement_it_changes_nothing(
     stored: Database, monkeypatch: pytest.MonkeyPatch
@@ -391,6 +393,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
         yield opened
 
 
+@pytest.mark.in_turn
 def test_killed_and_started_again_it_ends_right(
     stored_url: str, warm: Warm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -448,6 +451,7 @@ def test_a_reader_reads_what_an_upgrade_has_made(postgres_of: Callable[[int], st
             assert [tuple(row) for row in result.rows] == [(3,)]
 
 
+@pytest.mark.in_turn
 @pytest.mark.usefixtures("later")
 def test_what_a_user_made_on_a_table_stays_or_is_named(stored: Database) -> None:
     with stored.begin() as session:
@@ -483,6 +487,7 @@ def change_view(monkeypatch: pytest.MonkeyPatch, view: str, old: str, new: str) 
     monkeypatch.setattr(upgrading, "read_view", read_changed)
 
 
+@pytest.mark.in_turn
 @pytest.mark.usefixtures("later")
 def test_a_view_with_other_columns_is_renewed_with_the_benchmarks_that_read_it(
     stored: Database, monkeypatch: pytest.MonkeyPatch
@@ -537,6 +542,7 @@ def test_a_view_of_a_users_own_on_other_columns_is_named(
         assert columns[:2] == ["corpus", "corpus_id"]
 
 
+@pytest.mark.in_turn
 def test_comments_are_renewed(stored_url: str, monkeypatch: pytest.MonkeyPatch, fresh: Database) -> None:
     monkeypatch.setattr(upgrading, "read_version", find_version)
     with connect(stored_url) as stored:

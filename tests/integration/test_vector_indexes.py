@@ -24,6 +24,7 @@ from pinakes.vectors.indexes.sql_search import open_sql_search, search_by_sql
 from pinakes.vectors.stored import StoredEncoder
 from pinakes.workload.scope import CorpusScope
 from tests.benching import change, count
+from tests.long import alternate, long
 from tests.planting import NAME, make_queries, plant_vectors, store_vectors
 
 pytestmark = pytest.mark.in_turn
@@ -106,8 +107,9 @@ def test_names_and_prefixes_are_values_whatever_they_hold(prepared: Database) ->
     assert [len(ranked.paper_ids) for ranked in found.rankings] == [300, 300]
 
 
-@pytest.mark.parametrize("kind", ["vector", "halfvec"])
-@pytest.mark.parametrize("distance", ["cosine", "l2", "inner_product"])
+@pytest.mark.parametrize(
+    ("distance", "kind"), alternate(["cosine", "l2", "inner_product"], ["vector", "halfvec"])
+)
 def test_a_walk_through_hnsw_finds_what_exact_search_finds(
     prepared_postgres_db: Database, kind: str, distance: Any
 ) -> None:
@@ -181,7 +183,7 @@ def test_a_database_opened_read_only_is_searched(prepared_url: str) -> None:
         assert [len(ranked.paper_ids) for ranked in few.rankings] == [5, 5]
 
 
-@pytest.mark.parametrize("kind", ["vector", "halfvec"])
+@pytest.mark.parametrize("kind", ["vector", long("halfvec")])
 def test_the_stored_recall_is_that_of_searches_by_the_papers_themselves(
     prepared_postgres_db: Database, kind: str
 ) -> None:

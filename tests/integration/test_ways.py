@@ -23,6 +23,8 @@ from tests.benching import POOLS, change, read_hits, write_benchmark
 from tests.integration.test_imports import write_pools
 from tests.writing import write_file, write_files
 
+pytestmark = pytest.mark.in_turn
+
 SUFFIXES = {"trec": ".run.gz", "ranx": ".json.zst", "csv": ".csv", "tsv": ".tsv", "parquet": ".parquet"}
 WORD = st.text(st.sampled_from("abé1_\"',;\\{}%&.:/-"), min_size=1, max_size=4)
 HOSTILE = st.text(st.sampled_from("a1_ \t\"'#,;\\{}\u00a0\u2003%&"), min_size=1, max_size=4)

@@ -221,10 +221,13 @@ def _open(
 
 def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
+        from pinakes.database.duckdb_dialect import make_duckdb_engine  # late: many commands open no database
+
         size = plan_memory(memory).database
         backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
-        given = {"read_only": read_only, "config": _configure(url, size, read_only=read_only)}
-        engine = sa.create_engine(url, connect_args=given)
+        engine = make_duckdb_engine(
+            url, read_only=read_only, config=_configure(url, size, read_only=read_only)
+        )
         if not read_only:
             sa.event.listen(engine, "connect", _prepare_writer)
         file = find_file(url)
@@ -232,17 +235,17 @@ def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool)
             sa.event.listen(engine, "do_connect", lambda *_: restore_blocks(file))
         return Database(engine, backend, waiting, None if read_only or file is None else Log(file))
     from pinakes.database.postgres_backend import PostgresBackend  # late: a DuckDB file needs no psycopg
+    from pinakes.database.postgres_dialect import make_postgres_engine
     from pinakes.database.sessions import name_session
 
+    arguments: dict[str, Any] = {}
     options: dict[str, Any] = {}
     if read_only:
-        options = {
-            "execution_options": {"postgresql_readonly": True},
-            "connect_args": make_reader_arguments(url),
-        }
+        options, arguments = {"postgresql_readonly": True}, make_reader_arguments(url)
     elif "application_name" not in url.query:
-        options = {"connect_args": {"application_name": name_session()}}
-    return Database(sa.create_engine(url, **options), PostgresBackend(waiting.tell), waiting)
+        arguments = {"application_name": name_session()}
+    engine = make_postgres_engine(url, arguments, options)
+    return Database(engine, PostgresBackend(waiting.tell), waiting)
 
 
 def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from pinakes.database.backend import ArrowResult, Backend, RawResult
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
+from pinakes.database.compiled import Text
 from pinakes.database.driver_errors import driver_errors, translated
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
@@ -156,7 +157,7 @@ class Database:
     @property
     def url(self) -> sa.URL:
         """Where the database is; its text hides the password."""
-        return self.engine.url
+        return self.engine.url.set(drivername="duckdb" if self.name == "duckdb" else "postgresql+psycopg")
 
     @contextmanager
     def begin(self) -> Iterator[Session]:
@@ -278,7 +279,7 @@ class _InOneSession(Database):
 
 
 def _executable(statement: Statement) -> sa.Executable:
-    return sa.text(statement) if isinstance(statement, str) else statement
+    return Text(statement) if isinstance(statement, str) else statement
 
 
 def _bound(statement: Statement, parameters: Parameters | None) -> sa.Executable:

@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import Final
 
 import orjson
-import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.database.sql_blocks import quote_text
@@ -230,7 +229,7 @@ def _find_terms(database: Database, one: Parameter, text: str, values: Mapping[s
 def _look_up(database: Database, query: str, values: Mapping[str, str]) -> list[str]:
     parameters = {"benchmark": values.get("benchmark")} if ":benchmark" in query else {}
     with database.read() as session:
-        return [str(next(iter(row.values()))) for row in session.rows(sa.text(query), parameters)]
+        return [str(next(iter(row.values()))) for row in session.rows(query, parameters)]
 
 
 def _quote(name: str, value: str) -> str:

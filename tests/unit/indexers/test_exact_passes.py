@@ -17,6 +17,7 @@ from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import Pass, score_pools, search_exact
 from pinakes.indexers.names import Distance
+from tests.long import alternate
 
 Vectors = NDArray[np.float32]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]
@@ -71,8 +72,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
 def test_every_pass_ranks_as_a_full_sort_of_the_exact_scores(case: str, distance: Distance) -> None:
     queries, documents = make_case(case)
     tie_order = np.random.default_rng(1).permutation(700)

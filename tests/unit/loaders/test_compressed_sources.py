@@ -11,6 +11,7 @@ import pytest
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.registry import LOADERS, find_loader
 from tests.loading import DATA, stage_all
+from tests.long import alternate
 from tests.writing import COMPRESS
 
 SOURCES = {
@@ -37,8 +38,7 @@ def test_every_compression_that_is_read_is_tried() -> None:
     assert set(COMPRESS) == set(COMPRESSIONS)
 
 
-@pytest.mark.parametrize("suffix", COMPRESSIONS)
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(("name", "suffix"), alternate([*SOURCES], [*COMPRESSIONS]))
 def test_a_compressed_source_gives_the_rows_of_the_plain_one(name: str, suffix: str, tmp_path: Path) -> None:
     loader, folder = name.split()[0], SOURCES[name]
     packed = tmp_path / folder

@@ -14,6 +14,7 @@ from pinakes.load.unread import check_archives
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk
 from tests.loading import DATA
+from tests.long import alternate
 from tests.writing import COMPRESS
 
 
@@ -98,8 +99,7 @@ def _read(case: Case, source: Path) -> Iterator[Chunk]:
     check_archives(files)
 
 
-@pytest.mark.parametrize("suffix", MARKED)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "suffix"), alternate([*CASES], MARKED))
 def test_records_before_the_damage_come_before_the_error(tmp_path: Path, name: str, suffix: str) -> None:
     case = CASES[name]
     chunks: list[Chunk] = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pinakes.errors import InputError, PinakesError
 from pinakes.load.load import LoadRequest
 from pinakes.loaders.registry import LOADERS
-from tests.long import long
+from tests.long import long, sample
 from tests.sources import SOURCES, HandedIn, copy_folder, hand_in, list_all_files, pack_folder
 from tests.writing import write_files
 
@@ -78,7 +78,7 @@ ARCHIVES: Final = [
 """sources whose loader takes an archive of them"""
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", sample(FOLDERS, 3))
 def test_a_folder_with_unrelated_files_loads_what_is_there_and_names_the_rest(
     tmp_path: Path, name: str
 ) -> None:
@@ -90,7 +90,7 @@ def test_a_folder_with_unrelated_files_loads_what_is_there_and_names_the_rest(
 
 
 @pytest.mark.parametrize("suffix", [long(".zip"), ".tar.gz"])
-@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("name", sample(ARCHIVES, 2))
 def test_an_archive_with_unrelated_files_loads_what_is_there_and_names_them(
     tmp_path: Path, name: str, suffix: str
 ) -> None:
@@ -134,7 +134,7 @@ def test_every_loader_is_handed_a_folder() -> None:
     assert {SOURCES[name].loader for name in FOLDERS} == {*LOADERS} - {"synthetic", "ir-datasets"}
 
 
-@pytest.mark.parametrize("name", sorted({SOURCES[name].loader: name for name in FOLDERS}.values()))
+@pytest.mark.parametrize("name", sample(sorted({SOURCES[name].loader: name for name in FOLDERS}.values()), 3))
 @settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_file_is_passed_over_in_silence(

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 from pinakes.errors import IndexingError
 from pinakes.indexers.probes.base import CLASS_GRID, FEW_SHOT_C, RULES, Predictions, Rules, Vectors
 from pinakes.indexers.probes.labels import predict_labels
+from tests.long import alternate
 
 CORRECTED, PUBLISHED = RULES["corrected"], RULES["published"]
 Members = NDArray[np.bool_]
@@ -94,8 +95,11 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
-@pytest.mark.parametrize("rules", [CORRECTED, PUBLISHED], ids=["corrected", "published"])
-@pytest.mark.parametrize("name", CASES)
+def name_value(value: str | Rules) -> str:
+    return value if isinstance(value, str) else "corrected" if value is CORRECTED else "published"
+
+
+@pytest.mark.parametrize(("name", "rules"), alternate([*CASES], [CORRECTED, PUBLISHED]), ids=name_value)
 def test_every_label_is_scikit_learns(name: str, rules: Rules) -> None:
     vectors, members = CASES[name]()
     train = len(vectors) * 3 // 4

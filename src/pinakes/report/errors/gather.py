@@ -8,6 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.database.compiled import EVERY_COLUMN
 from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.compare import read_query_values
 from pinakes.evaluators.registry import parse_measure
@@ -177,7 +178,7 @@ class ErrorReader:
         if self.benchmark.pool != "per_query":
             return {}
         view = sa.table("candidates", schema=self.benchmark.name)
-        names = self.session.fetch_arrow(sa.select(sa.text("*")).select_from(view).limit(0)).column_names
+        names = self.session.fetch_arrow(sa.select(EVERY_COLUMN).select_from(view).limit(0)).column_names
         if "source" not in names:
             return {}
         found: dict[tuple[str, int], list[str]] = {}

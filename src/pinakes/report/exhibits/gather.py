@@ -8,6 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.database.compiled import EVERY_COLUMN
 from pinakes.errors import BenchmarkError, EvaluationError
 from pinakes.evaluate.agreement import MEASURES, measure_agreement
 from pinakes.queries.definition import Benchmark
@@ -85,7 +86,7 @@ def _read_view(
     """The names of a view's columns, and its rows in no order."""
     view = sa.table(exhibit.view, schema=benchmark.name)
     with database.read() as session:
-        found = session.fetch_arrow(sa.select(sa.text("*")).select_from(view))
+        found = session.fetch_arrow(sa.select(EVERY_COLUMN).select_from(view))
     rows = [{name: _simplify(value) for name, value in row.items()} for row in found.to_pylist()]
     return found.column_names, rows
 

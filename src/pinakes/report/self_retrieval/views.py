@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from pinakes.database import Database
+from pinakes.database.compiled import EVERY_COLUMN
 from pinakes.queries.definition import Benchmark
 from pinakes.report.asked_runs import AskedRun
 from pinakes.report.self_retrieval.data import Capability, Coverage, ViewRows
@@ -76,6 +77,6 @@ def read_view(database: Database, benchmark: Benchmark, name: str) -> ViewRows:
     """All of a view of the benchmark, its rows in their order as words."""
     view = sa.table(name, schema=benchmark.name)
     with database.read() as session:
-        found = session.fetch_arrow(sa.select(sa.text("*")).select_from(view))
+        found = session.fetch_arrow(sa.select(EVERY_COLUMN).select_from(view))
     rows = [tuple(row.values()) for row in found.to_pylist()]
     return ViewRows(tuple(found.column_names), sorted(rows, key=lambda row: tuple(map(str, row))))
