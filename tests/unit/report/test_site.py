@@ -1,10 +1,12 @@
 """The parts of a site: file names, links, looks, its folder, and the page of a query whose data attack it."""
 
+import json
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,13 +21,17 @@ from pinakes.report.plots.drawing import make_look
 from pinakes.report.site.benchmark_pages import BenchmarkPages
 from pinakes.report.site.folder import LIST, SiteFolder
 from pinakes.report.site.gather import Subject
+from pinakes.report.site.keys import Key
 from pinakes.report.site.layout import MOST_ROWS, Layout, NamedRun, add_contents, render_sections
 from pinakes.report.site.lines import QueryLine
-from pinakes.report.site.looks import assign_looks, make_swatch
+from pinakes.report.site.looks import Swatch, assign_looks, make_swatch
 from pinakes.report.site.names import list_links, make_file_name, name_pair
 from pinakes.report.site.queries import MOST_JUDGED, ShownPaper, ShownQuery
 from pinakes.report.site.query_page import QueryPages
+from pinakes.report.site.record import Part, read_record
+from pinakes.report.site.top_pages import OverviewRow, recall_row
 from tests.html_pages import Page
+from tests.site_worlds import NOON
 
 ATTACK = '</td><script>alert("1")</script>'
 
@@ -72,11 +78,19 @@ def test_identifiers_lead_where_their_scheme_says_and_nowhere_else(
 
 
 def test_a_system_keeps_its_look_when_others_come() -> None:
-    few, more = assign_looks(["bm25", "tfidf"]), assign_looks(["minilm", "tfidf", "bm25", "specter"])
+    few, more = assign_looks(["bm25", "tfidf"]), assign_looks(["bm25", "tfidf", "minilm", "specter"])
     assert {name: more[name] for name in few} == few
     assert len({make_look(number).colour for number in more.values()}) == 4
-    many = assign_looks(f"system {number}" for number in range(24))
+    names = [f"system {number}" for number in range(24)]
+    many = assign_looks(names)
     assert len({make_swatch(number) for number in many.values()}) == 24
+    for count in range(24):  # whoever comes later moves nobody, and where all come at once it is the same
+        assert assign_looks(names[:count]).items() <= many.items()
+        assert (
+            assign_looks(reversed(names), assign_looks(names[:count])).items()
+            >= assign_looks(names[:count]).items()
+        )
+    assert len({number % 8 for number in assign_looks(names[:8]).values()}) == 8
 
 
 def read_files(folder: Path) -> dict[str, str]:
@@ -97,7 +111,7 @@ def test_a_folder_holds_what_was_written_last_and_what_is_not_the_sites(tmp_path
     found = read_files(tmp_path)
     listed = found.pop(LIST).splitlines()
     assert found == {"a/mine": "mine", "a/same.html": "same", "new.html": "new"}
-    assert listed[1:] == ["a/same.html", "new.html"]
+    assert [json.loads(line)[:2] for line in listed[1:]] == [["file", "a/same.html"], ["file", "new.html"]]
     assert not (tmp_path / "a" / "b").exists()
 
 
@@ -116,12 +130,95 @@ def test_a_site_that_was_stopped_owns_its_pages(tmp_path: Path) -> None:
     assert set(read_files(tmp_path)) == {LIST, "other.html"}
 
 
+def test_a_part_is_whole_when_all_its_files_are_as_they_were(tmp_path: Path) -> None:
+    part = Part("key", {"title": "A part"})
+    with SiteFolder(tmp_path) as site:
+        for name in ("part/one.html", "part/two.html", "other.html"):
+            site.write(name, name)
+        site.end_part("part/", part)
+    with SiteFolder(tmp_path) as site:  # the one before was killed behind its part
+        assert site.find_part("part/") == part
+        site.keep_part("part/")
+        assert (site.finish().unchanged, site.finish().removed) == (2, 1)
+    assert set(read_files(tmp_path)) == {LIST, "part/one.html", "part/two.html"}
+    (tmp_path / "part" / "two.html").write_text("part/two.htm1")
+    with SiteFolder(tmp_path) as site:
+        assert site.find_part("part/") is None
+        assert site.find_part("none/") is None
+        site.write("part/one.html", "part/one.html")
+        site.end_part("part/", part)
+    with SiteFolder(tmp_path) as site:
+        assert site.find_part("part/") == part
+    assert not (tmp_path / "part" / "two.html").exists()
+
+
+def test_a_half_line_of_a_killed_site_costs_no_other_line(tmp_path: Path) -> None:
+    with SiteFolder(tmp_path) as site:
+        site.write("a.html", "a")
+    with (tmp_path / LIST).open("a") as stream:
+        stream.write('["file","b')
+    with SiteFolder(tmp_path) as site:
+        site.write("c.html", "c")
+    lines = [
+        *(tmp_path / LIST).read_bytes().splitlines(),
+        b"[1]",
+        b'["look","x",-1]',
+        b"null",
+        b'["part","a"]',
+    ]
+    record = read_record(b"\n".join(lines))
+    assert set(record.files) == {"a.html", "c.html"}
+    assert (record.looks, record.parts) == ({}, {})
+
+
+def test_what_decides_pages_is_told_apart() -> None:
+    values = [
+        1,
+        "1",
+        1.0,
+        1.5,
+        None,
+        True,
+        [1],
+        {"1": 1},
+        {1: 1},
+        {1, 2},
+        np.array([1]),
+        np.array([1.0]),
+        Path("1"),
+    ]
+    keys = [Key(value).finish() for value in values]
+    assert len(set(keys)) == len(values)
+    assert keys == [Key(value).finish() for value in values]
+    query = make_query([ShownPaper(1, "p", "t", 1, {1: 1, 2: 2}, [])])
+    turned = make_query([ShownPaper(1, "p", "t", 1, {2: 2, 1: 1}, [])])
+    other = make_query([ShownPaper(1, "p", "t", 1, {1: 2, 2: 1}, [])])
+    first, same, differs = (watch_key(one) for one in (query, turned, other))
+    assert first == same != differs
+    with pytest.raises(TypeError, match="depends on a function, which has no digest"):
+        Key(watch_key)
+
+
+def watch_key(query: ShownQuery) -> str:
+    key = Key()
+    assert list(key.watch([query])) == [query]
+    return key.finish()
+
+
+def test_what_an_overview_remembers_is_what_it_said() -> None:
+    lead = (NamedRun(0, "bm25", Swatch(3, 1)), "0.70")
+    row = OverviewRow("n", "t", "ranking", "AP", lead, 3, None, NOON, ["careful"])
+    assert recall_row(json.loads(json.dumps(row.say())), NOON) == row
+    assert recall_row({"name": "n"}, NOON) is None
+    assert recall_row({**row.say(), "lead": 5}, NOON) is None
+
+
 def test_a_list_that_somebody_changed_leads_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("mine")
     folder = tmp_path / "site"
     folder.mkdir()
-    names = ["../outside", str(tmp_path / "outside"), "a/../../outside", "..\\outside", ""]
-    (folder / LIST).write_text("\n".join(names))
+    names = ["../outside", str(tmp_path / "outside"), "a/../../outside", "..\\outside", "", "a\0b"]
+    (folder / LIST).write_text("\n".join(json.dumps(["file", name, ""]) for name in names))
     (folder / "link").symlink_to(tmp_path / "outside")
     with SiteFolder(folder) as site:
         with pytest.raises(InputError, match="of no site that pinakes made"):

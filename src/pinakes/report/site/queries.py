@@ -126,9 +126,7 @@ def _collect(query_id: str, groups: Mapping[str, str], rows: Iterable[tuple[Any,
         if kind == PAPER:
             _id, _kind, paper_id, grade, _judged, _relevant, ranks, source_id, title, *rest = row
             links = list_links(rest[2]) if rest[2] else ()
-            papers[paper_id] = ShownPaper(
-                paper_id, source_id, title or "", grade, _read_ranks(ranks), links
-            )
+            papers[paper_id] = ShownPaper(paper_id, source_id, title or "", grade, _read_ranks(ranks), links)
         elif kind == VALUE:
             run_id, measure, value = row[_RUN : _RUN + 3]
             query.values.setdefault(run_id, {})[measure] = value

@@ -1,7 +1,7 @@
 """The pages of a whole site: the overview of its benchmarks, published figures, the quality of the data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from pinakes.report.reproduction.page import TITLE, list_warnings
 from pinakes.report.reproduction.tables import count_table, figure_tables, reason_table
 from pinakes.report.site.benchmark_pages import find_benchmark_page
 from pinakes.report.site.layout import Layout, NamedRun, render_sections
+from pinakes.report.site.looks import Swatch
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.reader_sql import (
     EMPTY_PAPERS,
@@ -44,6 +45,22 @@ class OverviewRow:
     queries: int | None
     evaluated_at: datetime | None
     warnings: Sequence[str]
+
+    def say(self) -> dict[str, Any]:
+        """What is remembered of it for the next time: all but when it was evaluated."""
+        lead = self.lead and [self.lead[0].label, *astuple(self.lead[0].swatch), self.lead[1]]
+        named = ("name", "title", "task", "measure", "runs", "queries")
+        return {**{name: getattr(self, name) for name in named}, "lead": lead, "warnings": [*self.warnings]}
+
+
+def recall_row(said: Mapping[str, Any], evaluated_at: datetime | None) -> OverviewRow | None:
+    """The row of what was remembered; None where that is none, as of another version."""
+    try:
+        lead = said["lead"]
+        named = None if lead is None else (NamedRun(0, lead[0], Swatch(lead[1], lead[2])), lead[3])
+        return OverviewRow(**{**said, "lead": named}, evaluated_at=evaluated_at)
+    except (KeyError, TypeError, IndexError):
+        return None
 
 
 def render_overview(rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]]) -> str:
