@@ -63,22 +63,24 @@ def recall_row(said: Mapping[str, Any], evaluated_at: datetime | None) -> Overvi
         return None
 
 
-def render_overview(rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]]) -> str:
-    """The first page: a row a benchmark; below it what a reader of each must know."""
+def render_overview(
+    rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]], suites: Sequence[Table] = ()
+) -> str:
+    """The first page: a row a benchmark; the tables of suites; below it what a reader of each must know."""
     looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
     columns = (
-        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "evaluated, UTC"]),
-        *make_columns([], ["runs", "queries", "warnings"], ["task", "title"]),
+        *make_columns(["benchmark", "title", "task", "leading system"], ["value"], ["measure"]),
+        *make_columns([], ["runs", "queries", "warnings"], ["evaluated"]),
     )
     table = Table("Benchmarks", columns, [_draw_row(row) for row in rows])
-    sections = [Section("Benchmarks", [table])]
+    sections = [Section("Benchmarks", [table]), *(Section(one.title, [one]) for one in suites)]
     warnings = [make_row(_link(row), warning) for row in rows for warning in row.warnings]
     if warnings:
         listed = Table("Warnings", make_columns(["benchmark", "warning"]), warnings)
         sections.append(Section("Warnings", [listed]))
     facts = [("Benchmarks", f"{len(rows):,}"), ("Runs", f"{sum(row.runs for row in rows):,}")]
     said = [f"{name} could not be done now, its pages are of before: {why}" for name, why in failed]
-    layout = Layout("", looks=looks, warnings=said)
+    layout = Layout("", looks=looks, warnings=said, wide=True)
     return render_sections(layout, "Overview", "Benchmarks and their systems", sections, facts=facts)
 
 
@@ -92,15 +94,15 @@ def _draw_row(row: OverviewRow) -> Row:
     )
     return make_row(
         _link(row),
+        shorten(row.title, 90),
+        row.task.replace("_", " "),
         system,
         value,
         row.measure,
-        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:16],
         f"{row.runs:,}",
         absent_cell() if row.queries is None else f"{row.queries:,}",
         flag_count(len(row.warnings)),
-        row.task.replace("_", " "),
-        shorten(row.title, 90),
+        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:10],
     )
 
 

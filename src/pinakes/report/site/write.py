@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 from pinakes.database import Database
 from pinakes.errors import DatabaseBusyError, InputError, PinakesError
 from pinakes.evaluate.compare import read_query_values
+from pinakes.queries.suites import list_suites
 from pinakes.report.reproduction.gather import gather_matrix
 from pinakes.report.site.benchmark_pages import BenchmarkPages, describe_lead, find_benchmark_page, render_own
 from pinakes.report.site.folder import FIRST, SiteFolder, Written
@@ -30,6 +32,15 @@ from pinakes.report.site.lines import QueryLine, make_line, order_ids
 from pinakes.report.site.queries import QueryRequest, ShownQuery, stream_queries
 from pinakes.report.site.query_page import QueryPages, find_query_page
 from pinakes.report.site.record import Part
+from pinakes.report.site.suite_pages import (
+    SuiteRow,
+    describe_suite,
+    draw_suites,
+    find_suite_folder,
+    open_scored_suite,
+    recall_suite,
+    render_suite,
+)
 from pinakes.report.site.top_pages import (
     OverviewRow,
     read_quality,
@@ -38,7 +49,10 @@ from pinakes.report.site.top_pages import (
     render_quality,
     render_reproduction,
 )
+from pinakes.report.suite.gather import gather_suite
 from pinakes.schema import check_schema
+from pinakes.settings import read_settings
+from pinakes.workload.suite import open_suite
 
 MOST_QUERIES: Final = 10_000
 _ASSETS: Final = ("sortable.js", "site.js", "LICENSE-sortable-tablesort.txt")
@@ -49,7 +63,7 @@ class SiteRequest:
     """What a site is of.
 
     Attributes:
-        names: benchmarks; none: all that have evaluated runs.
+        names: benchmarks, and suites with theirs; none: all that have evaluated runs.
         most_queries: so many queries of a benchmark have a page, the lowest of the leading system.
     """
 
@@ -89,9 +103,9 @@ def write_site(
         raise InputError(f"--most-queries is {asked.most_queries}; expected 1 or more.")
     check_schema(database)
     evaluated = list_evaluated(database)
-    require_evaluated(asked.names, evaluated)
-    names = list(dict.fromkeys(asked.names)) or evaluated
-    rows, failed = [], []
+    names, suites = _choose(database, asked.names, evaluated)
+    rows: list[OverviewRow] = []
+    failed: list[tuple[str, str]] = []
     with SiteFolder(folder) as site:
         looks = choose_looks(database, names, site.looks)
         site.keep_looks(looks)
@@ -99,23 +113,52 @@ def write_site(
         _write_assets(site)
         for name in names:
             report(name)
-            try:
+            with _told_apart(site, failed, name, f"{find_folder(name)}/"):
                 rows.append(writer.write_benchmark(name))
-            except (DatabaseBusyError, InputError):
-                raise
-            except PinakesError as error:
-                failed.append((name, str(error)))
-                site.keep_part(f"{find_folder(name)}/")
         report("published figures and data")
         for page, text in render_reproduction(gather_matrix(database)):
             site.write(page, text)
         site.write("quality.html", render_quality(read_quality(database)))
-        site.write(FIRST, render_overview(rows, failed))
+        found = []
+        for name in suites:
+            with _told_apart(site, failed, name, find_suite_folder(name)):
+                found += writer.write_suite(name, rows)
+        tables = [draw_suites(found)] if found else []
+        site.write(FIRST, render_overview(rows, failed, tables))
         return SiteSummary(len(rows), site.finish(), failed)
 
 
+@contextmanager
+def _told_apart(site: SiteFolder, failed: list[tuple[str, str]], name: str, prefix: str) -> Iterator[None]:
+    """What cannot be done is named, and its pages stay as they are; the rest of the site goes on."""
+    try:
+        yield
+    except (DatabaseBusyError, InputError):
+        raise
+    except PinakesError as error:
+        failed.append((name, str(error)))
+        site.keep_part(prefix)
+
+
+def _choose(
+    database: Database, asked: Sequence[str], evaluated: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The benchmarks and suites of a site: those that are asked for, a suite with its benchmarks, or all."""
+    suites = list_suites(read_settings().benchmark_folders)
+    if not asked:
+        return list(evaluated), suites
+    require_evaluated([name for name in asked if name not in suites], evaluated)
+    chosen: list[str] = []
+    for name in asked:
+        members = [one.name for one in open_suite(database, name).members] if name in suites else [name]
+        found = [member for member in members if member in evaluated]
+        require_evaluated([] if found else [name], evaluated)
+        chosen += found
+    return list(dict.fromkeys(chosen)), [name for name in suites if name in asked]
+
+
 class _Writer:
-    """Writes the pages of benchmarks into one folder."""
+    """Writes the pages of benchmarks and suites into one folder."""
 
     def __init__(
         self, database: Database, site: SiteFolder, request: SiteRequest, looks: dict[str, int]
@@ -186,11 +229,10 @@ class _Writer:
         paged = self._choose_queries(subject)
         lines = self._write_queries(subject, paged, key) if subject.groups else []
         pages = BenchmarkPages(subject, lines, frozenset(paged))
-        for page, text in pages.render_lists():
+        for page, text in (*pages.render_lists(), *pages.render_report()):
             self._site.write(f"{subject.folder}/{page}", text)
         for pair in pages.list_pairs():
             self._site.write(f"{subject.folder}/pair/{pages.name_pair(pair)}", pages.render_pair(pair))
-        self._site.write(find_benchmark_page(name), pages.render_report())
         row = OverviewRow(
             name=name,
             title=report.title,
@@ -203,6 +245,23 @@ class _Writer:
             warnings=report.warnings,
         )
         return row, key.finish()
+
+    def write_suite(self, name: str, rows: Sequence[OverviewRow]) -> list[SuiteRow]:
+        """Write the page of a suite, unless it is there; what the overview says, nothing without scores."""
+        suite = open_scored_suite(self._database, name, self._looks, rows)
+        if suite is None:
+            return []
+        prefix = find_suite_folder(name)
+        before = self._site.find_part(prefix)
+        row = recall_suite(before.said) if before is not None and before.key == suite.key else None
+        if row is not None:
+            self._site.keep_part(prefix)
+            return [row]
+        report = gather_suite(self._database, name)
+        row = describe_suite(report)
+        self._site.write(f"{prefix}index.html", render_suite(report, suite, self._looks, rows))
+        self._site.end_part(prefix, Part(suite.key, row.say()))
+        return [row]
 
     def _choose_queries(self, subject: Subject) -> list[str]:
         """The queries that have a page, in the order in which a reader goes through them."""
