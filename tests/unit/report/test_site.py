@@ -334,16 +334,21 @@ def test_sentences_that_a_query_asks_with_are_marked(subject: Subject) -> None:
 
 def test_a_benchmark_whose_queries_have_no_pages_links_to_none(subject: Subject) -> None:
     pages = BenchmarkPages(subject, [], frozenset())
-    text = pages.render_report()
     assert (pages.list_pairs(), list(pages.render_lists())) == ([], [])
-    assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
+    for _name, text in pages.render_report():
+        assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
 
 
 def test_the_leaderboard_has_letters_and_what_counts_beside_the_names(subject: Subject) -> None:
     common = {frozenset((1, 2)): 3}
     lines = [QueryLine(f"q{n}", "words", {}, 1, {1: 0.5, 2: n / 4}, common) for n in (1, 3)]
     pages = BenchmarkPages(subject, lines, frozenset(["q1"]))
-    text = pages.render_report()
+    (first, text), (second, details) = pages.render_report()
+    assert (first, second) == ("index.html", "details.html")
+    ids = set(Page(details).values("id"))
+    led = [one.partition("#") for one in Page(text).values("href") if one.startswith("details.html")]
+    assert {anchor for _page, _sign, anchor in led} <= ids
+    assert len(led) == details.count("<section>")
     results = text[text.index('id="results"') : text.index('id="queries"')]
     head = results[results.index("<thead>") : results.index("</thead>")]
     titles = [one.split("<")[0] for one in head.replace(".<wbr>", ".").split(">") if one[:1].isalpha()]

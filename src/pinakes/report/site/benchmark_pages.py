@@ -64,6 +64,7 @@ class BenchmarkPages:
                 {**filled, **layout.fill()},
                 results=_put_values_first(results),
                 query_count=len(self._lines),
+                task=self._subject.benchmark.task.replace("_", " "),
                 query_tables=self._list_telling(),
                 pair_table=self._list_pairs(),
                 more=list_headings(details),

@@ -132,5 +132,5 @@ def add_contents(body: str, wide: bool = False) -> Markup:
         if len(links) > 1
         else ""
     )
-    body_class = "body" if contents and not wide else "body whole"
+    body_class = "body roomy" if wide else "body" if contents else "body whole"
     return Markup(f'<div class="{body_class}">{contents}<div class="sections">{marked}</div></div>')  # noqa: S704 - made of markup

@@ -69,8 +69,8 @@ def render_overview(
     """The first page: a row a benchmark; the tables of suites; below it what a reader of each must know."""
     looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
     columns = (
-        *make_columns(["benchmark", "title", "task", "leading system"], ["value"], ["measure"]),
-        *make_columns([], ["runs", "queries", "warnings"], ["evaluated"]),
+        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "task"]),
+        *make_columns([], ["queries", "warnings"], ["evaluated", "title"]),
     )
     table = Table("Benchmarks", columns, [_draw_row(row) for row in rows])
     sections = [Section("Benchmarks", [table]), *(Section(one.title, [one]) for one in suites)]
@@ -94,15 +94,14 @@ def _draw_row(row: OverviewRow) -> Row:
     )
     return make_row(
         _link(row),
-        shorten(row.title, 90),
-        row.task.replace("_", " "),
         system,
         value,
         row.measure,
-        f"{row.runs:,}",
+        row.task.replace("_", " "),
         absent_cell() if row.queries is None else f"{row.queries:,}",
         flag_count(len(row.warnings)),
         absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:10],
+        shorten(row.title, 90),
     )
 
 
