@@ -130,7 +130,7 @@ def test_reviewers_are_ranked_by_their_three_nearest_papers_and_scored(
         {name: value / 3 for name, value in expected.items()}
     )
     assert {(score.queries_expected, score.queries_answered) for score in found.values()} == {(3, 2)}
-    said = ("the task of this benchmark is reviewers", "no answer to 1 of 3 queries", "P(rel=2)@")
+    said = ("the task of this benchmark is reviewer matching", "no answer to 1 of 3 queries", "P(rel=2)@")
     check_own_page(reviewed, NAME, tmp_path / "site", *said)
 
 

@@ -3,8 +3,10 @@
 import json
 import os
 import subprocess
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -51,6 +53,23 @@ def test_two_names_never_share_a_file_and_none_leaves_its_folder(one: str, other
 def test_a_name_that_a_disk_could_read_otherwise_has_a_digest(name: str) -> None:
     assert make_file_name(name) != name
     assert make_file_name(make_file_name(name)) != make_file_name(name)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("straße", "STRASSE", "strasse", "straẞe"),
+        ("é", "e\u0301", "É", "e"),
+        ("\u212a", "k", "K"),  # the sign of Kelvin
+        ("ﬁ", "fi", "FI", "Fi"),
+        ("x" * 300, "x" * 301, "X" * 300),
+        ("a\x00b", "ab", "a b", "a/b", "a\\b"),
+    ],
+)
+def test_names_that_a_disk_could_take_for_one_have_files_of_their_own(names: tuple[str, ...]) -> None:
+    found = [make_file_name(name) for name in names]
+    assert len({unicodedata.normalize("NFKC", one).casefold() for one in found}) == len(names)
+    assert all(len(f"{name_pair(one, names[0])}.html") < 200 for one in names)
 
 
 def test_a_pair_has_one_file_and_names_with_dashes_are_not_taken_for_each_other() -> None:
@@ -255,6 +274,30 @@ def subject(report: BenchmarkReport) -> Subject:
     hostile = replace(report, grades={"0": "no", "1": ATTACK})
     named = {run.run_id: NamedRun(run.run_id, run.label, make_swatch(0)) for run in hostile.runs}
     return Subject(read_benchmark("scifact"), hostile, named, {"q1": {}}, 1)
+
+
+def test_a_system_whose_name_attacks_is_text_on_every_page(subject: Subject) -> None:
+    label = f'"{ATTACK}../\u202e'
+    named = {run_id: replace(one, label=f"{label}{run_id}") for run_id, one in subject.named.items()}
+    runs = [replace(run, label=named[run.run_id].label) for run in subject.report.runs]
+    hostile = replace(subject, named=named, report=replace(subject.report, runs=runs))
+    common = {frozenset((1, 2)): 3}
+    lines = [QueryLine(f"q{n}", ATTACK, {}, 1, {1: 0.5, 2: n / 4}, common) for n in (1, 3)]
+    pages = BenchmarkPages(hostile, lines, frozenset(["q1"]))
+    texts = [text for _name, text in (*pages.render_report(), *pages.render_lists())]
+    texts += [pages.render_pair(pair) for pair in pages.list_pairs()]
+    texts.append(QueryPages(hostile).render(make_query([ShownPaper(1, "p1", "Both", 1, {1: 1, 2: 2}, [])])))
+    assert len(texts) == 5
+    for text in texts:
+        page = Page(text)
+        assert (page.open, page.tags["script"]) == ([], 2)
+        assert "\u202e" not in text
+        assert {urlsplit(one).scheme for one in page.values("href")} <= {"", "https"}
+        assert not [one for one in page.values("href") if "/../" in one.removeprefix("../../../")]
+    assert all(
+        set(pages.name_pair(pair)) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+        for pair in pages.list_pairs()
+    )
 
 
 def make_query(papers: list[ShownPaper]) -> ShownQuery:

@@ -73,7 +73,7 @@ def _make_plain(value: object) -> Any:
     if isinstance(value, float):
         return ["float", repr(value)]
     if isinstance(value, np.ndarray):
-        return [str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value)).hexdigest()]
+        return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
     if isinstance(value, np.generic):
         return _make_plain(value.item())
     if isinstance(value, Enum):
