@@ -293,7 +293,7 @@ def test_a_system_whose_name_attacks_is_text_on_every_page(subject: Subject) -> 
         assert (page.open, page.tags["script"]) == ([], 2)
         assert "\u202e" not in text
         assert {urlsplit(one).scheme for one in page.values("href")} <= {"", "https"}
-        assert not [one for one in page.values("href") if "/../" in one.removeprefix("../../../")]
+        assert not [one for one in page.values("href") if one.removeprefix("../../../").count("..") > 2]
     assert all(
         set(pages.name_pair(pair)) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.")
         for pair in pages.list_pairs()
