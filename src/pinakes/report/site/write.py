@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Final
 from pinakes.database import Database
 from pinakes.errors import DatabaseBusyError, InputError, PinakesError
 from pinakes.evaluate.compare import read_query_values
+from pinakes.queries.definition import read_benchmark
 from pinakes.queries.suites import list_suites
 from pinakes.report.reproduction.gather import gather_matrix
 from pinakes.report.site.benchmark_pages import BenchmarkPages, describe_lead, find_benchmark_page, render_own
@@ -146,7 +147,7 @@ def _choose(
     """The benchmarks and suites of a site: those that are asked for, a suite with its benchmarks, or all."""
     suites = list_suites(read_settings().benchmark_folders)
     if not asked:
-        return list(evaluated), suites
+        return list(evaluated), _find_suites(evaluated)
     require_evaluated([name for name in asked if name not in suites], evaluated)
     chosen: list[str] = []
     for name in asked:
@@ -155,6 +156,16 @@ def _choose(
         require_evaluated([] if found else [name], evaluated)
         chosen += found
     return list(dict.fromkeys(chosen)), [name for name in suites if name in asked]
+
+
+def _find_suites(benchmarks: Sequence[str]) -> list[str]:
+    """The suites of the benchmarks; a folder that cannot be read is told where its pages are made."""
+    found = set()
+    for name in benchmarks:
+        with suppress(PinakesError):
+            suite = read_benchmark(name, read_settings().benchmark_folders).suite
+            found |= {suite.name} if suite is not None else set()
+    return sorted(found)
 
 
 class _Writer:
