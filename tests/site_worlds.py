@@ -11,10 +11,12 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.load.load import LoadRequest, load
+from pinakes.report.reproduction.data import Matrix
 from pinakes.report.reproduction.gather import gather_matrix
 from pinakes.report.site import write
 from pinakes.run.import_run import ImportRequest, import_run
 from pinakes.schema import paper_identifiers, papers, runs
+from tests.html_pages import Page
 
 NOON: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ATTACK: Final = "<script>alert(1)</script>"
@@ -107,3 +109,17 @@ def _rank(query_id: str, right: int, before: int) -> str:
     if right % 3:
         order = [*order[1 : 1 + before], order[0], *order[1 + before :]]
     return "".join(f"{query_id} Q0 p{paper} {rank} {-rank} x\n" for rank, paper in enumerate(order, 1))
+
+
+def check_own_page(database: Database, name: str, folder: Path, *words: str) -> None:
+    """A site of a benchmark whose queries have no pages: its page says so, and has these words."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "gather_matrix", lambda _database: Matrix([]))
+        done = write.write_site(database, folder, write.SiteRequest([name]))
+    assert (done.benchmarks, done.failed) == (1, [])
+    home = folder / "benchmarks" / name
+    text = (home / "index.html").read_text()
+    for one in ("have pages where the task is ranking", *words):
+        assert one in text
+    assert {path.name for path in home.rglob("*")} == {"index.html", "details.html"}
+    assert Page(text).open == Page((home / "details.html").read_text()).open == []

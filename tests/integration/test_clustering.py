@@ -27,6 +27,7 @@ from pinakes.workload.signatures import SignedTexts, read_signatures
 from tests.benching import change, count, read_named_rows
 from tests.real_data import REAL_DATA, needs_real_data
 from tests.signed_worlds import SignedWorld, make_world
+from tests.site_worlds import check_own_page
 
 pytestmark = pytest.mark.in_turn
 
@@ -109,6 +110,7 @@ def test_people_are_told_apart_and_scored(
     assert (row["dataset"], row["clusters"], row["dev_f1"], row["papers"]) == ("made", 6, 1.0, papers)
     assert row["papers_without_vector"] == papers
     assert 0 < row["same_pairs"] < row["train_pairs"]
+    check_own_page(initialised, NAME, tmp_path / "site", "the task of this benchmark is clustering", "B3_F1")
 
 
 def test_vectors_tell_apart_those_whom_nothing_else_does(

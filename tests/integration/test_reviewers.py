@@ -18,6 +18,7 @@ from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import Embedded, System, SystemDescription
 from pinakes.workload.paper_texts import PaperTexts
 from tests.benching import change, read_hits, read_named_rows
+from tests.site_worlds import check_own_page
 from tests.writing import write_lines
 
 pytestmark = pytest.mark.in_turn
@@ -108,7 +109,7 @@ def test_the_views_have_submissions_reviewers_and_grades_of_both_lists(reviewed:
 
 
 def test_reviewers_are_ranked_by_their_three_nearest_papers_and_scored(
-    reviewed: Database, fixed: Fixed
+    reviewed: Database, fixed: Fixed, tmp_path: Path
 ) -> None:
     made = run(reviewed, RunRequest(NAME, "fixed"))
     assert (made.queries_expected, made.queries_answered, made.hit_count) == (3, 2, 6)
@@ -129,6 +130,8 @@ def test_reviewers_are_ranked_by_their_three_nearest_papers_and_scored(
         {name: value / 3 for name, value in expected.items()}
     )
     assert {(score.queries_expected, score.queries_answered) for score in found.values()} == {(3, 2)}
+    said = ("the task of this benchmark is reviewer matching", "no answer to 1 of 3 queries", "P(rel=2)@")
+    check_own_page(reviewed, NAME, tmp_path / "site", *said)
 
 
 def test_the_published_mode_ranks_whom_the_hard_list_judges(reviewed: Database, fixed: Fixed) -> None:

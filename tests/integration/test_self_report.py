@@ -253,3 +253,5 @@ def test_a_site_has_its_page(filled: Database, tmp_path: Path, monkeypatch: pyte
     assert "contents" in page.values("class")
     assert "sortable n-last" in page.values("class")
     assert "self_retrieval" in (tmp_path / "site" / "index.html").read_text()
+    monkeypatch.setattr(write, "render_own", lambda _own: pytest.fail("drawn again"))
+    assert write.write_site(filled, tmp_path / "site").files.written == 0

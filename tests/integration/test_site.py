@@ -1,5 +1,6 @@
 """A site from real tables: the same bytes on both databases, safe against its data, kept up to date."""
 
+import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,15 +12,16 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.database.read_only import ask
 from pinakes.errors import EvaluationError, InputError
-from pinakes.report.site.folder import LIST
+from pinakes.report.site.benchmark_pages import BenchmarkPages
+from pinakes.report.site.folder import LIST, SiteFolder
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.queries import QueryRequest, read_groups, stream_queries
 from pinakes.report.site.write import SiteRequest, write_site
-from pinakes.schema import benchmark_queries, scores
+from pinakes.schema import benchmark_queries, papers, scores
 from pinakes.workload.benchmark import open_benchmark
 from tests.html_pages import Page
 from tests.integration.ranked_csfcube import import_rankings
-from tests.site_worlds import ATTACK, QUERIES, fill_world, write_world
+from tests.site_worlds import ATTACK, QUERIES, TITLES, fill_world, write_world
 
 pytestmark = pytest.mark.in_turn
 
@@ -77,13 +79,53 @@ def test_both_databases_give_the_same_site_and_a_second_run_rewrites_nothing(
     tree = read_tree(tmp_path / "duck")
     assert tree == read_tree(tmp_path / "post")
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "duck").rglob("*")}
-    again = write_site(duckdb_database, tmp_path / "duck").files
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BenchmarkPages, "render_report", lambda _self: pytest.fail("drawn again"))
+        again = write_site(duckdb_database, tmp_path / "duck").files
     assert (again.written, again.removed, again.unchanged) == (0, 0, len(tree) - 1)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "duck").rglob("*")} == times
 
+    check_skipping(duckdb_database, tmp_path / "duck", tree)
+    check_kill(duckdb_database, tmp_path / "duck", tree)
     check_pages(tmp_path / "duck")
     check_queries(duckdb_database, tmp_path / "duck")
     check_removal(duckdb_database, tmp_path / "duck")
+
+
+def check_skipping(database: Database, folder: Path, tree: dict[str, bytes]) -> None:
+    """What somebody removed or edited is put back, and what changed in the database is shown."""
+    (folder / "benchmarks" / "tiny" / "query" / "n3.html").unlink()
+    (folder / "benchmarks" / "tiny" / "queries.html").write_text("edited")
+    assert write_site(database, folder).files.written == 2
+    assert read_tree(folder) == tree
+    change = sa.update(papers).where(papers.c.source_id == "p5")
+    with database.begin() as session:
+        session.execute(change.values(title="Another title"))
+    assert write_site(database, folder).files.written > 2
+    assert b"Another title" in (folder / "benchmarks" / "tiny" / "query" / "n3.html").read_bytes()
+    with database.begin() as session:
+        session.execute(change.values(title=TITLES[5]))
+
+
+def check_kill(database: Database, folder: Path, tree: dict[str, bytes]) -> None:
+    """Killed amid pages of queries, with half a line in its list: the next ends as if nothing had been."""
+    replace = SiteFolder._replace
+
+    def stop(site: SiteFolder, path: str, content: bytes) -> None:
+        if path.endswith("n4.html"):
+            raise KeyboardInterrupt
+        replace(site, path, content)
+
+    shutil.rmtree(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SiteFolder, "_replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_site(database, folder)
+    assert 9 < len(read_tree(folder)) < len(tree)
+    with (folder / LIST).open("a") as stream:
+        stream.write('["file","half')
+    write_site(database, folder)
+    assert read_tree(folder) == tree
 
 
 def check_pages(folder: Path) -> None:
@@ -102,7 +144,7 @@ def check_pages(folder: Path) -> None:
         assert page.tags["img"] == page.tags["iframe"] == 0
         assert not [name for _tag, name, _value in page.attributes if name.startswith("on")]
         assert "\u202e" not in text
-        assert "contents" in page.values("class")
+        assert ("contents" in page.values("class")) == (text.count("<section>") > 1)
         for address in page.values("href") + page.values("src"):
             parts = urlsplit(address)
             if parts.scheme:
@@ -148,11 +190,15 @@ def check_removal(database: Database, folder: Path) -> None:
         write_site(database, folder, SiteRequest(["scifact"]))
     with database.begin() as session:
         session.execute(sa.delete(scores).where(scores.c.measure == "RR"))
-    kept = (folder / LIST).read_text()
+    kept = read_part(folder)
     done = write_site(database, folder)
     assert [name for name, _why in done.failed] == ["tiny"]
-    assert (folder / LIST).read_text() == kept
+    assert read_part(folder) == kept != []
     assert "could not be done now" in (folder / "index.html").read_text()
+
+
+def read_part(folder: Path) -> list[str]:
+    return [line for line in (folder / LIST).read_text().splitlines() if "benchmarks/tiny/" in line]
 
 
 def test_a_file_that_no_site_made_is_never_overwritten(

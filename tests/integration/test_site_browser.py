@@ -61,6 +61,8 @@ def test_a_reader_sorts_and_filters_and_can_read_it(site: Path, browser: Browser
         browser.set_look(width=390, height=800)
         browser.open(path)
         assert browser.ask("document.documentElement.scrollWidth <= innerWidth"), path
+    check_keyboard(browser, site)
+    check_phone(browser, site)
     assert browser.logged == []
     assert [address for address in browser.requested if not address.startswith(("file:", "about:"))] == []
     for dark, media in ((False, ""), (True, ""), (False, "print")):
@@ -94,6 +96,53 @@ def check_filter(browser: Browser) -> None:
     assert sorted(shown) == sorted(one for one in QUERIES if one.startswith("n1"))
     said = browser.ask('document.querySelector(".filter output").textContent')
     assert said == f"{len(shown)} of {len(QUERIES)} rows"
+
+
+def check_keyboard(browser: Browser, site: Path) -> None:
+    """The first tab leads over the bar, a heading sorts by Enter, its arrow shows while it has the focus."""
+    browser.set_look(width=1200)
+    browser.open(site / "benchmarks" / "tiny" / "queries.html")
+    press(browser, "Tab", 9)
+    assert browser.ask("document.activeElement.textContent") == "Skip to the content"
+    heading = 'document.querySelector("table.sortable thead th")'
+    arrow = f'getComputedStyle({heading}, "::after").content'
+    assert browser.ask(arrow) == "none"
+    browser.ask(f"{heading}.focus({{focusVisible: true}})")
+    assert browser.ask(arrow) == '"↕"'
+    before = browser.ask(FIRST_CELLS)
+    press(browser, "Enter", 13)
+    sorted_now = browser.ask(f"new Promise((done) => setTimeout(() => done({FIRST_CELLS}), 50))")
+    assert sorted(sorted_now) == sorted(before)
+    assert browser.ask(f"{heading}.getAttribute('aria-sort')") == "descending"
+    browser.open(site / "index.html")
+    assert browser.ask(
+        """Array.from(document.querySelectorAll(".scroll"))
+            .every((one) => one.scrollWidth <= one.clientWidth)"""
+    )
+
+
+def press(browser: Browser, key: str, code: int) -> None:
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def check_phone(browser: Browser, site: Path) -> None:
+    """What names a row stays where it is while a reader goes to the right; contents are not printed."""
+    browser.set_look(width=390, height=800)
+    browser.open(site / "benchmarks" / "tiny" / "index.html")
+    left, moved = browser.ask(
+        """(() => { const box = document.querySelector(".scroll"), row = box.querySelector("tbody tr");
+        const place = (cell) => cell.getBoundingClientRect().left;
+        const before = [place(row.cells[0]), place(row.cells[1])];
+        box.scrollLeft = 60;
+        return [place(row.cells[0]) - before[0], place(row.cells[1]) - before[1]]; })()"""
+    )
+    assert (left, moved) == (0, -60)
+    shown = """["nav.contents", ".bar .more"].map((one) => {
+        const found = document.querySelector(one); return found && getComputedStyle(found).display; })"""
+    assert "none" not in browser.ask(shown)
+    browser.set_look(width=390, media="print")
+    assert browser.ask(shown) == ["none", "none"]
 
 
 def check_contrast(browser: Browser) -> None:

@@ -1,6 +1,7 @@
 """A suite from its folder to its report: what runs, what is listed, what is ranked."""
 
 import math
+import re
 import shutil
 from collections.abc import Iterator
 from itertools import count as count_up
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from pinakes.database import Database, connect
 from pinakes.errors import EvaluationError, RunError, UnknownNameError
@@ -18,13 +20,17 @@ from pinakes.evaluate.resample import open_resampling
 from pinakes.evaluate.suite import evaluate_suite, name_entry, run_suite
 from pinakes.evaluators.bootstrap import find_interval
 from pinakes.report.present.suite import render_suite, render_suite_html
+from pinakes.report.site import write
+from pinakes.report.site.write import SiteRequest, write_site
 from pinakes.report.suite.gather import gather_suite
 from pinakes.run.run import RunRequest
 from pinakes.run.stored_runs import delete_run
+from pinakes.schema import scores
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import open_benchmark
 from tests.benching import change, count
 from tests.calling import Call
+from tests.html_pages import Page
 from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 from tests.toy_suite import write_suite
@@ -387,3 +393,36 @@ def test_the_commands(call: Call, suite_folder: Path, encoders: list[str], tmp_p
     one = call("report", "little_class")
     assert one.code == 0
     assert "F1_macro" in one.out
+
+
+def test_a_site_has_a_page_of_the_suite_and_of_its_benchmarks(
+    copy_of_duckdb: Database, tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    done = write_site(copy_of_duckdb, folder, SiteRequest(["little"]))
+    assert (done.benchmarks, done.failed) == (len(MEMBERS), [])
+    text = (folder / "suites" / "little" / "index.html").read_text()
+    page = Page(text)
+    assert page.open == []
+    assert 'class="published follows"' in text
+    led = {one for one in page.values("href") if one.startswith("../../benchmarks/")}
+    assert led == {f"../../benchmarks/{name}/index.html" for name in MEMBERS}
+    for address in led:
+        assert (folder / "suites" / "little" / address).is_file()
+    benchmarks = text[text.index('id="benchmarks"') : text.index('id="notes"')]
+    assert '<th scope="row">little_absent</th>' in benchmarks
+    assert '<a href="../../benchmarks/little_year/index.html">little_year</a>' in benchmarks
+    for label in ("first", "second"):
+        assert re.search(rf'<span class="look c\d m\d">{label}</span>', benchmarks + text)
+    assert 'href="suites/little/index.html"' in (folder / "index.html").read_text()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(write, "gather_suite", lambda *_: pytest.fail("gathered again"))
+        assert write_site(copy_of_duckdb, folder, SiteRequest(["little"])).files.written == 0
+    with copy_of_duckdb.begin() as session:
+        session.execute(sa.update(scores).where(scores.c.measure == "KendallTau").values(value=0.123))
+    write_site(copy_of_duckdb, folder, SiteRequest(["little"]))
+    assert "12.30" in (folder / "suites" / "little" / "index.html").read_text()
+    write_site(copy_of_duckdb, folder, SiteRequest(["little_year"]))
+    assert not (folder / "suites").exists()
+    with pytest.raises(EvaluationError, match="benchmarks that have: little_beside, little_class"):
+        write_site(copy_of_duckdb, folder, SiteRequest(["another"]))

@@ -236,3 +236,4 @@ def test_a_site_has_its_page(filled: Database, tmp_path: Path, monkeypatch: pyte
     page = Page((tmp_path / "site" / "benchmarks" / "sciqfs" / "index.html").read_text())
     assert (page.open, page.tags["script"]) == ([], 2)
     assert "contents" in page.values("class")
+    assert write.write_site(filled, tmp_path / "site").files.written == 0

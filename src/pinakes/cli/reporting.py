@@ -133,7 +133,9 @@ class RecipeOptions:
 def site(
     benchmarks: Annotated[
         list[str] | None,
-        typer.Argument(help="Benchmarks. Default: all that have evaluated runs.", metavar="[BENCHMARK…]"),
+        typer.Argument(
+            help="Benchmarks, or suites. Default: all that have evaluated runs.", metavar="[BENCHMARK…]"
+        ),
     ] = None,
     folder: Annotated[Path, typer.Option(help="The folder of the pages.")] = Path("site"),
     most_queries: Annotated[

@@ -12,7 +12,7 @@ from pinakes.errors import EvaluationError
 from pinakes.evaluate.query_groups import average_pools, read_groups, read_requested_queries
 from pinakes.evaluate.resample import open_resampling
 from pinakes.evaluators.paired import Difference, compare_resampled
-from pinakes.evaluators.significance import Comparison, compare, holm
+from pinakes.evaluators.significance import Comparison, Differences, compare_all, holm, pair_values
 from pinakes.queries.definition import Benchmark
 from pinakes.run.stored_runs import find_runs, select_newest
 from pinakes.schema import scores
@@ -220,7 +220,7 @@ def _compare_pairs(
     seed: int,
 ) -> list[PairComparison]:
     pairs = [pair for group in group_comparable(chosen) for pair in combinations(group, 2)]
-    compared = [_compare_pair(a, b, values, seed) for a, b in pairs]
+    compared = compare_all([_pair_values(a, b, values) for a, b in pairs], seed=seed)
     corrected = [
         holm([getattr(one, p) for one in compared]) for p in ("t_test_p", "wilcoxon_p", "randomisation_p")
     ]
@@ -239,12 +239,12 @@ def _compare_pairs(
     ]
 
 
-def _compare_pair(
-    a: Mapping[str, Any], b: Mapping[str, Any], values: Mapping[int, Mapping[str, float]], seed: int
-) -> Comparison:
-    """The tests of two runs; an error names the runs."""
+def _pair_values(
+    a: Mapping[str, Any], b: Mapping[str, Any], values: Mapping[int, Mapping[str, float]]
+) -> Differences:
+    """The differences of two runs; an error names the runs."""
     try:
-        return compare(values[a["run_id"]], values[b["run_id"]], seed=seed)
+        return pair_values(values[a["run_id"]], values[b["run_id"]])
     except EvaluationError as error:
         named = " and ".join(f"{run['system']} (run {run['run_id']})" for run in (a, b))
         raise EvaluationError(f"{named}: {error}") from error

@@ -1,7 +1,7 @@
 """From the database to a report: what was scored, what was published, what differs, and files of it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Final
 
 import sqlalchemy as sa
@@ -54,6 +54,20 @@ def gather_report(
     Raises:
         EvaluationError: there is no such run, or none was evaluated by that measure.
     """
+    report = gather_untested(database, benchmark_name, run_ids, all_runs=all_runs, measure=measure, mode=mode)
+    return test_runs(database, report)
+
+
+def gather_untested(
+    database: Database,
+    benchmark_name: str,
+    run_ids: Sequence[int] = (),
+    *,
+    all_runs: bool = False,
+    measure: str | None = None,
+    mode: str | None = None,
+) -> BenchmarkReport:
+    """`gather_report` without the tests of pairs of runs, which follow from what it has and take long."""
     benchmark = open_benchmark(database, benchmark_name)
     runs, left_out = choose_runs(database, benchmark, run_ids, all_runs=all_runs, mode=mode)
     name_measure = find_task(benchmark).name_measure
@@ -61,7 +75,6 @@ def gather_report(
     stored, published = _read_scores(database, runs), _read_published(database, benchmark)
     scored = _find_scored(benchmark, stored, headline)
     values = _read_values(database, benchmark_name, headline, runs)
-    compared, uncompared = _compare(database, benchmark, scored, headline, stored)
     found = [score for score in stored if is_shown(score.subset)]
     names = {one.subset for one in found} | {one.subset for one in published}
     subsets = order_groups(names, _order_splits(benchmark, published))
@@ -87,16 +100,26 @@ def gather_report(
         spreads=measure_spreads(stored),
         published=published,
         query_values=values,
-        comparisons=[_flatten(pair) for pair in compared.pairs],
-        resampled=compared.resampled,
         warnings=[
             *_list_unjudged(database, benchmark),
             *_list_warnings(runs, scored, headline, left_out),
-            *uncompared,
         ],
         published_measures=tuple(printed),
         exhibits=gather_exhibits(database, benchmark),
         history=gather_history(database, benchmark_name, runs, headline, headline_subset),
+    )
+
+
+def test_runs(database: Database, report: BenchmarkReport) -> BenchmarkReport:
+    """The report with the tests of its pairs of runs, and with a warning for what cannot be tested."""
+    benchmark = open_benchmark(database, report.name)
+    scored = _find_scored(benchmark, report.scores, report.headline_measure)
+    compared, uncompared = _compare(database, benchmark, scored, report.headline_measure, report.scores)
+    return replace(
+        report,
+        comparisons=[_flatten(pair) for pair in compared.pairs],
+        resampled=compared.resampled,
+        warnings=[*report.warnings, *uncompared],
     )
 
 

@@ -16,6 +16,10 @@ from pinakes.report.escapes import escape_marks
 from pinakes.report.formatting import format_time
 
 
+class Drawn(Markup):
+    """Markup in which control characters and marks of direction are written out already."""
+
+
 def make_environment() -> Environment:
     """Where templates are looked up, with the filters `time`, `breakable` and `minus`."""
     environment = Environment(
@@ -35,9 +39,12 @@ def make_environment() -> Environment:
 
 def _write_out(value: object) -> object:
     """What a template prints, with control characters and marks of direction written out."""
-    if isinstance(value, Markup):
-        return Markup(escape_marks(str(value)))  # noqa: S704 - it was safe before
-    return escape_marks(value) if isinstance(value, str) else value
+    if not isinstance(value, str) or isinstance(value, Drawn):
+        return value
+    text = escape_marks(str(value))
+    if text == value:
+        return value
+    return Markup(text) if isinstance(value, Markup) else text  # noqa: S704 - it was safe before
 
 
 def _read_template(name: str) -> str:

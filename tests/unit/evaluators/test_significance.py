@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from pinakes.errors import EvaluationError
+from pinakes.evaluators import significance
 from pinakes.evaluators.significance import Comparison, compare, holm, randomise_signs
 
 
@@ -70,20 +72,20 @@ def test_exact_randomisation_equals_the_enumeration_of_all_signs(differences: li
     signs = list(itertools.product([1, -1], repeat=len(tenths)))
     sums = [sum(sign * tenth for sign, tenth in zip(row, tenths, strict=True)) for row in signs]
     expected = sum(abs(total) >= abs(sum(tenths)) for total in sums) / len(sums)
-    p_value, draws = randomise_signs(np.array(differences), seed=1, draws=10)
+    ((p_value, draws),) = randomise_signs([np.array(differences)], seed=1, draws=10)
     assert draws == 0
     assert p_value == pytest.approx(expected, abs=1e-15)
 
 
 def test_sampled_randomisation_is_never_zero() -> None:
     # 21 differences of one sign: 2 of 2**21 assignments are as extreme, and 99 draws meet neither
-    assert randomise_signs(np.ones(21), seed=7, draws=99) == (1 / 100, 99)
+    assert randomise_signs([np.ones(21)], seed=7, draws=99) == [(1 / 100, 99)]
 
 
 def test_sampled_randomisation_is_near_the_binomial_distribution() -> None:
     # 16 wins and 9 losses of one size: P(X <= 9 or X >= 16) for 25 fair coins
     expected = 2 * sum(math.comb(25, heads) for heads in range(10)) / 2**25
-    p_value, draws = randomise_signs(np.array([1.0] * 16 + [-1.0] * 9), seed=3, draws=40_000)
+    ((p_value, draws),) = randomise_signs([np.array([1.0] * 16 + [-1.0] * 9)], seed=3, draws=40_000)
     assert draws == 40_000
     assert p_value == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / draws))
 
@@ -94,6 +96,28 @@ def test_randomisation_follows_the_seed_alone() -> None:
     first = compare_differences(*differences, seed=11)
     assert compare_differences(*differences, seed=11) == first
     assert compare_differences(*differences, seed=12).randomisation_p != first.randomisation_p
+
+
+def draw_each_alone(differences: NDArray[np.float64], seed: int, draws: int) -> float:
+    """The p value as one pair had it before pairs shared their signs."""
+    generator = np.random.default_rng(seed)
+    sums = np.zeros(draws)
+    for difference in differences[differences != 0]:
+        signs = generator.integers(0, 2, size=draws, dtype=np.int8)
+        sums += np.where(signs == 1, difference, -difference)
+    observed = abs(math.fsum(differences)) - 1e-12 * math.fsum(abs(differences))
+    return float((np.sum(abs(sums) >= observed) + 1) / (draws + 1))
+
+
+def test_a_pair_has_the_same_p_value_alone_and_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "_PAIRS_AT_ONCE", 2)
+    generator = np.random.default_rng(4)
+    pairs = [np.round(generator.normal(0.1, 1, size=count), 1) for count in (40, 90, 12, 25, 0, 60)]
+    together = randomise_signs(pairs, seed=9, draws=2_000)
+    assert together == [randomise_signs([one], seed=9, draws=2_000)[0] for one in pairs]
+    drawn = [(one, p) for one, (p, draws) in zip(pairs, together, strict=True) if draws]
+    assert [p for _one, p in drawn] == [draw_each_alone(one, 9, 2_000) for one, _p in drawn]
+    assert [draws for _p, draws in together] == [2_000, 2_000, 0, 2_000, 0, 2_000]
 
 
 @given(st.lists(st.floats(-1, 1, width=16), min_size=2, max_size=30))
@@ -138,7 +162,7 @@ def test_a_confidence_outside_zero_to_one_is_refused() -> None:
 
 def test_no_draws_are_refused() -> None:
     with pytest.raises(EvaluationError, match="the number of draws is 0; it must be at least 1"):
-        randomise_signs(np.ones(30), seed=1, draws=0)
+        randomise_signs([np.ones(30)], seed=1, draws=0)
 
 
 @pytest.mark.parametrize(

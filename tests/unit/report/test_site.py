@@ -1,10 +1,14 @@
 """The parts of a site: file names, links, looks, its folder, and the page of a query whose data attack it."""
 
+import json
 import os
 import subprocess
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,13 +23,17 @@ from pinakes.report.plots.drawing import make_look
 from pinakes.report.site.benchmark_pages import BenchmarkPages
 from pinakes.report.site.folder import LIST, SiteFolder
 from pinakes.report.site.gather import Subject
+from pinakes.report.site.keys import Key
 from pinakes.report.site.layout import MOST_ROWS, Layout, NamedRun, add_contents, render_sections
 from pinakes.report.site.lines import QueryLine
-from pinakes.report.site.looks import assign_looks, make_swatch
+from pinakes.report.site.looks import Swatch, assign_looks, make_swatch
 from pinakes.report.site.names import list_links, make_file_name, name_pair
 from pinakes.report.site.queries import MOST_JUDGED, ShownPaper, ShownQuery
 from pinakes.report.site.query_page import QueryPages
+from pinakes.report.site.record import Part, read_record
+from pinakes.report.site.top_pages import OverviewRow, recall_row
 from tests.html_pages import Page
+from tests.site_worlds import NOON
 
 ATTACK = '</td><script>alert("1")</script>'
 
@@ -45,6 +53,23 @@ def test_two_names_never_share_a_file_and_none_leaves_its_folder(one: str, other
 def test_a_name_that_a_disk_could_read_otherwise_has_a_digest(name: str) -> None:
     assert make_file_name(name) != name
     assert make_file_name(make_file_name(name)) != make_file_name(name)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("straße", "STRASSE", "strasse", "straẞe"),
+        ("é", "e\u0301", "É", "e"),
+        ("\u212a", "k", "K"),  # the sign of Kelvin
+        ("ﬁ", "fi", "FI", "Fi"),
+        ("x" * 300, "x" * 301, "X" * 300),
+        ("a\x00b", "ab", "a b", "a/b", "a\\b"),
+    ],
+)
+def test_names_that_a_disk_could_take_for_one_have_files_of_their_own(names: tuple[str, ...]) -> None:
+    found = [make_file_name(name) for name in names]
+    assert len({unicodedata.normalize("NFKC", one).casefold() for one in found}) == len(names)
+    assert all(len(f"{name_pair(one, names[0])}.html") < 200 for one in names)
 
 
 def test_a_pair_has_one_file_and_names_with_dashes_are_not_taken_for_each_other() -> None:
@@ -72,11 +97,19 @@ def test_identifiers_lead_where_their_scheme_says_and_nowhere_else(
 
 
 def test_a_system_keeps_its_look_when_others_come() -> None:
-    few, more = assign_looks(["bm25", "tfidf"]), assign_looks(["minilm", "tfidf", "bm25", "specter"])
+    few, more = assign_looks(["bm25", "tfidf"]), assign_looks(["bm25", "tfidf", "minilm", "specter"])
     assert {name: more[name] for name in few} == few
     assert len({make_look(number).colour for number in more.values()}) == 4
-    many = assign_looks(f"system {number}" for number in range(24))
+    names = [f"system {number}" for number in range(24)]
+    many = assign_looks(names)
     assert len({make_swatch(number) for number in many.values()}) == 24
+    for count in range(24):  # whoever comes later moves nobody, and where all come at once it is the same
+        assert assign_looks(names[:count]).items() <= many.items()
+        assert (
+            assign_looks(reversed(names), assign_looks(names[:count])).items()
+            >= assign_looks(names[:count]).items()
+        )
+    assert len({number % 8 for number in assign_looks(names[:8]).values()}) == 8
 
 
 def read_files(folder: Path) -> dict[str, str]:
@@ -97,7 +130,7 @@ def test_a_folder_holds_what_was_written_last_and_what_is_not_the_sites(tmp_path
     found = read_files(tmp_path)
     listed = found.pop(LIST).splitlines()
     assert found == {"a/mine": "mine", "a/same.html": "same", "new.html": "new"}
-    assert listed[1:] == ["a/same.html", "new.html"]
+    assert [json.loads(line)[:2] for line in listed[1:]] == [["file", "a/same.html"], ["file", "new.html"]]
     assert not (tmp_path / "a" / "b").exists()
 
 
@@ -116,12 +149,95 @@ def test_a_site_that_was_stopped_owns_its_pages(tmp_path: Path) -> None:
     assert set(read_files(tmp_path)) == {LIST, "other.html"}
 
 
+def test_a_part_is_whole_when_all_its_files_are_as_they_were(tmp_path: Path) -> None:
+    part = Part("key", {"title": "A part"})
+    with SiteFolder(tmp_path) as site:
+        for name in ("part/one.html", "part/two.html", "other.html"):
+            site.write(name, name)
+        site.end_part("part/", part)
+    with SiteFolder(tmp_path) as site:  # the one before was killed behind its part
+        assert site.find_part("part/") == part
+        site.keep_part("part/")
+        assert (site.finish().unchanged, site.finish().removed) == (2, 1)
+    assert set(read_files(tmp_path)) == {LIST, "part/one.html", "part/two.html"}
+    (tmp_path / "part" / "two.html").write_text("part/two.htm1")
+    with SiteFolder(tmp_path) as site:
+        assert site.find_part("part/") is None
+        assert site.find_part("none/") is None
+        site.write("part/one.html", "part/one.html")
+        site.end_part("part/", part)
+    with SiteFolder(tmp_path) as site:
+        assert site.find_part("part/") == part
+    assert not (tmp_path / "part" / "two.html").exists()
+
+
+def test_a_half_line_of_a_killed_site_costs_no_other_line(tmp_path: Path) -> None:
+    with SiteFolder(tmp_path) as site:
+        site.write("a.html", "a")
+    with (tmp_path / LIST).open("a") as stream:
+        stream.write('["file","b')
+    with SiteFolder(tmp_path) as site:
+        site.write("c.html", "c")
+    lines = [
+        *(tmp_path / LIST).read_bytes().splitlines(),
+        b"[1]",
+        b'["look","x",-1]',
+        b"null",
+        b'["part","a"]',
+    ]
+    record = read_record(b"\n".join(lines))
+    assert set(record.files) == {"a.html", "c.html"}
+    assert (record.looks, record.parts) == ({}, {})
+
+
+def test_what_decides_pages_is_told_apart() -> None:
+    values = [
+        1,
+        "1",
+        1.0,
+        1.5,
+        None,
+        True,
+        [1],
+        {"1": 1},
+        {1: 1},
+        {1, 2},
+        np.array([1]),
+        np.array([1.0]),
+        Path("1"),
+    ]
+    keys = [Key(value).finish() for value in values]
+    assert len(set(keys)) == len(values)
+    assert keys == [Key(value).finish() for value in values]
+    query = make_query([ShownPaper(1, "p", "t", 1, {1: 1, 2: 2}, [])])
+    turned = make_query([ShownPaper(1, "p", "t", 1, {2: 2, 1: 1}, [])])
+    other = make_query([ShownPaper(1, "p", "t", 1, {1: 2, 2: 1}, [])])
+    first, same, differs = (watch_key(one) for one in (query, turned, other))
+    assert first == same != differs
+    with pytest.raises(TypeError, match="depends on a function, which has no digest"):
+        Key(watch_key)
+
+
+def watch_key(query: ShownQuery) -> str:
+    key = Key()
+    assert list(key.watch([query])) == [query]
+    return key.finish()
+
+
+def test_what_an_overview_remembers_is_what_it_said() -> None:
+    lead = (NamedRun(0, "bm25", Swatch(3, 1)), "0.70")
+    row = OverviewRow("n", "t", "ranking", "AP", lead, 3, None, NOON, ["careful"])
+    assert recall_row(json.loads(json.dumps(row.say())), NOON) == row
+    assert recall_row({"name": "n"}, NOON) is None
+    assert recall_row({**row.say(), "lead": 5}, NOON) is None
+
+
 def test_a_list_that_somebody_changed_leads_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "outside").write_text("mine")
     folder = tmp_path / "site"
     folder.mkdir()
-    names = ["../outside", str(tmp_path / "outside"), "a/../../outside", "..\\outside", ""]
-    (folder / LIST).write_text("\n".join(names))
+    names = ["../outside", str(tmp_path / "outside"), "a/../../outside", "..\\outside", "", "a\0b"]
+    (folder / LIST).write_text("\n".join(json.dumps(["file", name, ""]) for name in names))
     (folder / "link").symlink_to(tmp_path / "outside")
     with SiteFolder(folder) as site:
         with pytest.raises(InputError, match="of no site that pinakes made"):
@@ -158,6 +274,30 @@ def subject(report: BenchmarkReport) -> Subject:
     hostile = replace(report, grades={"0": "no", "1": ATTACK})
     named = {run.run_id: NamedRun(run.run_id, run.label, make_swatch(0)) for run in hostile.runs}
     return Subject(read_benchmark("scifact"), hostile, named, {"q1": {}}, 1)
+
+
+def test_a_system_whose_name_attacks_is_text_on_every_page(subject: Subject) -> None:
+    label = f'"{ATTACK}../\u202e'
+    named = {run_id: replace(one, label=f"{label}{run_id}") for run_id, one in subject.named.items()}
+    runs = [replace(run, label=named[run.run_id].label) for run in subject.report.runs]
+    hostile = replace(subject, named=named, report=replace(subject.report, runs=runs))
+    common = {frozenset((1, 2)): 3}
+    lines = [QueryLine(f"q{n}", ATTACK, {}, 1, {1: 0.5, 2: n / 4}, common) for n in (1, 3)]
+    pages = BenchmarkPages(hostile, lines, frozenset(["q1"]))
+    texts = [text for _name, text in (*pages.render_report(), *pages.render_lists())]
+    texts += [pages.render_pair(pair) for pair in pages.list_pairs()]
+    texts.append(QueryPages(hostile).render(make_query([ShownPaper(1, "p1", "Both", 1, {1: 1, 2: 2}, [])])))
+    assert len(texts) == 5
+    for text in texts:
+        page = Page(text)
+        assert (page.open, page.tags["script"]) == ([], 2)
+        assert "\u202e" not in text
+        assert {urlsplit(one).scheme for one in page.values("href")} <= {"", "https"}
+        assert not [one for one in page.values("href") if one.removeprefix("../../../").count("..") > 2]
+    assert all(
+        set(pages.name_pair(pair)) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.")
+        for pair in pages.list_pairs()
+    )
 
 
 def make_query(papers: list[ShownPaper]) -> ShownQuery:
@@ -237,16 +377,21 @@ def test_sentences_that_a_query_asks_with_are_marked(subject: Subject) -> None:
 
 def test_a_benchmark_whose_queries_have_no_pages_links_to_none(subject: Subject) -> None:
     pages = BenchmarkPages(subject, [], frozenset())
-    text = pages.render_report()
     assert (pages.list_pairs(), list(pages.render_lists())) == ([], [])
-    assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
+    for _name, text in pages.render_report():
+        assert not [one for one in Page(text).values("href") if one.startswith(("pair/", "quer"))]
 
 
 def test_the_leaderboard_has_letters_and_what_counts_beside_the_names(subject: Subject) -> None:
     common = {frozenset((1, 2)): 3}
     lines = [QueryLine(f"q{n}", "words", {}, 1, {1: 0.5, 2: n / 4}, common) for n in (1, 3)]
     pages = BenchmarkPages(subject, lines, frozenset(["q1"]))
-    text = pages.render_report()
+    (first, text), (second, details) = pages.render_report()
+    assert (first, second) == ("index.html", "details.html")
+    ids = set(Page(details).values("id"))
+    led = [one.partition("#") for one in Page(text).values("href") if one.startswith("details.html")]
+    assert {anchor for _page, _sign, anchor in led} <= ids
+    assert len(led) == details.count("<section>")
     results = text[text.index('id="results"') : text.index('id="queries"')]
     head = results[results.index("<thead>") : results.index("</thead>")]
     titles = [one.split("<")[0] for one in head.replace(".<wbr>", ".").split(">") if one[:1].isalpha()]

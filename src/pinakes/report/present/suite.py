@@ -13,7 +13,7 @@ from pinakes.report.output import Output
 from pinakes.report.pages import make_environment, write_files
 from pinakes.report.suite.data import SuiteReport
 from pinakes.report.suite.gather import read_suite_scores
-from pinakes.report.suite.tables import list_sections
+from pinakes.report.suite.tables import fill_suite, list_sections
 from pinakes.report.terminal import STANDARD, print_records, print_tables
 
 _LEAD: Final = ("system", "benchmark", "figure", "value")
@@ -39,8 +39,7 @@ def write_suite(report: SuiteReport, folder: Path, *, latex: bool = False) -> li
 def render_suite_html(report: SuiteReport) -> str:
     """The report as one page that needs nothing else."""
     page = make_environment().get_template("suite.html")
-    leads = [board for board in report.boards if board.format is None]
-    return page.render(report=report, suite=report.suite, sections=list_sections(report), leads=leads)
+    return page.render(fill_suite(report))
 
 
 def render_suite(report: SuiteReport) -> str:

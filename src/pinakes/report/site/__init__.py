@@ -2,5 +2,5 @@
 
 It goes one way: `gather` reads what the pages of a benchmark share, `queries` streams its queries;
 `query_page`, `benchmark_pages` and `top_pages` make pages of them in one `layout`; `write` puts these into a
-`folder`, which knows the files that it made.
+`folder`, whose `record` knows the files that it made. `keys` says where nothing changed.
 """

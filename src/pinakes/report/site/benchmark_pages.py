@@ -10,8 +10,16 @@ from pinakes.report.html import fill_report
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row, mark_best
 from pinakes.report.parts import Part, Picture, Section, Sql, Words
 from pinakes.report.plots.scores import plot_differences
+from pinakes.report.site.folder import FIRST
 from pinakes.report.site.gather import OwnSubject, Subject, find_folder
-from pinakes.report.site.layout import MOST_ROWS, Layout, NamedRun, make_site_environment, render_sections
+from pinakes.report.site.layout import (
+    MOST_ROWS,
+    Layout,
+    NamedRun,
+    list_headings,
+    make_site_environment,
+    render_sections,
+)
 from pinakes.report.site.lines import QueryLine
 from pinakes.report.site.names import name_page, name_pair
 from pinakes.report.site.queries import TOP
@@ -40,21 +48,29 @@ class BenchmarkPages:
         self._runs = subject.list_shown()
         self._swatches = {run.label: run.swatch for run in subject.named.values()}
 
-    def render_report(self) -> str:
-        """The page of the benchmark."""
+    def render_report(self) -> Iterator[tuple[str, str]]:
+        """Name and text of the page of the benchmark, and of that with its details."""
         report = self._report
-        layout = Layout(
-            "../../", looks=self._swatches, warnings=report.warnings, rest=select_scores(report.name)
-        )
-        page = make_site_environment().get_template("site/benchmark.html")
+        rest = select_scores(report.name)
+        filled = {**fill_report(report), "queries": None}
+        below = Layout("../../", [self._crumb()], looks=self._swatches, rest=rest)
+        details = make_site_environment().get_template("site/details.html").render(filled, **below.fill())
+        layout = Layout("../../", looks=self._swatches, warnings=report.warnings, rest=rest)
         results = result_table(report, letters=find_letters(report))
-        return page.render(
-            {**fill_report(report), "queries": None, **layout.fill()},
-            results=_put_values_first(results),
-            query_count=len(self._lines),
-            query_tables=self._list_telling(),
-            pair_table=self._list_pairs(),
+        page = make_site_environment().get_template("site/benchmark.html")
+        yield (
+            FIRST,
+            page.render(
+                {**filled, **layout.fill()},
+                results=_put_values_first(results),
+                query_count=len(self._lines),
+                task=self._subject.benchmark.task.replace("_", " "),
+                query_tables=self._list_telling(),
+                pair_table=self._list_pairs(),
+                more=list_headings(details),
+            ),
         )
+        yield "details.html", details
 
     def _list_telling(self) -> list[Table]:
         """The queries on which the systems differ most, and those that no system does well on."""
@@ -242,4 +258,4 @@ def describe_lead(subject: Subject) -> tuple[NamedRun, str] | None:
 
 def find_benchmark_page(name: str) -> str:
     """The page of a benchmark, from the top of the site."""
-    return f"{find_folder(name)}/index.html"
+    return f"{find_folder(name)}/{FIRST}"

@@ -13,13 +13,14 @@ from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import RANKING
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.errors.gather import find_relevant
-from pinakes.report.gather import gather_report
+from pinakes.report.gather import gather_untested, test_runs
 from pinakes.report.own_reports import find_own_report
 from pinakes.report.runs import choose_runs
 from pinakes.report.site.layout import NamedRun
 from pinakes.report.site.looks import assign_looks, make_swatch
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.queries import read_groups
+from pinakes.run.stored_runs import find_runs, name_line
 from pinakes.schema import evaluations, runs, scores
 from pinakes.workload.benchmark import open_benchmark
 
@@ -84,37 +85,61 @@ def read_evaluated_at(database: Database) -> dict[str, datetime]:
     return {str(row["benchmark"]): row["evaluated_at"] for row in rows}
 
 
-def choose_looks(database: Database, names: Sequence[str]) -> dict[str, int]:
-    """The number of the look of every system of the benchmarks; those that cannot be read are passed over.
+def choose_looks(
+    database: Database, names: Sequence[str], before: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """The number of the look of every system: of those `before`, and of the benchmarks; see `find_keys`.
 
-    A system is called as in `find_key`.
+    A system keeps the look that it had, while the database has runs of it; others get theirs in the order in
+    which the database first had them. Benchmarks that cannot be read are passed over.
     """
-    keys: set[str] = set()
+    first = _read_first_runs(database)
+    keys: dict[str, str] = {}
     for name in names:
         try:
             if find_own_report(name) is None:
                 benchmark = open_benchmark(database, name)
                 chosen, _left_out = choose_runs(database, benchmark, (), all_runs=False)
-                keys |= {find_key(run, chosen) for run in chosen}
+                named = find_keys(database, name, chosen)
+                keys |= {named[run.run_id]: run.system for run in chosen}
         except PinakesError:  # what cannot be read is told where its pages are made
             continue
-    return assign_looks(keys)
+    kept = {key: look for key, look in (before or {}).items() if key in keys or key in first}
+    return assign_looks(sorted(keys, key=lambda key: (first[keys[key]], key)), kept)
 
 
-def find_key(run: RunRow, chosen: Sequence[RunRow]) -> str:
-    """What a run's look belongs to: its system, or its label where several are of the system."""
-    return run.system if sum(one.system == run.system for one in chosen) == 1 else run.label
+def _read_first_runs(database: Database) -> dict[str, datetime]:
+    """System -> when the first of its runs began."""
+    start = sa.func.min(runs.c.started_at).label("started_at")
+    with database.read() as session:
+        rows = session.rows(sa.select(runs.c.system, start).group_by(runs.c.system))
+    return {str(row["system"]): row["started_at"] for row in rows}
+
+
+def find_keys(database: Database, benchmark: str, chosen: Sequence[RunRow]) -> dict[int, str]:
+    """Run id -> what its look belongs to: its system; its label, where that had other settings before."""
+    first: dict[str, int] = {}
+    lines = {row["run_id"]: name_line(row) for row in find_runs(database, benchmark)}
+    for run_id in sorted(lines):
+        first.setdefault(lines[run_id], run_id)
+    keys: dict[int, str] = {}
+    taken: set[str] = set()
+    for run in sorted(chosen, key=lambda run: first[lines[run.run_id]]):
+        keys[run.run_id] = run.label if run.system in taken else run.system
+        taken.add(run.system)
+    return keys
 
 
 def gather_subject(database: Database, name: str, looks: Mapping[str, int]) -> Subject:
-    """A benchmark with its report and its queries.
+    """A benchmark with its report and its queries, without the tests of pairs of runs: see `test_subject`.
 
     Raises:
         EvaluationError: no run of it was evaluated by its headline measure.
     """
     benchmark = open_benchmark(database, name)
-    report = gather_report(database, name)
-    numbers = {run.run_id: looks[find_key(run, report.runs)] for run in report.runs}
+    report = gather_untested(database, name)
+    keys = find_keys(database, name, report.runs)
+    numbers = {run_id: looks[key] for run_id, key in keys.items()}
     named = {
         run.run_id: NamedRun(run.run_id, run.label, make_swatch(numbers[run.run_id]))
         for run in report.rank_runs()
@@ -127,6 +152,11 @@ def gather_subject(database: Database, name: str, looks: Mapping[str, int]) -> S
         groups=read_groups(database, benchmark) if has_queries else {},
         relevant_from=find_relevant(benchmark) if has_queries else 1,
     )
+
+
+def test_subject(database: Database, subject: Subject) -> Subject:
+    """The benchmark with the tests of its pairs of runs."""
+    return replace(subject, report=test_runs(database, subject.report))
 
 
 @dataclass(frozen=True, slots=True)

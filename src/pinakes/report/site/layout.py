@@ -18,6 +18,7 @@ from pinakes.report.site.looks import Swatch
 MOST_ROWS: Final = 300
 """rows that a table of a page has"""
 _HEADING: Final = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
+_NAMED: Final = re.compile(r'<h2 id="([^"]*)">(.*?)</h2>', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Layout:
         crumbs: the pages above it: what they are called, and where they are from the top.
         looks: the label of a system -> its swatch.
         rest: a query that gives the rows that tables have no room for.
+        wide: whether the contents stand above the sections, whose tables need the room.
     """
 
     root: str
@@ -36,6 +38,7 @@ class Layout:
     looks: Mapping[str, Swatch] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     rest: str = ""
+    wide: bool = False
 
     def fill(self) -> dict[str, object]:
         """The names that the templates of the layout have."""
@@ -47,6 +50,7 @@ class Layout:
             "warnings": self.warnings,
             "most_rows": MOST_ROWS,
             "rest": self.rest,
+            "wide": self.wide,
         }
 
 
@@ -90,11 +94,22 @@ def render_sections(
     )
 
 
-def add_contents(body: str) -> Markup:
-    """The body of a page with ids in its second headings, behind a list of links to these.
+def list_headings(page: str) -> list[tuple[str, str]]:
+    """The headings of the sections of a page, as text, with their ids.
+
+    >>> list_headings(add_contents("<h2>Text &amp; <i>more</i></h2>"))
+    [('Text & more', 'text-more')]
+    """
+    return [(re.sub(r"<[^>]*>", "", unescape(text)), key) for key, text in _NAMED.findall(page)]
+
+
+def add_contents(body: str, wide: bool = False) -> Markup:
+    """The body of a page with ids in its second headings, behind links to these if there are several.
 
     >>> '<h2 id="what-differs">What differs</h2>' in add_contents("<h2>What differs</h2>")
     True
+    >>> "<nav" in add_contents("<h2>One</h2>"), "<nav" in add_contents("<h2>One</h2><h2>Two</h2>")
+    (False, True)
     """
     links: list[tuple[str, str]] = []
     taken: set[str] = set()
@@ -114,7 +129,8 @@ def add_contents(body: str) -> Markup:
     listed = "".join(f'<li><a href="#{key}">{text}</a></li>' for key, text in links)
     contents = (
         f'<nav class="contents" aria-label="Contents"><h2>On this page</h2><ol>{listed}</ol></nav>'
-        if links
+        if len(links) > 1
         else ""
     )
-    return Markup(f'<div class="body">{contents}<div class="sections">{marked}</div></div>')  # noqa: S704 - made of markup
+    body_class = "body roomy" if wide else "body" if contents else "body whole"
+    return Markup(f'<div class="{body_class}">{contents}<div class="sections">{marked}</div></div>')  # noqa: S704 - made of markup

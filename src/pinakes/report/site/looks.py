@@ -1,8 +1,9 @@
 """Colours and marks that stay with systems over all pages of a site."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 from pinakes.report.plots.drawing import SERIES, place_look
@@ -19,25 +20,29 @@ class Swatch:
     mark: int
 
 
-def assign_looks(names: Iterable[str]) -> dict[str, int]:
-    """Name -> the number of its look, which a hash of the name chooses; the next free one where it is taken.
+def assign_looks(names: Iterable[str], before: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Name -> the number of its look: that of `before`, else by a hash of the name, or the next free one.
 
-    A look is taken twice only where there are more systems than colours, and then with another mark.
+    Names come in the order in which they choose; who comes later moves nobody. A look is taken twice only
+    where there are more systems than colours, and then with another mark.
 
-    >>> assign_looks(["bm25"])["bm25"] == assign_looks(["bm25", "tfidf"])["bm25"]
+    >>> assign_looks(["bm25", "tfidf"])["bm25"] == assign_looks(["bm25"])["bm25"]
     True
     >>> len(set(assign_looks([f"system {number}" for number in range(20)]).values()))
     20
     """
-    count = len(SERIES)
-    looks: dict[str, int] = {}
-    taken: set[int] = set()
-    for name, digest in sorted(((one, _digest(one)) for one in set(names)), key=lambda one: one[1]):
-        layer = len(looks) // count
-        places = (layer * count + (digest + step) % count for step in range(count))
-        looks[name] = next(place for place in places if place not in taken)
-        taken.add(looks[name])
+    looks = dict(before or {})
+    for name in names:
+        if name not in looks:
+            taken = set(looks.values())
+            looks[name] = next(place for place in _list_places(_digest(name)) if place not in taken)
     return looks
+
+
+def _list_places(digest: int) -> Iterator[int]:
+    """All numbers in the order in which a name wants them: each colour once, then each with another mark."""
+    size = len(SERIES)
+    return (layer * size + (digest + step) % size for layer in count() for step in range(size))
 
 
 def _digest(name: str) -> int:

@@ -1,22 +1,24 @@
 """The queries of a benchmark one by one, with the papers that their pages show, from one stream of rows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark
 from pinakes.report.site.names import list_links
-from pinakes.report.site.selects import COLUMNS, PAPER, QUERY, SENTENCE, select_pages, select_query_ids
+from pinakes.report.site.selects import COLUMNS, PAPER, SENTENCE, VALUE, select_pages, select_query_ids
 
 TOP: Final = 10
 """papers of each system that a page shows"""
 MOST_JUDGED: Final = 40
 """judged papers that a page shows, the highest grades"""
+_KIND, _RUN = (list(COLUMNS).index(name) for name in ("kind", "run_id"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ShownPaper:
     """A paper on the page of a query.
 
@@ -108,40 +110,35 @@ def stream_queries(database: Database, request: QueryRequest) -> Iterator[ShownQ
         top=TOP,
         most_judged=MOST_JUDGED,
     )
-    names = list(COLUMNS)
     with database.read() as session:
         rows = session.stream_rows(statement)
-        for query_id, of_query in groupby(rows, key=lambda row: row[0]):
+        for query_id, of_query in groupby(rows, key=itemgetter(0)):
             if query_id in request.groups:
-                yield _collect(str(query_id), request.groups[query_id], names, of_query)
+                yield _collect(str(query_id), request.groups[query_id], of_query)
 
 
-def _collect(
-    query_id: str, groups: Mapping[str, str], names: Sequence[str], rows: Iterator[tuple[Any, ...]]
-) -> ShownQuery:
+def _collect(query_id: str, groups: Mapping[str, str], rows: Iterable[tuple[Any, ...]]) -> ShownQuery:
     query = ShownQuery(query_id, groups)
     papers: dict[int, ShownPaper] = {}
     sentences: dict[int, tuple[str, bool]] = {}
-    for values in rows:
-        row = dict(zip(names, values, strict=True))
-        if row["kind"] == QUERY:
-            for name in ("text", "title", "abstract", "source_id"):
-                setattr(query, name, row[name] or "")
-            query.judged, query.relevant = int(row["judged"] or 0), int(row["relevant"] or 0)
-            query.links = list_links(row["identifiers"] or "")
-        elif row["kind"] == PAPER:
-            papers[row["paper_id"]] = ShownPaper(
-                row["paper_id"],
-                row["source_id"],
-                row["title"] or "",
-                row["grade"],
-                _read_ranks(row["ranks"]),
-                list_links(row["identifiers"] or ""),
-            )
-        elif row["kind"] == SENTENCE:
-            sentences[row["position"]] = (row["text"], bool(row["is_requested"]))
+    for row in rows:
+        kind = row[_KIND]
+        if kind == PAPER:
+            _id, _kind, paper_id, grade, _judged, _relevant, ranks, source_id, title, *rest = row
+            links = list_links(rest[2]) if rest[2] else ()
+            papers[paper_id] = ShownPaper(paper_id, source_id, title or "", grade, _read_ranks(ranks), links)
+        elif kind == VALUE:
+            run_id, measure, value = row[_RUN : _RUN + 3]
+            query.values.setdefault(run_id, {})[measure] = value
+        elif kind == SENTENCE:
+            found = dict(zip(COLUMNS, row, strict=True))
+            sentences[found["position"]] = (found["text"], bool(found["is_requested"]))
         else:
-            query.values.setdefault(row["run_id"], {})[row["measure"]] = row["value"]
+            found = dict(zip(COLUMNS, row, strict=True))
+            for name in ("text", "title", "abstract", "source_id"):
+                setattr(query, name, found[name] or "")
+            query.judged, query.relevant = int(found["judged"] or 0), int(found["relevant"] or 0)
+            query.links = list_links(found["identifiers"] or "")
     query.sentences = [sentences[position] for position in sorted(sentences)]
     query.papers = [papers[paper_id] for paper_id in sorted(papers)]
     return query

@@ -7,11 +7,12 @@ from typing import Final
 from jinja2 import Template
 
 from pinakes.report.formatting import ABSENT, format_value, shorten
+from pinakes.report.pages import Drawn
 from pinakes.report.site.gather import Subject
 from pinakes.report.site.layout import Layout, NamedRun, make_site_environment
 from pinakes.report.site.names import make_file_name, name_pair
-from pinakes.report.site.paper_cells import PaperCells
 from pinakes.report.site.queries import MOST_JUDGED, TOP, ShownPaper, ShownQuery
+from pinakes.report.site.query_cells import QueryCells, link_pages
 from pinakes.report.site.reader_sql import select_judged, select_rankings
 
 MOST_DIFFERING: Final = 40
@@ -26,7 +27,7 @@ class QueryPages:
         self._subject = subject
         self._runs = subject.list_shown()
         self._measures = subject.list_measures()
-        self._cells = PaperCells([run.run_id for run in self._runs], subject.relevant_from)
+        self._cells = QueryCells(self._runs, subject.relevant_from)
         self._page: Template = make_site_environment().get_template("site/query.html")
         report, folder = subject.report, subject.folder
         crumbs = [(report.name, f"{folder}/index.html"), ("Queries", f"{folder}/queries.html")]
@@ -37,7 +38,10 @@ class QueryPages:
             "grades": report.grades,
             "top": TOP,
             "left_out": len(report.query_values) - len(self._runs),
-            "pairs": _list_pairs(subject, self._runs),
+            "run_count": len(self._runs),
+            "run_heads": self._cells.draw_heads(),
+            "measures": self._measures,
+            "pairs": link_pages(_list_pairs(subject, self._runs)),
         }
 
     def render(
@@ -52,36 +56,31 @@ class QueryPages:
             (one for one in query.papers if one.grade is not None),
             key=lambda one: (-(one.grade or 0), min(one.ranks.values(), default=1 << 60), one.paper_id),
         )[:MOST_JUDGED]
-        listed = {one.paper_id: one for one in (*shown, *judged)}
-        rows = {paper_id: self._cells.draw_row(one) for paper_id, one in listed.items()}
+        cells, lead = self._cells, self._measures[0]
         return self._page.render(
             self._shared,
             query=query,
             title=shorten(query.name, _HEADING),
-            runs=[self._describe_run(run, query) for run in self._runs],
-            top_rows=[
-                [self._cells.draw_short(one[place]) if place < len(one) else "" for one in tops]
-                for place in range(max(map(len, tops), default=0))
-            ],
+            values=cells.draw_values(
+                [self._format(query.values.get(run_id, {}).get(lead), lead) for run_id in run_ids]
+            ),
+            tops=cells.draw_tops(tops),
             findings=self._find_alone(tops),
-            differing=[rows[one.paper_id] for one in shown],
-            differing_left_out=max(0, len(differing) - MOST_DIFFERING),
-            judged=[rows[one.paper_id] for one in judged],
-            values=self._list_values(query),
+            differing=cells.draw_papers(shown, "Papers among the first of some systems"),
+            differing_left_out=len(differing) - len(shown),
+            judged=cells.draw_papers(judged, "Judged papers"),
+            judged_count=len(judged),
+            scores=cells.draw_scores(self._list_values(query)),
             sql=select_rankings(self._subject.report.name, run_ids, query.query_id),
             judged_sql=select_judged(self._subject.report.name, query.query_id),
             before=before,
             after=after,
         )
 
-    def _describe_run(self, run: NamedRun, query: ShownQuery) -> dict[str, object]:
-        value = query.values.get(run.run_id, {}).get(self._measures[0])
-        return {"label": run.label, "swatch": run.swatch, "value": self._format(value, self._measures[0])}
-
     def _format(self, value: float | None, measure: str) -> str:
         return ABSENT if value is None else format_value(value, self._subject.report.scale, measure)
 
-    def _find_alone(self, tops: Sequence[Sequence[ShownPaper]]) -> list[tuple[NamedRun, int, int]]:
+    def _find_alone(self, tops: Sequence[Sequence[ShownPaper]]) -> list[tuple[Drawn, int, int]]:
         """The runs that alone have papers among their first: how many, and how many of these are relevant."""
         counted = Counter(paper.paper_id for one in tops for paper in one)
         found = []
@@ -89,16 +88,15 @@ class QueryPages:
             alone = [paper for paper in one if counted[paper.paper_id] == 1]
             relevant = [paper for paper in alone if (paper.grade or 0) >= self._subject.relevant_from]
             if alone:
-                found.append((run, len(alone), len(relevant)))
+                found.append((self._cells.draw_name(run), len(alone), len(relevant)))
         return found
 
-    def _list_values(self, query: ShownQuery) -> dict[str, object]:
-        rows = [
+    def _list_values(self, query: ShownQuery) -> list[tuple[NamedRun, list[str]]]:
+        return [
             (run, [self._format(values.get(measure), measure) for measure in self._measures])
             for run in self._runs
             if (values := query.values.get(run.run_id))
         ]
-        return {"measures": self._measures, "rows": rows}
 
 
 def _find_differing(query: ShownQuery, tops: Sequence[Sequence[ShownPaper]]) -> list[ShownPaper]:

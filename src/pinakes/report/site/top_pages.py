@@ -1,7 +1,7 @@
 """The pages of a whole site: the overview of its benchmarks, published figures, the quality of the data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from pinakes.report.reproduction.page import TITLE, list_warnings
 from pinakes.report.reproduction.tables import count_table, figure_tables, reason_table
 from pinakes.report.site.benchmark_pages import find_benchmark_page
 from pinakes.report.site.layout import Layout, NamedRun, render_sections
+from pinakes.report.site.looks import Swatch
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.reader_sql import (
     EMPTY_PAPERS,
@@ -45,23 +46,41 @@ class OverviewRow:
     evaluated_at: datetime | None
     warnings: Sequence[str]
 
+    def say(self) -> dict[str, Any]:
+        """What is remembered of it for the next time: all but when it was evaluated."""
+        lead = self.lead and [self.lead[0].label, *astuple(self.lead[0].swatch), self.lead[1]]
+        named = ("name", "title", "task", "measure", "runs", "queries")
+        return {**{name: getattr(self, name) for name in named}, "lead": lead, "warnings": [*self.warnings]}
 
-def render_overview(rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]]) -> str:
-    """The first page: a row a benchmark; below it what a reader of each must know."""
+
+def recall_row(said: Mapping[str, Any], evaluated_at: datetime | None) -> OverviewRow | None:
+    """The row of what was remembered; None where that is none, as of another version."""
+    try:
+        lead = said["lead"]
+        named = None if lead is None else (NamedRun(0, lead[0], Swatch(lead[1], lead[2])), lead[3])
+        return OverviewRow(**{**said, "lead": named}, evaluated_at=evaluated_at)
+    except (KeyError, TypeError, IndexError):
+        return None
+
+
+def render_overview(
+    rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]], suites: Sequence[Table] = ()
+) -> str:
+    """The first page: a row a benchmark; the tables of suites; below it what a reader of each must know."""
     looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
     columns = (
-        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "evaluated, UTC"]),
-        *make_columns([], ["runs", "queries", "warnings"], ["task", "title"]),
+        *make_columns(["benchmark", "leading system"], ["value"], ["measure", "task"]),
+        *make_columns([], ["queries", "warnings"], ["evaluated", "title"]),
     )
     table = Table("Benchmarks", columns, [_draw_row(row) for row in rows])
-    sections = [Section("Benchmarks", [table])]
+    sections = [Section("Benchmarks", [table]), *(Section(one.title, [one]) for one in suites)]
     warnings = [make_row(_link(row), warning) for row in rows for warning in row.warnings]
     if warnings:
         listed = Table("Warnings", make_columns(["benchmark", "warning"]), warnings)
         sections.append(Section("Warnings", [listed]))
     facts = [("Benchmarks", f"{len(rows):,}"), ("Runs", f"{sum(row.runs for row in rows):,}")]
     said = [f"{name} could not be done now, its pages are of before: {why}" for name, why in failed]
-    layout = Layout("", looks=looks, warnings=said)
+    layout = Layout("", looks=looks, warnings=said, wide=True)
     return render_sections(layout, "Overview", "Benchmarks and their systems", sections, facts=facts)
 
 
@@ -78,11 +97,10 @@ def _draw_row(row: OverviewRow) -> Row:
         system,
         value,
         row.measure,
-        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:16],
-        f"{row.runs:,}",
+        row.task.replace("_", " "),
         absent_cell() if row.queries is None else f"{row.queries:,}",
         flag_count(len(row.warnings)),
-        row.task.replace("_", " "),
+        absent_cell() if row.evaluated_at is None else format_time(row.evaluated_at)[:10],
         shorten(row.title, 90),
     )
 

@@ -140,8 +140,11 @@ def pair_table(board: Board) -> Table | None:
     )
 
 
-def figure_table(report: SuiteReport, mode: str) -> Table:
-    """Every figure by every system that has one, with its interval: a row a figure."""
+def figure_table(report: SuiteReport, mode: str, addresses: Mapping[str, str] | None = None) -> Table:
+    """Every figure by every system that has one, with its interval: a row a figure.
+
+    `addresses` are the pages of benchmarks, where there are any.
+    """
     of_mode = report.scores[mode]
     systems = [
         system for system, found in of_mode.items() if any(one.value is not None for one in found.values())
@@ -155,7 +158,7 @@ def figure_table(report: SuiteReport, mode: str) -> Table:
             rows.append(
                 make_row(
                     figure.group if figure.in_average else f"beside {figure.group}",
-                    name,
+                    Cell(name, link=(addresses or {}).get(figure.key.benchmark, "")),
                     *mark_figures(found),
                 )
             )
@@ -218,7 +221,20 @@ def published_table(report: SuiteReport, format_: str | None) -> Table | None:
     return Table(f"Published averages{of}", make_columns(["system"], groups, ["source"]), rows)
 
 
-def list_sections(report: SuiteReport) -> list[tuple[str, list[Table]]]:
+def fill_suite(report: SuiteReport, addresses: Mapping[str, str] | None = None) -> dict[str, object]:
+    """What `suite.html` shows, by the names that it has there; `addresses` are the pages of benchmarks."""
+    leads = [board for board in report.boards if board.format is None]
+    return {
+        "report": report,
+        "suite": report.suite,
+        "sections": list_sections(report, addresses),
+        "leads": leads,
+    }
+
+
+def list_sections(
+    report: SuiteReport, addresses: Mapping[str, str] | None = None
+) -> list[tuple[str, list[Table]]]:
     """All tables under their headings; those of two modes are never one."""
     formats = dict.fromkeys(board.format for board in report.boards)
     sections: dict[str, list[Table | None]] = {
@@ -226,7 +242,7 @@ def list_sections(report: SuiteReport) -> list[tuple[str, list[Table]]]:
             table for board in report.boards for table in (board_table(report, board), apart_table(board))
         ],
         "Significance": [pair_table(board) for board in report.boards if board.format is None],
-        "All figures": [figure_table(report, mode) for mode in report.scores],
+        "All figures": [figure_table(report, mode, addresses) for mode in report.scores],
         "Published averages": [published_table(report, format_) for format_ in formats],
     }
     present = {heading: [one for one in tables if one is not None] for heading, tables in sections.items()}
