@@ -12,7 +12,7 @@ from pinakes.load.load import FileSummary
 from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, WHOLE_PAPER
 from pinakes.loaders.staging import STAGED, Rows
 from pinakes.report.status import find_orphans
-from pinakes.schema import metadata
+from pinakes.schema import integrity, metadata
 from pinakes.schema.base import key_column, optional, reference
 from tests.integration.toy_loading import Files, cite, load_records, toy_paper
 from tests.loading import dump_tables
@@ -255,6 +255,12 @@ def test_identifiers_of_a_paper_mentioned_in_passing_are_added(
     ]
 
 
+def forget_the_tables() -> None:
+    """What is kept of the tables that a process declares is made anew."""
+    integrity.list_integrity_checks.cache_clear()
+    integrity._select_filled.cache_clear()
+
+
 def test_a_new_child_table_is_declared_and_no_more(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +283,7 @@ def test_a_new_child_table_is_declared_and_no_more(
         return {**toy_paper(source_id), "toys": rows}
 
     try:
+        forget_the_tables()
         with database.begin() as session:
             toys.create(session.connection)
         assert tell("1", own("a", car="big", doll="small"), own("b", car="big")) == (2, 2, 0, 0, 0)
@@ -293,3 +300,4 @@ def test_a_new_child_table_is_declared_and_no_more(
         assert find_orphans(database) == {"paper_toys.paper_id": 1}
     finally:
         metadata.remove(toys)
+        forget_the_tables()

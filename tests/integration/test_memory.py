@@ -34,14 +34,14 @@ def test_duckdb_has_its_part_of_the_memory_and_a_folder_beside_the_file(tmp_path
     path = tmp_path / "a.duckdb"
     for opened, folder in ((connect, f"{path}.{os.getpid()}.tmp"), (connect_read_only, f"{path}.tmp")):
         with opened(path, memory=2_500_000_000) as database, database.read() as session:
-            assert session.scalar("SELECT current_setting('memory_limit')") == "953.6 MiB"
+            assert session.scalar("SELECT current_setting('memory_limit')") == "794.7 MiB"
             assert session.scalar("SELECT current_setting('temp_directory')") == folder
 
 
 def test_the_setting_is_that_of_every_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PINAKES_MEMORY", "5GB")
     with connect(tmp_path / "a.duckdb") as database:
-        assert read_limit(database) == "1.8 GiB"
+        assert read_limit(database) == "1.5 GiB"
 
 
 def test_what_does_not_fit_goes_to_the_folder_which_is_gone_afterwards(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_load_holds_duckdb_to_its_own_part_and_gives_it_back(
 
         monkeypatch.setattr("pinakes.load.load.correct_rows", look)
         load(database, LoadRequest("synthetic", options={"papers": "200", "seed": "1"}))
-        assert seen == ["762.9 MiB"]
+        assert seen == ["635.7 MiB"]
         assert read_limit(database) == before != seen[0]
 
 
