@@ -50,7 +50,9 @@ def build_lsa(folder: Path, texts: Sequence[str], *, dimensions: int = DIMENSION
         vectorizer = TfidfVectorizer()
         matrix = vectorizer.fit_transform(ordered)
     except ValueError as error:  # no text, or none with a word
-        raise IndexingError(f"the {len(ordered)} texts have no word to learn from") from error
+        raise IndexingError(
+            f"of {len(texts):,} papers {len(ordered):,} have a text, and none has a word to learn from"
+        ) from error
     if min(matrix.shape) <= dimensions:
         raise IndexingError(
             f"{matrix.shape[0]} texts of {matrix.shape[1]} words make no vectors of {dimensions} numbers; "

@@ -236,4 +236,12 @@ def test_a_site_has_its_page(filled: Database, tmp_path: Path, monkeypatch: pyte
     page = Page((tmp_path / "site" / "benchmarks" / "sciqfs" / "index.html").read_text())
     assert (page.open, page.tags["script"]) == ([], 2)
     assert "contents" in page.values("class")
+    report = gather(filled)
+    best = report.runs[0]
+    ap = report.find_value(best.run_id, "AP")
+    assert ap is not None
+    overview = (tmp_path / "site" / "index.html").read_text()
+    row = re.sub(r"<[^>]+>|\s+", " ", overview[overview.index('sciqfs/index.html">') :])
+    shown = f"sciqfs {best.label} {ap.value:.4f} AP sentence extraction {ap.expected} "
+    assert shown in " ".join(row.partition(">")[2].split())
     assert write.write_site(filled, tmp_path / "site").files.written == 0

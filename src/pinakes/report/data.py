@@ -163,7 +163,7 @@ class BenchmarkReport:
         measures, subsets: in the order in which they are shown.
         sizes: the subsets `pool_size=…`, smallest first; they are none of `subsets`.
         types: the subsets `type=…`, one candidate type each; they are none of `subsets` either.
-        spreads: over the repeats of pools, where there are any.
+        spreads: over the repeats of pools and of few-shot draws, where there are any.
         grades: grade -> what it means.
         query_values: run id -> query id -> value of the headline measure.
         published_measures: in the order in which papers print them.

@@ -1,8 +1,8 @@
 """Which subsets a report shows, and in which order: the names in `scores.subset`, taken apart.
 
 `all`, `field=Art` and `mean(field)` are shown with what follows them (`all/test`); `pool_size=200000` and
-`type=graph` have tables of their own; of `field=Art/repeat=1` only the spread is shown, and
-`type=graph/field=Art` is for those who ask the database.
+`type=graph` have tables of their own; of `field=Art/repeat=1` and `64-shot/3`, a draw,
+only the spread is shown, and `type=graph/field=Art` is for those who ask the database.
 """
 
 import re
@@ -15,7 +15,8 @@ from pinakes.report.data import Spread, SubsetScore
 
 TYPE: Final = "type="
 _SIZE: Final = re.compile(r"pool_size=(\d+)")
-_REPEAT: Final = re.compile(r"(.+)/repeat=[^/]+")
+SPREAD: Final = "± is the standard deviation over repeats: pools, or few examples, drawn again."
+_REPEAT: Final = re.compile(r"(.+)/repeat=[^/]+|(\d+-shot)/\d+")
 
 
 def is_shown(subset: str) -> bool:
@@ -23,7 +24,7 @@ def is_shown(subset: str) -> bool:
 
     >>> [is_shown(name) for name in ("all", "all/test", "type=graph", "pool_size=20")]
     [True, True, True, True]
-    >>> [is_shown(name) for name in ("all/repeat=1", "type=graph/field=Art", "type=graph/mean(field)")]
+    >>> [is_shown(name) for name in ("all/repeat=1", "64-shot/3", "type=graph/field=Art")]
     [False, False, False]
     """
     return not _REPEAT.fullmatch(subset) and not (subset.startswith(TYPE) and "/" in subset)
@@ -84,7 +85,7 @@ def measure_spreads(scores: Iterable[SubsetScore]) -> list[Spread]:
     [('all', 2, 0.1414)]
     """
     repeats = sorted(
-        (score.run_id, found[1], score.measure, score.value, score.queries_expected)
+        (score.run_id, found[1] or found[2], score.measure, score.value, score.queries_expected)
         for score in scores
         if (found := _REPEAT.fullmatch(score.subset))
     )

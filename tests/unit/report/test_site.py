@@ -22,7 +22,7 @@ from pinakes.report.parts import Section
 from pinakes.report.plots.drawing import make_look
 from pinakes.report.site.benchmark_pages import BenchmarkPages
 from pinakes.report.site.folder import LIST, SiteFolder
-from pinakes.report.site.gather import Subject
+from pinakes.report.site.gather import Lead, Subject
 from pinakes.report.site.keys import Key
 from pinakes.report.site.layout import MOST_ROWS, Layout, NamedRun, add_contents, render_sections
 from pinakes.report.site.lines import QueryLine
@@ -225,11 +225,12 @@ def watch_key(query: ShownQuery) -> str:
 
 
 def test_what_an_overview_remembers_is_what_it_said() -> None:
-    lead = (NamedRun(0, "bm25", Swatch(3, 1)), "0.70")
-    row = OverviewRow("n", "t", "ranking", "AP", lead, 3, None, NOON, ["careful"])
-    assert recall_row(json.loads(json.dumps(row.say())), NOON) == row
+    for lead in (Lead("bm25", "0.70", Swatch(3, 1)), Lead("bm25", "0.70"), None):
+        row = OverviewRow("n", "t", "ranking", "AP", lead, 3, None, NOON, ["careful"])
+        assert recall_row(json.loads(json.dumps(row.say())), NOON) == row
     assert recall_row({"name": "n"}, NOON) is None
-    assert recall_row({**row.say(), "lead": 5}, NOON) is None
+    for broken in (5, ["bm25"], ["bm25", "0.70", [3]]):
+        assert recall_row({**row.say(), "lead": broken}, NOON) is None
 
 
 def test_a_list_that_somebody_changed_leads_nowhere_else(tmp_path: Path) -> None:

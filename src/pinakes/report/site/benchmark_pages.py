@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from pinakes.report.data import PairTest
-from pinakes.report.formatting import format_difference, format_p, format_value, shorten
+from pinakes.report.formatting import format_difference, format_p, shorten
 from pinakes.report.html import fill_report
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row, mark_best
 from pinakes.report.parts import Part, Picture, Section, Sql, Words
@@ -243,17 +243,6 @@ def render_own(subject: OwnSubject) -> str:
     name = subject.benchmark.name
     layout = Layout("../../", warnings=subject.report.warnings, rest=select_scores(name))
     return make_site_environment().get_template(subject.template).render({**subject.values, **layout.fill()})
-
-
-def describe_lead(subject: Subject) -> tuple[NamedRun, str] | None:
-    """The best system by the headline, with its value; None where no run has one."""
-    report = subject.report
-    scores = report.index_scores()
-    for run in report.rank_runs()[:1]:
-        score = scores.get((run.run_id, report.headline_subset, report.headline_measure))
-        if score is not None:
-            return subject.named[run.run_id], format_value(score.value, report.scale, score.measure)
-    return None
 
 
 def find_benchmark_page(name: str) -> str:

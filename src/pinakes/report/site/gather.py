@@ -13,15 +13,17 @@ from pinakes.queries.definition import Benchmark
 from pinakes.queries.tasks import RANKING
 from pinakes.report.data import BenchmarkReport, RunRow
 from pinakes.report.errors.gather import find_relevant
+from pinakes.report.formatting import format_value
 from pinakes.report.gather import gather_untested, test_runs
 from pinakes.report.own_reports import find_own_report
 from pinakes.report.runs import choose_runs
 from pinakes.report.site.layout import NamedRun
-from pinakes.report.site.looks import assign_looks, make_swatch
+from pinakes.report.site.looks import Swatch, assign_looks, make_swatch
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.queries import read_groups
 from pinakes.run.stored_runs import find_runs, name_line
 from pinakes.schema import evaluations, runs, scores
+from pinakes.tasks.base import find_task
 from pinakes.workload.benchmark import open_benchmark
 
 MOST_SYSTEMS: Final = 8
@@ -58,6 +60,43 @@ class Subject:
     def list_measures(self) -> list[str]:
         """The measures that the page of a query shows, the headline first."""
         return self.report.list_lead_measures(self.report.headline_subset)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The best system by the headline, with its value as it is printed.
+
+    Attributes:
+        swatch: None: pages of its benchmark give systems no colours.
+    """
+
+    label: str
+    value: str
+    swatch: Swatch | None = None
+
+
+def find_lead(subject: Subject) -> Lead | None:
+    """The best system of a benchmark; None where no run has the headline."""
+    report = subject.report
+    scores = report.index_scores()
+    for run in report.rank_runs()[:1]:
+        score = scores.get((run.run_id, report.headline_subset, report.headline_measure))
+        if score is not None:
+            named = subject.named[run.run_id]
+            value = format_value(score.value, report.scale, score.measure)
+            return Lead(named.label, value, named.swatch)
+    return None
+
+
+def count_queries(subject: Subject) -> int | None:
+    """How many queries, papers or clusters the headline is the mean of; None where no run has it."""
+    report = subject.report
+    of_headline = [
+        score.queries_expected
+        for score in report.scores
+        if (score.subset, score.measure) == (report.headline_subset, report.headline_measure)
+    ]
+    return max(of_headline, default=None)
 
 
 def find_folder(benchmark: str) -> str:
@@ -167,6 +206,21 @@ class OwnSubject:
     template: str
     values: Mapping[str, Any]
     report: Any
+
+    def find_lead(self) -> tuple[Lead, int] | None:
+        """The best system over all that was asked, and of how many queries that is the mean.
+
+        None where no run has such a value, or where runs asked several corpora.
+        """
+        task = find_task(self.benchmark)
+        measure = task.name_measure(self.benchmark.headline_measure)
+        found = [(self.report.values.get((run.run_id, "all", measure)), run) for run in self.report.runs]
+        scored = [(value, run) for value, run in found if value is not None]
+        if not scored or len({run.corpus for run in self.report.runs}) > 1:
+            return None
+        choose = min if task.prefers_lower(measure) else max
+        best, run = choose(scored, key=lambda one: one[0].value)
+        return Lead(run.label, format_value(best.value, "share", measure)), best.expected
 
 
 def gather_own(database: Database, name: str) -> OwnSubject | None:

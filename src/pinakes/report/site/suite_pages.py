@@ -12,7 +12,7 @@ from pinakes.report.site.keys import Key
 from pinakes.report.site.layout import Layout, make_site_environment
 from pinakes.report.site.looks import make_swatch
 from pinakes.report.site.names import make_file_name
-from pinakes.report.site.top_pages import OverviewRow
+from pinakes.report.site.top_pages import OverviewRow, list_lead_looks
 from pinakes.report.suite.data import SuiteReport
 from pinakes.report.suite.gather import list_figures, read_suite_scores
 from pinakes.report.suite.tables import fill_suite
@@ -95,7 +95,7 @@ def render_suite(
     chosen = {row.name: row for row in _choose_rows(suite.opened, rows)}
     addresses = {name: _ROOT + find_benchmark_page(name) for name in chosen}
     systems = {system for of_mode in report.scores.values() for system in of_mode}
-    named = {row.lead[0].label: row.lead[0].swatch for row in chosen.values() if row.lead}
+    named = list_lead_looks(chosen.values())
     named |= {system: make_swatch(looks[system]) for system in systems if system in looks}
     layout = Layout(_ROOT, looks=named, warnings=report.warnings)
     page = make_site_environment().get_template("suite.html")
@@ -124,8 +124,8 @@ def _list_members(
                 Cell(one.name, link=addresses.get(one.name, "")),
                 one.suite.group if one.suite else "",
                 one.format or "",
-                Cell(lead[0].label) if lead else absent_cell(),
-                Cell(lead[1]) if lead else absent_cell(),
+                Cell(lead.label) if lead else absent_cell(),
+                Cell(lead.value) if lead else absent_cell(),
                 row.measure if row else absent_cell(),
                 f"{len(having.get(one.name, ()))}",
                 shorten(one.title, 90),

@@ -1,6 +1,6 @@
 """The pages of a whole site: the overview of its benchmarks, published figures, the quality of the data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +14,8 @@ from pinakes.report.reproduction.data import OUTCOMES, Matrix
 from pinakes.report.reproduction.page import TITLE, list_warnings
 from pinakes.report.reproduction.tables import count_table, figure_tables, reason_table
 from pinakes.report.site.benchmark_pages import find_benchmark_page
-from pinakes.report.site.layout import Layout, NamedRun, render_sections
+from pinakes.report.site.gather import Lead
+from pinakes.report.site.layout import Layout, render_sections
 from pinakes.report.site.looks import Swatch
 from pinakes.report.site.names import make_file_name
 from pinakes.report.site.reader_sql import (
@@ -32,15 +33,15 @@ class OverviewRow:
     """A benchmark in the overview.
 
     Attributes:
-        lead: the best system with its value; None where the benchmark has no single headline.
-        queries: None: the task asks none that have pages.
+        lead: None where no run has the headline, or where runs asked several corpora.
+        queries: that the headline is the mean of; None where no run has it.
     """
 
     name: str
     title: str
     task: str
     measure: str
-    lead: tuple[NamedRun, str] | None
+    lead: Lead | None
     runs: int
     queries: int | None
     evaluated_at: datetime | None
@@ -48,7 +49,11 @@ class OverviewRow:
 
     def say(self) -> dict[str, Any]:
         """What is remembered of it for the next time: all but when it was evaluated."""
-        lead = self.lead and [self.lead[0].label, *astuple(self.lead[0].swatch), self.lead[1]]
+        lead = self.lead and [
+            self.lead.label,
+            self.lead.value,
+            self.lead.swatch and [*astuple(self.lead.swatch)],
+        ]
         named = ("name", "title", "task", "measure", "runs", "queries")
         return {**{name: getattr(self, name) for name in named}, "lead": lead, "warnings": [*self.warnings]}
 
@@ -56,10 +61,12 @@ class OverviewRow:
 def recall_row(said: Mapping[str, Any], evaluated_at: datetime | None) -> OverviewRow | None:
     """The row of what was remembered; None where that is none, as of another version."""
     try:
-        lead = said["lead"]
-        named = None if lead is None else (NamedRun(0, lead[0], Swatch(lead[1], lead[2])), lead[3])
-        return OverviewRow(**{**said, "lead": named}, evaluated_at=evaluated_at)
-    except (KeyError, TypeError, IndexError):
+        lead = None
+        if said["lead"] is not None:
+            label, value, swatch = said["lead"]
+            lead = Lead(label, value, swatch and Swatch(*swatch))
+        return OverviewRow(**{**said, "lead": lead}, evaluated_at=evaluated_at)
+    except (KeyError, TypeError, ValueError):
         return None
 
 
@@ -67,7 +74,7 @@ def render_overview(
     rows: Sequence[OverviewRow], failed: Sequence[tuple[str, str]], suites: Sequence[Table] = ()
 ) -> str:
     """The first page: a row a benchmark; the tables of suites; below it what a reader of each must know."""
-    looks = {row.lead[0].label: row.lead[0].swatch for row in rows if row.lead}
+    looks = list_lead_looks(rows)
     columns = (
         *make_columns(["benchmark", "leading system"], ["value"], ["measure", "task"]),
         *make_columns([], ["queries", "warnings"], ["evaluated", "title"]),
@@ -84,13 +91,19 @@ def render_overview(
     return render_sections(layout, "Overview", "Benchmarks and their systems", sections, facts=facts)
 
 
+def list_lead_looks(rows: Iterable[OverviewRow]) -> dict[str, Swatch]:
+    """Leading system -> its look, where it has one."""
+    leads = [row.lead for row in rows if row.lead]
+    return {lead.label: lead.swatch for lead in leads if lead.swatch}
+
+
 def _link(row: OverviewRow) -> Cell:
     return Cell(row.name, link=find_benchmark_page(row.name))
 
 
 def _draw_row(row: OverviewRow) -> Row:
     system, value = (
-        (Cell(row.lead[0].label), Cell(row.lead[1])) if row.lead else (absent_cell(), absent_cell())
+        (Cell(row.lead.label), Cell(row.lead.value)) if row.lead else (absent_cell(), absent_cell())
     )
     return make_row(
         _link(row),

@@ -14,13 +14,15 @@ from pinakes.evaluate.compare import read_query_values
 from pinakes.queries.definition import read_benchmark
 from pinakes.queries.suites import list_suites
 from pinakes.report.reproduction.gather import gather_matrix
-from pinakes.report.site.benchmark_pages import BenchmarkPages, describe_lead, find_benchmark_page, render_own
+from pinakes.report.site.benchmark_pages import BenchmarkPages, find_benchmark_page, render_own
 from pinakes.report.site.folder import FIRST, SiteFolder, Written
 from pinakes.report.site.gather import (
     OwnSubject,
     Subject,
     choose_looks,
+    count_queries,
     find_folder,
+    find_lead,
     gather_own,
     gather_subject,
     list_evaluated,
@@ -205,14 +207,15 @@ class _Writer:
     def _write_own(self, own: OwnSubject) -> OverviewRow:
         name = own.benchmark.name
         self._site.write(find_benchmark_page(name), render_own(own))
+        lead, queries = own.find_lead() or (None, None)
         return OverviewRow(
             name=name,
             title=own.benchmark.title,
             task=own.benchmark.task,
             measure=own.benchmark.headline_measure,
-            lead=None,
+            lead=lead,
             runs=len(own.report.runs),
-            queries=None,
+            queries=queries,
             evaluated_at=self._evaluated_at.get(name),
             warnings=own.report.warnings,
         )
@@ -249,9 +252,9 @@ class _Writer:
             title=report.title,
             task=subject.benchmark.task,
             measure=report.headline_measure,
-            lead=describe_lead(subject),
+            lead=find_lead(subject),
             runs=len(report.runs),
-            queries=len(lines) or None,
+            queries=count_queries(subject),
             evaluated_at=self._evaluated_at.get(name),
             warnings=report.warnings,
         )

@@ -7,7 +7,7 @@ from pinakes.evaluators.letters import assign_letters
 from pinakes.report.data import BenchmarkReport, RunRow, SubsetScore
 from pinakes.report.formatting import format_group, format_size, format_subset, format_value
 from pinakes.report.layout import Cell, Kind, Row, Table, absent_cell, make_columns, make_row
-from pinakes.report.subsets import TYPE, read_size
+from pinakes.report.subsets import SPREAD, TYPE, read_size
 from pinakes.report.tables.published import find_stem
 from pinakes.report.tables.significance import SIGNIFICANT
 
@@ -142,5 +142,5 @@ def _explain(report: BenchmarkReport, letters: dict[int, str], stem: str, *, has
             f"(paired randomisation test over all queries, p < {SIGNIFICANT} after Holm's correction)."
         )
     if report.index_deviations():
-        said.append("± is the standard deviation over repeats of the pools.")
+        said.append(SPREAD)
     return " ".join(filter(None, said))

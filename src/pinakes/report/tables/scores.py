@@ -15,7 +15,7 @@ from pinakes.report.layout import (
     mark_best,
     value_cell,
 )
-from pinakes.report.subsets import TYPE, read_size
+from pinakes.report.subsets import SPREAD, TYPE, read_size
 
 Key = tuple[str, str]
 """subset and measure of a column"""
@@ -276,5 +276,5 @@ def query_table(report: BenchmarkReport) -> Table:
 def scale_note(report: BenchmarkReport) -> str:
     """The unit of the values, what became of missing queries, and what stands behind ±."""
     unit = "Values times 100. " if report.scale == "percent" else ""
-    spread = " ± is the standard deviation over repeats of the pools." if report.index_deviations() else ""
+    spread = f" {SPREAD}" if report.index_deviations() else ""
     return f"{unit}A query without an answer counts as zero.{spread}"
