@@ -4,7 +4,7 @@ Every test is two-sided and gives the same digits at any thread count and in any
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,8 @@ EXACT_LIMIT: Final = 20
 """up to this many differing queries the randomisation test looks at every assignment of signs"""
 _PAIRS_AT_ONCE: Final = 64
 """pairs that the same signs are drawn for at once; each has a sum for every draw in memory"""
+_PLACES_AT_ONCE: Final = 32
+"""queries whose signs are in memory at once, for every draw"""
 
 Differences = NDArray[np.float64]
 """b - a for each query, in the order of the queries' ids (queries,)"""
@@ -174,23 +176,25 @@ def _enumerate_sums(differing: Differences) -> NDArray[np.float64]:
 
 
 def _draw_sums(pairs: Sequence[Differences], seed: int, draws: int) -> NDArray[np.float64]:
-    """The sum of each pair with each assignment of signs (pairs, draws)."""
-    # one query after the other and no matrix product, whose digits depend on the number of threads
-    sums, signed = np.zeros((len(pairs), draws)), np.empty(draws)
-    for place, signs in enumerate(_draw_signs(max(map(len, pairs)), seed, draws)):
-        for differing, of_pair in zip(pairs, sums, strict=True):
-            if place < len(differing):
-                of_pair += np.multiply(signs, differing[place], out=signed)
-    return sums
+    """The sum of each pair with each assignment of signs (pairs, draws).
 
-
-def _draw_signs(count: int, seed: int, draws: int) -> Iterator[NDArray[np.float64]]:
-    """So many times -1 or 1 for each draw; the array is filled anew."""
+    A product of matrices: its last digits may depend on the number of threads, what `_count_extreme` counts
+    does not.
+    """
+    places = max(map(len, pairs))
+    padded = np.zeros((len(pairs), places))
+    for row, differing in zip(padded, pairs, strict=True):
+        row[: len(differing)] = differing
     generator = np.random.default_rng(seed)
-    signs = np.empty(draws)
-    for _place in range(count):
-        np.multiply(generator.integers(0, 2, size=draws, dtype=np.int8), 2.0, out=signs)
-        yield np.subtract(signs, 1.0, out=signs)
+    sums, added = np.zeros((len(pairs), draws)), np.empty((len(pairs), draws))
+    signs = np.empty((_PLACES_AT_ONCE, draws))
+    for start in range(0, places, _PLACES_AT_ONCE):
+        block = signs[: min(_PLACES_AT_ONCE, places - start)]
+        for row in block:
+            np.multiply(generator.integers(0, 2, size=draws, dtype=np.int8), 2.0, out=row)
+        block -= 1.0
+        sums += np.matmul(padded[:, start : start + len(block)], block, out=added)
+    return sums
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
