@@ -153,7 +153,8 @@ def write_markdown(rows: list[dict[str, Any]]) -> str:
     lines = ["| recipe | rows | DuckDB | Postgres |", "|---|---:|---:|---:|"]
     for row in rows:
         told = ["none" if row[f"{name} ended"] else f"{row[f'{name} s']:.2f}" for name in NAMES]
-        lines.append(f"| `{row['recipe']}` | {row['rows']} | {' | '.join(told)} |")
+        rows_told = "" if row["rows"] < 0 else row["rows"]
+        lines.append(f"| `{row['recipe']}` | {rows_told} | {' | '.join(told)} |")
     return "\n".join(lines)
 
 
