@@ -5,9 +5,11 @@
 
 The database is made by `_desk_data.py` and copied to Postgres, row by row; that is not in the times. A recipe
 is asked with the values of the cookbook, once to read from the disk, and where that took under `--again`
-seconds twice more: the median counts. `scan` is the limit that a query over everything is held against: one
-pass over the ids of the largest table that Postgres' plan reads, in the same run. With `--folder`, databases
-that are there are asked again, without being made.
+seconds twice more: the median counts. What a database ends, for its time (`--timeout`, of one question) or
+its memory, has no answer there, and the next recipe is asked. `scan` is the limit that a query over
+everything is held against: one pass over the ids of the largest table that Postgres' plan reads, in the same
+run. With `--folder`, databases that are there are asked again, without being made. The last table is for the
+manual.
 Postgres: the server that `PINAKES_TEST_POSTGRES` names, or one started here with `SETTINGS`.
 """
 
@@ -34,11 +36,12 @@ from pinakes.memory import read_memory
 from pinakes.recipes import Recipe, read_sections
 from pinakes.schema import metadata
 
+NAMES = ("duckdb", "postgresql")
 DATABASE = "pinakes_recipes"
 SETTINGS = {"work_mem": "256MB", "maintenance_work_mem": "256MB"}
 """of the server that is started here: what it may take for a sort is 4 MB by default"""
 PAPERS_A_CITATION = 20_000
-"""co-citation asks for one citation more with so many papers: of two millions 100, as the recipe says"""
+"""co-citation asks for one mention more with so many papers: of two millions 100, as the recipe says"""
 
 
 def main() -> None:
@@ -64,16 +67,25 @@ def main() -> None:
                 "postgresql": prepare(options, folder, server),
             }
             rows = measure(options, urls)
-    slow = {f"over 5 s on {name}": sum(row[f"{name} s"] > 5 for row in rows) for name in urls}
-    agree = all(row["alike"] for row in rows)
+    slow = {f"over 5 s on {name}": sum(row[f"{name} s"] > 5 for row in rows) for name in NAMES}
+    ended = {
+        f"without an answer on {name}": " ".join(row["recipe"] for row in rows if row[f"{name} ended"])
+        or "none"
+        for name in NAMES
+    }
+    differ = [
+        row["recipe"] for row in rows if not (row["alike"] or any(row[f"{name} ended"] for name in NAMES))
+    ]
     figures = {
         "papers": options.papers,
         "recipes": len(rows),
         **slow,
-        "all rows alike": agree,
+        **ended,
+        "other rows on Postgres": " ".join(differ) or "none",
         **describe_machine(),
     }
     report(f"The cookbook over {options.papers} papers", rows, figures, options.json)
+    print("\n" + write_markdown(rows), file=sys.stderr if options.json == "-" else sys.stdout)
 
 
 def prepare(options: argparse.Namespace, folder: Path, server: str) -> str:
@@ -136,6 +148,16 @@ def measure(options: argparse.Namespace, urls: dict[str, str]) -> list[dict[str,
     return rows
 
 
+def write_markdown(rows: list[dict[str, Any]]) -> str:
+    """A table for the manual: seconds on both databases, and where a query was ended, so."""
+    lines = ["| recipe | rows | DuckDB | Postgres |", "|---|---:|---:|---:|"]
+    for row in rows:
+        told = ["none" if row[f"{name} ended"] else f"{row[f'{name} s']:.2f}" for name in NAMES]
+        rows_told = "" if row["rows"] < 0 else row["rows"]
+        lines.append(f"| `{row['recipe']}` | {rows_told} | {' | '.join(told)} |")
+    return "\n".join(lines)
+
+
 def measure_recipe(
     options: argparse.Namespace, recipe: Recipe, duck: Database, post: Database
 ) -> dict[str, Any]:
@@ -147,8 +169,11 @@ def measure_recipe(
         answer, seconds = time_median(options, lambda one=database: fetch(one, text, options.timeout))
         answers.append(answer)
         row[f"{database.name} s"] = seconds
-    row["rows"] = -1 if answers[0] is None else len(answers[0])
-    row["alike"] = answers[0] is not None and answers[0] == answers[1]
+    for database, answer in zip((duck, post), answers, strict=True):
+        row[f"{database.name} ended"] = answer is None
+    given = [answer for answer in answers if answer is not None]
+    row["rows"] = len(given[0]) if given else -1
+    row["alike"] = len(given) == 2 and given[0] == given[1]
     return row
 
 
@@ -156,7 +181,7 @@ def write(options: argparse.Namespace, recipe: Recipe) -> str:
     """The query with the values of the cookbook, but for co-citation."""
     given = {one.name: one.example for one in recipe.parameters}
     if recipe.name == "co-citation":
-        given["at_least"] = str(max(2, options.papers // PAPERS_A_CITATION))
+        given["mentioned"] = str(max(2, options.papers // PAPERS_A_CITATION))
     return recipe.write(given)
 
 
@@ -177,6 +202,8 @@ def time_median(options: argparse.Namespace, job: Callable[[], Any]) -> tuple[An
         started = time.perf_counter()
         answer = job()
         times.append(time.perf_counter() - started)
+        if answer is None:
+            break
     return answer, statistics.median(times)
 
 

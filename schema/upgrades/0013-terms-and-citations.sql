@@ -87,4 +87,4 @@ CREATE INDEX cited_references_paper_index ON cited_references (paper_id)
 CREATE INDEX citations_citing_index ON citations (citing_paper_id)
 
 -- name: postgresql
-CREATE INDEX citations_reference_index ON citations (reference_id)
+CREATE INDEX citations_reference_index ON citations (reference_id, citing_paper_id)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pinakes.database import Database, connect, connect_read_only
-from pinakes.database.read_only import ask
+from pinakes.database.read_only import ask, ask_arrow
 from pinakes.errors import DatabaseError, InputError
 from tests.benching import count
 
@@ -25,6 +25,20 @@ def test_a_question_is_taken_word_for_word(read_only: Database) -> None:
         ]
     assert question(read_only, "SELECT COUNT(*) FROM csfcube.candidates") == [(18,)]
     assert question(read_only, "SELECT 1 WHERE FALSE") == []
+
+
+def test_what_is_left_unread_ends_with_its_session(read_only: Database) -> None:
+    with ask(read_only, "SELECT number FROM generate_series(1, 30000000) AS numbers (number)") as result:
+        assert next(result.rows) == (1,)
+    assert question(read_only, "SELECT 1") == [(1,)]
+
+
+def test_postgres_may_answer_with_parallel_workers(prepared_postgres_url: str) -> None:
+    text = "SELECT name FROM pg_cursors"  # of a query within a cursor Postgres makes no parallel plan
+    with connect_read_only(prepared_postgres_url) as database:
+        assert question(database, text) == [("",)]
+        with ask_arrow(database, text) as result:
+            assert [part.to_pydict() for part in result.parts] == [{"name": [""]}]
 
 
 CHANGES = [

@@ -47,7 +47,11 @@ def test_a_recipe_uses_its_parameters_and_has_a_question(recipe: Recipe) -> None
 
 def test_recipes_are_listed_with_what_must_be_said() -> None:
     _columns, rows = list_recipes()
-    assert ("co-citation", "Which papers are cited together most often?", "at_least=2 limit=20") in rows
+    assert (
+        "co-citation",
+        "Which papers are cited together most often?",
+        "mentioned=2 at_least=2 limit=20",
+    ) in rows
     assert len(rows) == len(ALL)
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +16,7 @@ from psycopg.types import TypeInfo
 
 from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
-from pinakes.database.postgres_questions import open_question
+from pinakes.database.postgres_questions import Answer, open_question
 from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists
 from pinakes.progress import say_nothing
@@ -88,37 +90,40 @@ class PostgresBackend:
                 yield _arrow_table(names, types, part)
 
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
-        """The result of the text, through a server-side cursor where it is no EXPLAIN or SHOW."""
-        cursor = open_question(_raw(connection), text, timeout_s)
-        return RawResult([column.name for column in cursor.description or ()], _rows(cursor))
+        """The result of the text, streamed where it is no EXPLAIN or SHOW."""
+        answer = open_question(_raw(connection), text, timeout_s)
+        return RawResult([column.name for column in answer.columns], answer.rows)
 
     def query_arrow(
         self, connection: sa.Connection, text: str, rows: int, timeout_s: float | None
     ) -> ArrowResult:
         """As `query`, in Arrow types that follow the result's."""
-        cursor = open_question(_raw(connection), text, timeout_s)
-        columns = cursor.description or ()
-        names = [column.name for column in columns]
+        answer = open_question(_raw(connection), text, timeout_s)
+        names = [column.name for column in answer.columns]
         types = [
             _list_type(_raw(connection), column.type_code) or type_
-            for column, type_ in zip(columns, _arrow_types(_raw(connection), columns), strict=True)
+            for column, type_ in zip(
+                answer.columns, _arrow_types(_raw(connection), answer.columns), strict=True
+            )
         ]
         declared = [
-            pa.list_(pa.float32(), _count_dimensions(cursor, place)) if type_ is None else type_
+            pa.list_(pa.float32(), _count_dimensions(answer, place)) if type_ is None else type_
             for place, type_ in enumerate(types)
         ]
         schema = pa.schema(list(zip(names, declared, strict=True)))
-        return ArrowResult(schema, _stream(cursor, names, types, rows))
+        return ArrowResult(schema, _in_tables(answer, names, types, rows))
 
 
-def _count_dimensions(cursor: Any, place: int) -> int:
+def _count_dimensions(answer: Answer, place: int) -> int:
     """The length of a vector column of a result; -1 where it is not declared."""
-    return int(cursor.pgresult.fmod(place))
+    return int(answer.described.fmod(place))
 
 
-def _stream(cursor: Any, names: list[str], types: list[pa.DataType | None], rows: int) -> Generator[pa.Table]:
-    with cursor:
-        while part := cursor.fetchmany(rows):
+def _in_tables(
+    answer: Answer, names: list[str], types: list[pa.DataType | None], rows: int
+) -> Generator[pa.Table]:
+    with closing(answer.rows):
+        while part := list(islice(answer.rows, rows)):
             yield _arrow_table(names, types, part)
 
 
@@ -133,11 +138,6 @@ def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str
 def _bare_type(name: str) -> str:
     """A type's name without a text's collation and a vector's length."""
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
-
-
-def _rows(cursor: Any) -> Generator[tuple[Any, ...]]:
-    with cursor:
-        yield from cursor
 
 
 def _raw(connection: sa.Connection) -> Any:

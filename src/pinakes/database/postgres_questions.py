@@ -5,10 +5,12 @@ files, end other sessions, hold locks, give a session its rights back. Postgres 
 it may have an effect (`VOLATILE`); a query that calls one of these is refused, but for a few that have none.
 """
 
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg
-from psycopg import sql
+from psycopg import capabilities, sql
 
 from pinakes.database.query_text import find_calls, find_explained, has_unicode_names, is_show
 from pinakes.database.reader_role import READER_ROLE
@@ -49,6 +51,9 @@ WHERE
     AND NOT (pronamespace = 'pg_catalog'::regnamespace AND proname = ANY(%(harmless)s))
 ORDER BY proname
 """
+ROWS_AT_ONCE: Final = 1000
+"""that are held of an answer as it comes, by a libpq that can (17 and newer); else one"""
+
 _RIGHTS: Final = """
 SELECT
     current_setting('is_superuser') = 'on',
@@ -63,17 +68,32 @@ SELECT
 """
 
 
-def open_question(raw: Any, text: str, timeout_s: float | None) -> Any:
-    """A cursor over the result of one query of a user's, of an EXPLAIN of one, or of a SHOW.
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """The rows of a query as they come, their columns, and libpq's description of both."""
 
-    Raises `InputError` where Postgres or Pinakes refuses the text.
+    columns: Sequence[psycopg.Column]
+    described: psycopg.pq.abc.PGresult
+    rows: Generator[tuple[Any, ...]]
+
+
+def open_question(raw: Any, text: str, timeout_s: float | None) -> Answer:
+    """The answer to one query of a user's, to an EXPLAIN of one, or to a SHOW.
+
+    Until its rows are read or closed, nothing else can be asked of the connection. Raises `InputError` where
+    Postgres or Pinakes refuses the text.
     """
     _refuse_effects(raw, text)
     _take_rights(raw, timeout_s)
     explained = find_explained(text)
+    if explained is None and not is_show(text):
+        with _declare(raw, text) as declared:
+            columns, described = declared.description or (), declared.pgresult
+        return Answer(columns, described, _stream(raw, text))
     if explained is not None:  # its own checks of what only reads let CREATE TABLE AS pass
         _declare(raw, explained).close()
-    return _execute(raw, text) if explained is not None or is_show(text) else _declare(raw, text)
+    cursor = _run(raw.cursor(), text, prepare=True)  # prepared: one statement and no more
+    return Answer(cursor.description or (), cursor.pgresult, _fetch(cursor))
 
 
 def _refuse_effects(raw: Any, text: str) -> None:
@@ -111,13 +131,19 @@ def _take_rights(raw: Any, timeout_s: float | None) -> None:
 
 
 def _declare(raw: Any, text: str) -> Any:
-    """A server-side cursor, which takes one query and nothing else."""
+    """A server-side cursor, which takes one query and nothing else; it is planned and not run."""
     return _run(raw.cursor(name="pinakes_query"), text)
 
 
-def _execute(raw: Any, text: str) -> Any:
-    """The result of one statement; that it is one is held by the protocol of prepared statements."""
-    return _run(raw.cursor(), text, prepare=True)
+def _stream(raw: Any, text: str) -> Generator[tuple[Any, ...]]:
+    """The rows of a text that was declared: from a cursor they would come without parallel workers."""
+    with raw.cursor() as cursor:
+        yield from cursor.stream(text, size=ROWS_AT_ONCE if capabilities.has_stream_chunked() else 1)
+
+
+def _fetch(cursor: Any) -> Generator[tuple[Any, ...]]:
+    with cursor:
+        yield from cursor
 
 
 def _run(cursor: Any, text: str, **options: bool) -> Any:

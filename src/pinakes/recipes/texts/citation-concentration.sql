@@ -4,13 +4,15 @@
 -- each of them is cited.
 --
 -- {corpus}: corpus (synthetic)
-WITH in_degrees AS (
-    SELECT papers.paper_id, COUNT(citation_links.citing_paper_id) AS cited
+WITH received AS MATERIALIZED (
+    SELECT cited_paper_id AS paper_id, COUNT(*) AS cited FROM citation_links GROUP BY cited_paper_id
+),
+in_degrees AS (
+    SELECT papers.paper_id, COALESCE(received.cited, 0) AS cited
     FROM distinct_papers AS papers
     INNER JOIN corpora ON papers.corpus_id = corpora.corpus_id
-    LEFT JOIN citation_links ON papers.paper_id = citation_links.cited_paper_id
+    LEFT JOIN received ON papers.paper_id = received.paper_id
     WHERE corpora.name = '{corpus}'
-    GROUP BY papers.paper_id
 ),
 ranked AS (
     SELECT

@@ -1,11 +1,13 @@
 -- How often are papers of each field cited, by year of publication?
 --
 -- Papers that nobody cites count as zero, which an inner join would drop.
-WITH in_degrees AS (
-    SELECT papers.paper_id, papers.year, COUNT(citation_links.citing_paper_id) AS in_degree
+WITH received AS MATERIALIZED (
+    SELECT cited_paper_id AS paper_id, COUNT(*) AS cited FROM citation_links GROUP BY cited_paper_id
+),
+in_degrees AS (
+    SELECT papers.paper_id, papers.year, COALESCE(received.cited, 0) AS in_degree
     FROM papers
-    LEFT JOIN citation_links ON papers.paper_id = citation_links.cited_paper_id
-    GROUP BY papers.paper_id, papers.year
+    LEFT JOIN received ON papers.paper_id = received.paper_id
 )
 SELECT
     paper_fields.field,

@@ -1,25 +1,41 @@
 -- Which papers are cited together most often?
 --
--- Co-citation: two papers that many others cite side by side are about the same thing, whatever their words. Pairs that fewer
--- than `at_least` papers cite are left out, and with them all that is cited less often: of millions of papers, ask for 100.
+-- Co-citation: two papers that many others cite side by side are about the same thing, whatever their words. Asked of papers with
+-- `mentioned` mentions or more, so that no pair is missing that so many papers cite together. Of a corpus of millions begin with
+-- some hundreds: a paper that cites n of these gives n² / 2 pairs.
 --
+-- {mentioned}: number = 2
 -- {at_least}: number = 2
 -- {limit}: number = 20
-WITH links AS (
-    SELECT citing_paper_id, cited_paper_id FROM citation_links
+WITH works AS (
+    SELECT cited_references.reference_id, COALESCE(merged.kept_paper_id, cited_references.paper_id) AS paper_id
+    FROM cited_references
+    LEFT JOIN duplicate_papers AS merged ON cited_references.paper_id = merged.paper_id
+    WHERE cited_references.paper_id IS NOT NULL
+),
+mentions AS (
+    SELECT reference_id, COUNT(*) AS mentions FROM citations GROUP BY reference_id
 ),
 often AS (
-    SELECT cited_paper_id FROM links GROUP BY cited_paper_id HAVING COUNT(*) >= {at_least}
+    SELECT works.paper_id
+    FROM works
+    INNER JOIN mentions ON works.reference_id = mentions.reference_id
+    GROUP BY works.paper_id
+    HAVING SUM(mentions.mentions) >= {mentioned}
 ),
-kept AS (
-    SELECT links.citing_paper_id, links.cited_paper_id
-    FROM links
-    INNER JOIN often ON links.cited_paper_id = often.cited_paper_id
+links AS (
+    SELECT DISTINCT
+        COALESCE(merged.kept_paper_id, citations.citing_paper_id) AS citing_paper_id,
+        works.paper_id AS cited_paper_id
+    FROM often
+    INNER JOIN works ON often.paper_id = works.paper_id
+    INNER JOIN citations ON works.reference_id = citations.reference_id
+    LEFT JOIN duplicate_papers AS merged ON citations.citing_paper_id = merged.paper_id
 ),
 pairs AS (
     SELECT one.cited_paper_id AS one_id, other.cited_paper_id AS other_id, COUNT(*) AS cited_together
-    FROM kept AS one
-    INNER JOIN kept AS other
+    FROM links AS one
+    INNER JOIN links AS other
         ON one.citing_paper_id = other.citing_paper_id
         AND one.cited_paper_id < other.cited_paper_id
     GROUP BY one.cited_paper_id, other.cited_paper_id

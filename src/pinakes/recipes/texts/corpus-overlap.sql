@@ -4,11 +4,14 @@
 -- memory too. Short titles, as "Introduction", are left out.
 --
 -- {shortest}: number = 15
-WITH titles AS (
-    SELECT DISTINCT corpora.name AS corpus, paper_title_keys.title_key
-    FROM paper_title_keys
-    INNER JOIN corpora ON paper_title_keys.corpus_id = corpora.corpus_id
-    WHERE LENGTH(paper_title_keys.title_key) >= {shortest}
+WITH made AS MATERIALIZED (
+    SELECT corpus_id, title_key FROM paper_title_keys
+),
+titles AS (
+    SELECT DISTINCT corpora.name AS corpus, made.title_key
+    FROM made
+    INNER JOIN corpora ON made.corpus_id = corpora.corpus_id
+    WHERE LENGTH(made.title_key) >= {shortest}
 ),
 sizes AS (
     SELECT corpus, COUNT(*) AS titles FROM titles GROUP BY corpus

@@ -4,7 +4,7 @@
 --
 -- {corpus}: corpus (synthetic)
 -- {limit}: number = 20
-WITH received AS (
+WITH received AS MATERIALIZED (
     SELECT cited_paper_id AS paper_id, COUNT(*) AS cited FROM citation_links GROUP BY cited_paper_id
 ),
 ranked AS (

@@ -7,10 +7,10 @@
 WITH links AS (
     SELECT citing_paper_id, cited_paper_id FROM citation_links
 ),
-made AS (
+made AS MATERIALIZED (
     SELECT citing_paper_id AS paper_id, COUNT(*) AS cites FROM links GROUP BY citing_paper_id
 ),
-received AS (
+received AS MATERIALIZED (
     SELECT cited_paper_id AS paper_id, COUNT(*) AS cited FROM links GROUP BY cited_paper_id
 )
 SELECT

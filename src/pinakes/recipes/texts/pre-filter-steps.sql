@@ -2,7 +2,7 @@
 --
 -- Each column counts the papers that meet its condition and all before it; the last one is what queries and pools are
 -- drawn from. Citations here are those that a paper makes, as `samplings.counted` says, but for one of itself.
-WITH made AS (
+WITH made AS MATERIALIZED (
     SELECT citing_paper_id AS paper_id, COUNT(*) AS citations
     FROM citation_links
     WHERE citing_paper_id <> cited_paper_id

@@ -4,23 +4,32 @@
 --
 -- {corpus}: corpus (synthetic)
 WITH links AS (
-    SELECT
-        citation_links.citing_paper_id,
-        citation_links.cited_paper_id,
-        MAX(CASE WHEN citing.author_id = cited.author_id THEN 1 ELSE 0 END) AS is_own
-    FROM citation_links
-    INNER JOIN authorships AS citing ON citation_links.citing_paper_id = citing.paper_id
-    INNER JOIN authorships AS cited ON citation_links.cited_paper_id = cited.paper_id
-    GROUP BY citation_links.citing_paper_id, citation_links.cited_paper_id
+    SELECT citing_paper_id, cited_paper_id FROM citation_links
+),
+authored AS (
+    SELECT DISTINCT paper_id FROM authorships
+),
+own AS (
+    SELECT DISTINCT links.citing_paper_id, links.cited_paper_id
+    FROM links
+    INNER JOIN authorships AS citing ON links.citing_paper_id = citing.paper_id
+    INNER JOIN authorships AS cited
+        ON links.cited_paper_id = cited.paper_id
+        AND citing.author_id = cited.author_id
 )
 SELECT
     papers.year,
     COUNT(*) AS citations,
-    CAST(SUM(links.is_own) AS BIGINT) AS of_oneself,
-    CAST(100.0 * SUM(links.is_own) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent
+    COUNT(own.citing_paper_id) AS of_oneself,
+    CAST(100.0 * COUNT(own.citing_paper_id) / COUNT(*) AS DECIMAL(5, 2)) AS per_cent
 FROM links
+INNER JOIN authored AS citing ON links.citing_paper_id = citing.paper_id
+INNER JOIN authored AS cited ON links.cited_paper_id = cited.paper_id
 INNER JOIN papers ON links.citing_paper_id = papers.paper_id
 INNER JOIN corpora ON papers.corpus_id = corpora.corpus_id
+LEFT JOIN own
+    ON links.citing_paper_id = own.citing_paper_id
+    AND links.cited_paper_id = own.cited_paper_id
 WHERE corpora.name = '{corpus}'
 GROUP BY papers.year
 ORDER BY papers.year
