@@ -2,11 +2,11 @@
 
     python benchmarks/analysis.py [--quick] [--json FILE] [--threads N] [--papers N]
 
-The texts are made up: 160 words each, of two to fourteen letters, English stop words the most frequent, with
-capitals and punctuation; one text of five has characters beyond ASCII. A word of rank r has a share of
+The texts are made up: 160 words each, of two to fourteen letters, a third of the frequent ones stop words,
+with capitals and punctuation; one text of five has characters beyond ASCII. A word of rank r has a share of
 (r + 10) ** -1.6, which gives as many distinct words as 26,656 real abstracts have (51,000). Every row is a
 process of its own that reads the texts part by part, as they come from a database. `analyse` are the terms
-alone, `index` the files of an index too. The peers that are slow read `--peer-papers` texts at most. The bare
+alone, `index` the files of an index too. The peers read `--peer-papers` texts at most. The bare
 passes are what nothing that reads these texts can be faster than: their bytes decoded and copied; the same
 and split at spaces by Arrow's code. Leaves out: the database, and how a process starts and compiles (told
 apart).
@@ -116,18 +116,21 @@ def make_texts(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def make_words(generator: np.random.Generator, count: int) -> np.ndarray:
-    """Distinct words, English stop words first, one of fifteen others with a capital."""
+    """Distinct words, one of three a stop word while there are any, one of fifteen with a capital."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     letters = np.array(list("etaoinshrdlucmfwypvbgkqjxz"))
     shares = 1 / np.arange(3, 29)
-    words = dict.fromkeys(sorted(ENGLISH_STOP_WORDS, key=len)[:150])
+    words: dict[str, None] = {}
+    stop_words = iter(sorted(ENGLISH_STOP_WORDS, key=len))
     while len(words) < count:
         lengths = generator.binomial(12, 0.48, count) + 2
         drawn = generator.choice(letters, int(lengths.sum()), p=shares / shares.sum())
         for part in np.split(drawn, np.cumsum(lengths)[:-1]):
             word = "".join(part)
             words[word.capitalize() if len(words) % 15 == 0 else word] = None
+            if len(words) % 3 == 0:
+                words.update(dict.fromkeys(islice(stop_words, 1)))
     return np.array(list(words)[:count], object)
 
 
@@ -237,12 +240,12 @@ def index_by_tantivy(options: argparse.Namespace, folder: Path) -> dict[str, Any
 
     def work() -> None:
         writer = peer.writer(1_000_000_000, options.threads)
-        for text in read_texts(folder, options.papers):
+        for text in read_texts(folder, options.peer_papers):
             writer.add_document(tantivy.Document(text=text))
         writer.commit()
         writer.wait_merging_threads()
 
-    return measure(options.papers, options.threads, work)
+    return measure(options.peer_papers, options.threads, work)
 
 
 def tokenize_by_bm25s(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
