@@ -85,16 +85,16 @@ def read_word(words: Array, place: int) -> Any:
 
 
 @jit
-def find_bounds(text: Array, letters: Array, written: Array, bounds: Array) -> int:
-    """Where each run of a text starts and ends, into `bounds`; how many these are.
+def find_bounds(texts: Array, first: int, end: int, letters: Array, written: Array, bounds: Array) -> int:
+    """Where each run of the text from `first` to `end` starts and ends, into `bounds`; how many these are.
 
     `written` is the text as `letters` has its bytes, zeros behind it.
     """
-    length = text.shape[0]
+    length = end - first
     found = 0
     before = False
     for place in range(length):
-        letter = letters[text[place]]
+        letter = letters[texts[first + place]]
         written[place] = letter
         inside = letter != 0
         bounds[found] = place
@@ -133,8 +133,8 @@ def split_texts(
     distinct, total = 0, 0
     for number in range(counts.shape[0]):
         before = total
-        text = texts[ends[number] : ends[number + 1]]
-        for bound in range(0, find_bounds(text, letters, written, bounds), 2):
+        found = find_bounds(texts, ends[number], ends[number + 1], letters, written, bounds)
+        for bound in range(0, found, 2):
             start = bounds[bound]
             length = bounds[bound + 1] - start
             head = read_word(words, start) & first_bytes[min(length, 8)]
