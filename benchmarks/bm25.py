@@ -168,8 +168,9 @@ def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds
     from pinakes.indexers.sparse_bm25.build import BLOCK_ROWS, write_sparse_bm25
 
+    term_ids = np.arange(options.vocabulary, dtype=np.int32)
     blocks = (
-        TermIds(np.arange(start, start + len(lengths)), lengths, tokens)
+        TermIds(np.arange(start, start + len(lengths)), lengths, tokens, term_ids)
         for start, lengths, tokens in read_parts(folder, BLOCK_ROWS)
     )
     started = time.perf_counter()

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from pinakes.indexers.analysis import Analysis
 from pinakes.indexers.lexical import Progress
+from pinakes.indexers.sparse_bm25.ahead import map_ahead
 from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents
+from pinakes.indexers.sparse_bm25.inversion import Frequencies, invert_block
 
 TEXTS_AT_ONCE: Final = 2_048
 
@@ -40,7 +42,7 @@ class TermStatistics:
 
 
 def count_terms(
-    texts: Iterable[str | None], analysis: Analysis, progress: Progress | None = None
+    texts: Iterable[str | None], analysis: Analysis, progress: Progress | None = None, threads: int = 1
 ) -> TermStatistics:
     """The counts of some texts; their order changes none of them.
 
@@ -50,15 +52,12 @@ def count_terms(
     (3, 6, [2, 1, 0])
     """
     vocabulary = GrowingVocabulary()
-    frequencies = np.zeros(0, np.int64)
+    frequencies = Frequencies()
     row_count, total_length = 0, 0
-    blocks = analyse_documents(enumerate(texts), analysis, vocabulary, TEXTS_AT_ONCE, progress)
-    for block in blocks:
-        row_count += len(block.lengths)
-        total_length += len(block.term_ids)
-        owners = np.repeat(np.arange(len(block.lengths)), block.lengths)
-        # A term counts once in a document: TEXTS_AT_ONCE documents fit into 16 bits.
-        held = np.unique(block.term_ids.astype(np.int64) << 16 | owners) >> 16
-        counts = np.bincount(held, minlength=len(vocabulary))
-        frequencies = np.pad(frequencies, (0, len(counts) - len(frequencies))) + counts
-    return TermStatistics(row_count, total_length, dict(vocabulary), frequencies.astype(np.int32))
+    blocks = analyse_documents(enumerate(texts), analysis, vocabulary, TEXTS_AT_ONCE, progress, threads)
+    for block in map_ahead(invert_block, blocks, threads):
+        row_count += len(block.arrays["lengths"])
+        total_length += int(block.arrays["lengths"].sum())
+        frequencies.add(block)
+    counts = frequencies.of_terms(len(vocabulary))
+    return TermStatistics(row_count, total_length, dict(vocabulary), counts)

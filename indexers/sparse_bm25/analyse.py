@@ -1,33 +1,43 @@
-"""Texts as term ids, block by block: what `build` inverts.
+"""Texts as terms, block by block: what `build` inverts.
 
-Texts repeat their words, so a block is cut into runs of characters at machine speed, and each distinct run is
-analysed once. Terms are numbered in the order in which they are met: neither the size of a block nor what is
-remembered changes an id.
+Texts repeat their words, so a block is cut into runs of characters by machine code, and each distinct run is
+analysed once. Terms are numbered in the order in which they are met: neither the size of a block, the number
+of threads nor what is remembered changes an id.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, compress, islice, repeat
 from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pinakes.indexers.analysis import WHOLE_RUNS, Analysis, well_formed
+from pinakes.indexers.analysis import Analysis, well_formed
 from pinakes.indexers.lexical import PROGRESS_EVERY, Ids, Progress
+from pinakes.indexers.sparse_bm25.ahead import map_ahead
 from pinakes.indexers.sparse_bm25.files import find_ends
+from pinakes.indexers.sparse_bm25.kernels import count_tokens, spread_runs
+from pinakes.indexers.sparse_bm25.runs import Runs, find_runs
 
 MOST_KNOWN_RUNS: Final = 2_000_000
-
-# A character that no term holds becomes a space; a byte of a character beyond ASCII stays as it is.
-_SPACES: Final = bytes(byte if byte > 127 or WHOLE_RUNS.match(chr(byte)) else ord(" ") for byte in range(256))
+RUNS_AT_ONCE: Final = 32  # few are analysed again where one of them is no term
+_UNKNOWN: Final = 1 << 62
 
 
 class TermIds(NamedTuple):
-    """Some documents as term ids: `paper_ids` (n,), `lengths` (n,) and `term_ids`, one after the other."""
+    """Some documents as terms.
+
+    Attributes:
+        paper_ids: of each document (n,).
+        lengths: its terms, each as often as it has it (n,).
+        tokens: the terms of all, one document after the other, as their places in `term_ids` (t,).
+        term_ids: the ids of terms, ascending and distinct (m,).
+    """
 
     paper_ids: Ids
     lengths: NDArray[np.int64]
+    tokens: NDArray[np.int32]
     term_ids: NDArray[np.int32]
 
 
@@ -39,16 +49,43 @@ class GrowingVocabulary(dict[str, int]):
         return number
 
 
-class _KnownRuns(dict[str, tuple[int, ...]]):
-    """A run of characters without a separator -> its term ids."""
+class _KnownRuns:
+    """The term ids of runs of characters without a separator, each analysed once."""
 
     def __init__(self, analysis: Analysis, vocabulary: GrowingVocabulary) -> None:
-        self._analyse, self._find = analysis.build().analyze, vocabulary.__getitem__
+        self._analyse, self._vocabulary = analysis.build().analyze, vocabulary
+        # A run that is one term is kept as its id, any other as -1 minus the place of its ids in `_others`:
+        # millions of tuples would keep the garbage collector busy.
+        self._known: dict[str, int] = {}
+        self._others: list[list[int]] = []
 
-    def __missing__(self, run: str) -> tuple[int, ...]:
-        if len(self) >= MOST_KNOWN_RUNS:
-            self.clear()
-        found = self[run] = tuple(map(self._find, self._analyse(run)))
+    def find(self, runs: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The term ids of all runs, one run after the other, and where each run's start (runs + 1,)."""
+        found = np.fromiter(map(self._known.get, runs, repeat(_UNKNOWN)), np.int64, len(runs))
+        new = np.flatnonzero(found == _UNKNOWN).tolist()
+        if self._known and len(self._known) + len(new) > MOST_KNOWN_RUNS:
+            self._known.clear()
+            self._others.clear()
+            return self.find(runs)
+        found[new] = self._learn([runs[place] for place in new])
+        others = np.flatnonzero(found < 0)
+        ids_of_others = [self._others[-1 - place] for place in found[others].tolist()]
+        counts = np.ones(len(runs), np.int64)
+        counts[others] = np.fromiter(map(len, ids_of_others), np.int64, len(others))
+        ids = np.repeat(found, counts)
+        ids[ids < 0] = np.fromiter(chain.from_iterable(ids_of_others), np.int64)
+        return ids.astype(np.int32), find_ends(counts)
+
+    def _learn(self, runs: list[str]) -> list[int]:
+        number = self._vocabulary.__getitem__
+        found: list[int] = []
+        for terms in analyse_runs(runs, self._analyse):
+            if isinstance(terms, str):
+                found.append(number(terms))
+            else:
+                self._others.append([number(term) for term in terms])
+                found.append(-len(self._others))
+        self._known.update(zip(runs, found, strict=True))
         return found
 
 
@@ -58,42 +95,68 @@ def analyse_documents(
     vocabulary: GrowingVocabulary,
     block_rows: int,
     progress: Progress | None,
+    threads: int = 1,
 ) -> Iterator[TermIds]:
     """The documents in blocks of `block_rows`; terms that are new are added to the vocabulary."""
     known = _KnownRuns(analysis, vocabulary)
-    remaining = iter(documents)
     total = 0
-    while block := list(islice(remaining, block_rows)):
-        paper_ids = np.array([paper_id for paper_id, _ in block], dtype=np.int64)
-        yield TermIds(paper_ids, *_analyse_block([well_formed(text or "") for _, text in block], known))
-        before, total = total, total + len(block)
+    for paper_ids, runs in map_ahead(_cut_block, _read_blocks(documents, block_rows), threads):
+        yield TermIds(paper_ids, *_find_terms(runs, known))
+        before, total = total, total + len(paper_ids)
         if progress and total // PROGRESS_EVERY > before // PROGRESS_EVERY:
             progress(total)
     if progress:
         progress(total)
 
 
-def _analyse_block(texts: list[str], known: _KnownRuns) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The length of each text in terms, and the terms."""
-    import pyarrow.compute as pc  # late: a tenth of a second that a search of another index need not wait
+def analyse_runs(runs: list[str], analyse: Callable[[str], list[str]]) -> Iterator[str | list[str]]:
+    """The terms of each run; a term alone may come without a list.
 
-    runs = pc.ascii_split_whitespace(_separate(texts))
-    ends = find_ends(runs.value_lengths().to_numpy(zero_copy_only=False))
-    # The dictionary is in the order in which runs are met, and so are the ids of new terms.
-    encoded = runs.flatten().dictionary_encode()
-    found = list(map(known.__getitem__, encoded.dictionary.to_pylist()))
-    counts = np.fromiter(map(len, found), np.int64, len(found))
-    terms = np.fromiter(chain.from_iterable(found), np.int32, int(counts.sum()))
-    places = encoded.indices.to_numpy()
-    owned = counts[places]
-    term_ends = find_ends(owned)
-    firsts = np.cumsum(counts)[places] - owned - term_ends[:-1]
-    return np.diff(term_ends[ends]), terms[np.repeat(firsts, owned) + np.arange(term_ends[-1])]
+    >>> from pinakes.indexers.analysis import named_analysis
+    >>> list(analyse_runs(["graphs", "m_x", "genes"], named_analysis("english").build().analyze))
+    ['graph', ['m', 'x'], 'gene']
+    """
+    # A run of letters and digits of ASCII is one term or none; such runs are analysed together.
+    plain = [run.isascii() and run.isalnum() for run in runs]
+    together = _analyse_plain(list(compress(runs, plain)), analyse)
+    for run, is_plain in zip(runs, plain, strict=True):
+        yield next(together) if is_plain else analyse(run)
 
 
-def _separate(texts: list[str]) -> pa.Array:
-    """The texts with a space in place of each character that separates."""
-    array = pa.array(texts, pa.large_string())
-    _, offsets, values = array.buffers()
-    replaced = (b"" if values is None else values.to_pybytes()).translate(_SPACES)
-    return pa.Array.from_buffers(array.type, len(array), [None, offsets, pa.py_buffer(replaced)])
+def _analyse_plain(runs: list[str], analyse: Callable[[str], list[str]]) -> Iterator[str | list[str]]:
+    for start in range(0, len(runs), RUNS_AT_ONCE):
+        part = runs[start : start + RUNS_AT_ONCE]
+        terms = analyse(" ".join(part))
+        # As many terms as runs: each run is one, in their order. Else some are none, such as stop words.
+        yield from terms if len(terms) == len(part) else map(analyse, part)
+
+
+def _read_blocks(
+    documents: Iterable[tuple[int, str | None]], block_rows: int
+) -> Iterator[tuple[Ids, pa.LargeStringArray]]:
+    remaining = iter(documents)
+    while block := list(islice(remaining, block_rows)):
+        texts = [text or "" for _, text in block]
+        try:
+            array = pa.array(texts, pa.large_string())
+        except UnicodeEncodeError:
+            array = pa.array(map(well_formed, texts), pa.large_string())
+        yield np.array([paper_id for paper_id, _ in block], dtype=np.int64), array
+
+
+def _cut_block(block: tuple[Ids, pa.LargeStringArray]) -> tuple[Ids, Runs]:
+    paper_ids, texts = block
+    return paper_ids, find_runs(texts)
+
+
+def _find_terms(
+    runs: Runs, known: _KnownRuns
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The length of each text in terms, the terms as places, and the ids that these are places of."""
+    ids, ends = known.find(runs.spellings.to_pylist())
+    term_ids, places = np.unique(ids, return_inverse=True)
+    lengths = np.empty(len(runs.counts), np.int64)
+    count_tokens(runs.counts, runs.runs, ends, lengths)
+    tokens = np.empty(lengths.sum() + 1, np.int32)
+    spread_runs(runs.runs, ends, np.append(places, 0), tokens)
+    return lengths, tokens[:-1], term_ids

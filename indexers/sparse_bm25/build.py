@@ -6,12 +6,10 @@ its terms are to be weighed by, are.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +18,10 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import Analysis, named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Progress, distinct_ids
 from pinakes.indexers.side_folder import whole_folder, write_parameters
+from pinakes.indexers.sparse_bm25.ahead import map_ahead
 from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds, analyse_documents
 from pinakes.indexers.sparse_bm25.files import GrowingArray, write_vocabulary
-from pinakes.indexers.sparse_bm25.kernels import count_postings
+from pinakes.indexers.sparse_bm25.inversion import Block, Frequencies, invert_block
 from pinakes.indexers.sparse_bm25.weights import write_collection
 from pinakes.indexers.term_statistics import TermStatistics
 
@@ -41,14 +40,6 @@ FILES: Final = {
     "paper_ids": np.int64,
 }
 """the arrays that grow with every block"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """A block's postings, as they go into the files."""
-
-    arrays: dict[str, NDArray[Any]]
-    frequencies: NDArray[np.int32]  # documents of the block that hold the term, up to the last term it has
 
 
 def build_sparse_bm25(
@@ -70,7 +61,7 @@ def build_sparse_bm25(
     """
     analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
     vocabulary = GrowingVocabulary()
-    parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress)
+    parts = analyse_documents(documents, analysis, vocabulary, block_rows, progress, threads)
     return write_sparse_bm25(
         folder,
         parts,
@@ -101,7 +92,7 @@ def write_sparse_bm25(
         raise IndexingError(f"blocks of {block_rows} documents; expected 1 to {MOST_BLOCK_ROWS}")
     analysis = analysis or named_analysis(DEFAULT_ANALYSIS)
     with whole_folder(folder) as building:
-        row_count = _write(building, _invert_all(blocks, threads), vocabulary)
+        row_count = _write(building, map_ahead(invert_block, blocks, threads), vocabulary)
         terms = list(vocabulary)
         write_vocabulary(building, terms)
         saved = {
@@ -116,44 +107,9 @@ def write_sparse_bm25(
     return BuiltIndex(row_count, {"document_length": "exact", "analysis": analysis.parameters()})
 
 
-def _invert_all(blocks: Iterable[TermIds], threads: int) -> Iterator[Block]:
-    """`invert_block` of each, in their order, a few of them ahead of what is being written."""
-    waiting: list[Future[Block]] = []
-    with ThreadPoolExecutor(threads) as pool:
-        for block in blocks:
-            waiting.append(pool.submit(invert_block, block))
-            if len(waiting) > 2 * threads:
-                yield waiting.pop(0).result()
-        while waiting:
-            yield waiting.pop(0).result()
-
-
-def invert_block(block: TermIds) -> Block:
-    """A block's postings, by term and then by document."""
-    owners = np.repeat(np.arange(len(block.lengths), dtype=np.int64), block.lengths)
-    keys = np.sort(block.term_ids.astype(np.int64) << 16 | owners)
-    terms, starts = np.empty(len(keys), np.int32), np.empty(len(keys), np.uint32)
-    documents, counts = np.empty(len(keys), np.uint16), np.empty(len(keys), np.int32)
-    frequencies = np.zeros(int(keys[-1] >> 16) + 1 if len(keys) else 0, np.int32)
-    runs, postings, largest = count_postings(keys, terms, starts, documents, counts, frequencies)
-    if largest > LARGEST_COUNT:
-        raise IndexingError(
-            f"a document has a term {largest} times; expected at most {LARGEST_COUNT}. Cut the text"
-        )
-    arrays: dict[str, NDArray[Any]] = {
-        "run_terms": terms[:runs],
-        "run_starts": starts[:runs],
-        "documents": documents[:postings],
-        "counts": counts[:postings],
-        "lengths": block.lengths,
-        "paper_ids": block.paper_ids,
-    }
-    return Block(arrays, frequencies)
-
-
 def _write(folder: Path, blocks: Iterable[Block], vocabulary: GrowingVocabulary) -> int:
     """Write the blocks; how many documents there were."""
-    frequencies = np.zeros(0, np.int32)
+    frequencies = Frequencies()
     paper_ids, runs, postings = array("q"), array("q", [0]), array("q", [0])
     with ExitStack() as stack:
         files = {
@@ -161,17 +117,23 @@ def _write(folder: Path, blocks: Iterable[Block], vocabulary: GrowingVocabulary)
             for name, dtype in FILES.items()
         }
         for block in blocks:
+            _check_counts(block.arrays["counts"])
             for name, values in block.arrays.items():
                 files[name].append(values)
-            if len(block.frequencies) > len(frequencies):
-                frequencies = np.pad(frequencies, (0, 2 * len(block.frequencies) - len(frequencies)))
-            frequencies[: len(block.frequencies)] += block.frequencies
+            frequencies.add(block)
             paper_ids.frombytes(block.arrays["paper_ids"].tobytes())
             runs.append(files["run_terms"].length)
             postings.append(files["documents"].length)
     distinct_ids(paper_ids)
-    whole = np.pad(frequencies, (0, max(0, len(vocabulary) - len(frequencies))))[: len(vocabulary)]
-    np.save(folder / "frequencies.npy", whole)
+    np.save(folder / "frequencies.npy", frequencies.of_terms(len(vocabulary)))
     np.save(folder / "block_runs.npy", np.array(runs, np.int64))
     np.save(folder / "block_postings.npy", np.array(postings, np.int64))
     return len(paper_ids)
+
+
+def _check_counts(counts: NDArray[np.int32]) -> None:
+    largest = counts.max(initial=0)
+    if largest > LARGEST_COUNT:
+        raise IndexingError(
+            f"a document has a term {largest} times; expected at most {LARGEST_COUNT}. Cut the text"
+        )

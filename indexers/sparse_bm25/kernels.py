@@ -18,34 +18,70 @@ ROWS_AT_ONCE = 4  # rows of one pass over the accumulator; `score_block` spells 
 
 
 @jit
-def count_postings(
-    keys: Array, terms: Array, starts: Array, documents: Array, counts: Array, frequencies: Array
-) -> tuple[int, int, int]:
-    """Runs, postings and the largest term frequency of a block, written into the arrays given.
+def count_tokens(run_counts: Array, runs: Array, ends: Array, lengths: Array) -> None:
+    """How many terms each text has, into `lengths` (n,), from how many `runs` it has.
 
-    `keys` are (term << 16 | document) of every token, ascending. `frequencies` (terms,) is added to.
+    A run has as many terms as there are from its of `ends` to the next.
     """
-    runs, postings, largest = 0, 0, 0
-    before = -1
-    term = -1
-    for position in range(keys.shape[0]):
-        key = keys[position]
-        if key == before:
-            counts[postings - 1] += 1
-            largest = max(largest, counts[postings - 1])
-            continue
-        before = key
-        if key >> 16 != term:
-            term = key >> 16
-            terms[runs] = term
-            starts[runs] = postings
-            runs += 1
-        documents[postings] = key & 0xFFFF
-        counts[postings] = 1
-        largest = max(largest, 1)
-        frequencies[term] += 1
-        postings += 1
-    return runs, postings, largest
+    first = 0
+    for text in range(run_counts.shape[0]):
+        count = 0
+        for position in range(first, first + run_counts[text]):
+            count += ends[runs[position] + 1] - ends[runs[position]]
+        lengths[text] = count
+        first += run_counts[text]
+
+
+@jit
+def spread_runs(runs: Array, ends: Array, terms: Array, tokens: Array) -> None:
+    """The terms of each run, into `tokens`: those from its of `ends` to the next.
+
+    Both have room for one more.
+    """
+    token = 0
+    for run in runs:
+        first, last = ends[run], ends[run + 1]
+        # Written even where there is none: most runs are one term, the others would be guessed wrongly.
+        tokens[token] = terms[first]
+        for place in range(first + 1, last):
+            tokens[token + place - first] = terms[place]
+        token += last - first
+
+
+@jit
+def write_postings(
+    lengths: Array, tokens: Array, latest: Array, ends: Array, documents: Array, counts: Array
+) -> int:
+    """The postings of a block, by term and then by document; how many they are.
+
+    `lengths` (n,) are how many `tokens` each document has; `latest` (terms,) is -1, `ends` (terms,) and
+    `counts` are 0. Writes where the postings of each term end.
+    """
+    # Nothing here branches on a token: whether a term is repeated would be guessed wrongly.
+    first = 0
+    for document in range(lengths.shape[0]):
+        for position in range(first, first + lengths[document]):
+            token = tokens[position]
+            ends[token] += latest[token] != document
+            latest[token] = document
+        first += lengths[document]
+    total = 0
+    for term in range(ends.shape[0]):
+        start = total
+        total += ends[term]
+        ends[term] = start
+    first = 0
+    for document in range(lengths.shape[0]):
+        again = lengths.shape[0] + document
+        for position in range(first, first + lengths[document]):
+            token = tokens[position]
+            ends[token] += latest[token] != again
+            latest[token] = again
+            posting = ends[token] - 1
+            documents[posting] = document
+            counts[posting] += 1
+        first += lengths[document]
+    return total
 
 
 @jit

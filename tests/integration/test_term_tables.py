@@ -307,7 +307,7 @@ def test_terms_of_any_spelling_are_stored_as_they_are(prepared: Database, tmp_pa
     index_corpus(prepared, "scifact", SYSTEM, options=SystemOptions(tmp_path))
     terms = ["o'hara", 'say "x"', "back\\slash", "\u202eright to left", "a\u200db", "%:name", "日本語", "\\N"]
     paper_ids = np.array([row[0] for row in read_rows(prepared, "SELECT MIN(paper_id) FROM papers")])
-    block = TermIds(paper_ids, np.array([8]), np.arange(8, dtype=np.int32))
+    block = TermIds(paper_ids, np.array([8]), *[np.arange(8, dtype=np.int32)] * 2)
     write_sparse_bm25(tmp_path / "own", [block], GrowingVocabulary(zip(terms, range(8), strict=True)))
     with prepared.begin() as session:
         row = session.first(sa.select(side_indexes))

@@ -1,5 +1,6 @@
 """BM25 over tantivy; where the paper template is title and abstract, the title counts once more."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final
@@ -29,10 +30,10 @@ ELSEWHERE: Final = dict.fromkeys(
 
 
 def _count_field(database: Database, scope: CorpusScope, field: str, analysis: Analysis) -> TermStatistics:
-    texts = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None)
+    query = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None)
     with database.read() as session:
-        parts = session.stream(texts)
-        return count_terms((text for part in parts for text in part[field].to_pylist()), analysis)
+        texts = (text for part in session.stream(query) for text in part[field].to_pylist())
+        return count_terms(texts, analysis, threads=os.cpu_count() or 1)
 
 
 class Bm25System(LexicalSystem):

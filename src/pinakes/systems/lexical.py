@@ -5,6 +5,7 @@ that N, df and the mean length are counted in.
 """
 
 import hashlib
+import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -229,7 +230,8 @@ def _count_corpus(database: Database, corpus: str, template: str, analysis: Anal
     """The corpus's N, mean length and df of every term."""
     with database.read() as session:
         parts = session.stream(select_corpus_texts(corpus, template).order_by(None))
-        return count_terms((text for part in parts for text in part["text"].to_pylist()), analysis)
+        texts = (text for part in parts for text in part["text"].to_pylist())
+        return count_terms(texts, analysis, threads=os.cpu_count() or 1)
 
 
 def _read_documents(parts: Iterator[Any], weights: Mapping[str, float], progress: Progress) -> Documents:

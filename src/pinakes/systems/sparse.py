@@ -222,7 +222,13 @@ class SparseBm25System(LexicalSystem):
 
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
         texts = ((paper_id, fields["text"]) for paper_id, fields in source.documents)
-        return build_sparse_bm25(folder, texts, analysis=self._analysis, statistics=source.statistics)
+        return build_sparse_bm25(
+            folder,
+            texts,
+            analysis=self._analysis,
+            statistics=source.statistics,
+            threads=os.cpu_count() or 1,
+        )
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._untuned())
