@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 import orjson
@@ -27,21 +27,23 @@ from pinakes.indexers.lexical import (
     positions_of,
     select_top,
 )
-from pinakes.indexers.self_retrieval.space import SparseRows, SparseTexts
-from pinakes.indexers.term_statistics import TermStatistics, count_terms
-from pinakes.indexers.term_weights import stack_rows, take_rows
 from pinakes.options import option
 from pinakes.progress import Progress
-from pinakes.queries.relations import select_corpus_texts
+from pinakes.queries.relations import read_template, select_corpus_texts
 from pinakes.systems.base import Ability, Asked, CorpusQuery, Ranking, SystemDescription, SystemOptions
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.systems.rankings import make_ranking, make_tie_order, report_rankings
+from pinakes.vectors.remembered import remember
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
-WeighTexts = Callable[[list[str], list[str]], tuple[SparseRows, SparseRows]]
+if TYPE_CHECKING:  # a search weighs no text
+    from pinakes.indexers.self_retrieval.space import SparseRows, SparseTexts
+    from pinakes.indexers.term_statistics import TermStatistics
+
+WeighTexts = Callable[[list[str], list[str]], "tuple[SparseRows, SparseRows]"]
 """texts and their titles -> each as a query and as a document"""
 TEXTS_AT_ONCE: Final = 8_192
 TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
@@ -58,7 +60,7 @@ class IndexSource:
 
     documents: Documents
     weights: Mapping[str, float]
-    statistics: TermStatistics | None
+    statistics: "TermStatistics | None"
 
 
 class LexicalIndex(Protocol):
@@ -142,8 +144,11 @@ class LexicalSystem(IndexedSystem):
         rankings = (_rank_query(index, workload, *pair, tie_order) for pair in requested)
         return report_rankings(rankings, workload, self.name, len(requested), progress)
 
-    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> SparseTexts:
+    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> "SparseTexts":
         """As a search weighs queries and documents; a text without a term that the corpus has is left out."""
+        from pinakes.indexers.self_retrieval.space import SparseTexts
+        from pinakes.indexers.term_weights import stack_rows, take_rows
+
         if self._weighing is None or self._weighing[0] != texts.digest:
             self._weighing = (texts.digest, self._open_weighing(database, texts))
         weigh = self._weighing[1]
@@ -164,7 +169,7 @@ class LexicalSystem(IndexedSystem):
         return "" if self._trained_on == scope.corpus else self._trained_on
 
     def _digest(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
-        settings = {
+        settings: dict[str, Any] = {
             "weights": self._weights(scope.paper_template),
             "analysis": self._analysis.to_json(),
             **self._settings,
@@ -172,9 +177,22 @@ class LexicalSystem(IndexedSystem):
         other = self._other_corpus(scope)
         if other:
             require_loaded(database, other, "count terms in")
-            settings["counted"], _ = _digest_texts(database, other, scope.paper_template, hashlib.sha256())
-        digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
-        return _digest_texts(database, scope.corpus, scope.paper_template, digest)
+            settings["counted"], _ = self._digest_texts(database, other, scope.paper_template, b"")
+        seed = orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)
+        return self._digest_texts(database, scope.corpus, scope.paper_template, seed)
+
+    def _digest_texts(self, database: Database, corpus: str, template: str, seed: bytes) -> tuple[str, int]:
+        """The digest of the seed and of every paper's id and text, and how many papers they are."""
+        question = {
+            "digest of": hashlib.sha256(seed).hexdigest(),
+            "corpus": corpus,
+            "template": template,
+            "text": str(read_template("papers", template)),
+        }
+        digest, rows = remember(
+            database, self._folder, question, lambda: _digest_texts(database, corpus, template, seed)
+        )
+        return digest, rows
 
     def _side_index(self, scope: CorpusScope) -> SideIndex:
         other = self._other_corpus(scope)
@@ -210,8 +228,8 @@ def _rank_query(
     return make_ranking(workload, query_id, ranked)
 
 
-def _digest_texts(database: Database, corpus: str, template: str, digest: "hashlib._Hash") -> tuple[str, int]:
-    """The digest, with every paper's id and text added, and how many papers they are."""
+def _digest_texts(database: Database, corpus: str, template: str, seed: bytes) -> tuple[str, int]:
+    digest = hashlib.sha256(seed)
     # The select's own order would sort the texts themselves.
     texts = select_corpus_texts(corpus, template).order_by(None).subquery("texts")
     text_digest = sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
@@ -225,8 +243,10 @@ def _digest_texts(database: Database, corpus: str, template: str, digest: "hashl
     return digest.hexdigest(), rows
 
 
-def _count_corpus(database: Database, corpus: str, template: str, analysis: Analysis) -> TermStatistics:
+def _count_corpus(database: Database, corpus: str, template: str, analysis: Analysis) -> "TermStatistics":
     """The corpus's N, mean length and df of every term."""
+    from pinakes.indexers.term_statistics import count_terms
+
     with database.read() as session:
         parts = session.stream(select_corpus_texts(corpus, template).order_by(None))
         return count_terms((text for part in parts for text in part["text"].to_pylist()), analysis)
