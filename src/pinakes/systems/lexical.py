@@ -6,7 +6,7 @@ that N, df and the mean length are counted in.
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
@@ -30,7 +30,16 @@ from pinakes.indexers.lexical import (
 from pinakes.options import option
 from pinakes.progress import Progress
 from pinakes.queries.relations import read_template, select_corpus_texts
-from pinakes.systems.base import Ability, Asked, CorpusQuery, Ranking, SystemDescription, SystemOptions
+from pinakes.systems.base import (
+    Ability,
+    Asked,
+    CorpusQuery,
+    OpenSearch,
+    Ranking,
+    SearchedPapers,
+    SystemDescription,
+    SystemOptions,
+)
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.systems.rankings import make_ranking, make_tie_order, report_rankings
 from pinakes.vectors.remembered import remember
@@ -75,9 +84,26 @@ class LexicalIndex(Protocol):
         """The best `k` papers that share a term with the text."""
         ...
 
+    def search_many(self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder) -> list[Ranked]:
+        """What `search` gives for each text."""
+        ...
+
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The score of each given paper, 0 for one that shares no term."""
         ...
+
+
+class _OpenIndex:
+    """An index and the papers of it that are searched."""
+
+    def __init__(self, index: LexicalIndex, searched: SearchedPapers) -> None:
+        self._index, self._pool, self._tie_order = index, searched.pool, searched.tie_order
+
+    def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
+        if self._pool is None:
+            return self._index.search_many(texts, k, tie_order=self._tie_order)
+        scores = (self._index.score_pool(text, self._pool) for text in texts)
+        return [select_top(self._pool, one, k, self._tie_order) for one in scores]
 
 
 class LexicalSystem(IndexedSystem):
@@ -121,10 +147,14 @@ class LexicalSystem(IndexedSystem):
 
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers that share a term with the text; of a pool also the others, scoring 0."""
-        index = self._open(self._folder / self._require(database, query.scope)["path"])
-        if query.pool is None:
-            return index.search(query.text, query.k, tie_order=query.tie_order)
-        return select_top(query.pool, index.score_pool(query.text, query.pool), query.k, query.tie_order)
+        searched = SearchedPapers(query.scope, query.pool, query.tie_order)
+        return self.open_search(database, searched).search([query.text], query.k)[0]
+
+    def open_search(self, database: Database, searched: SearchedPapers) -> OpenSearch:
+        """The index, open: tantivy's and the sparse one are mapped files, the others are in memory."""
+        return _OpenIndex(
+            self._open(self._folder / self._require(database, searched.scope)["path"]), searched
+        )
 
     def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The index's parameters, the digest of what it was built from, and the other corpus, if any."""

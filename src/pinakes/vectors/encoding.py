@@ -74,6 +74,7 @@ class EncoderSession:
         )
         preset = self.source.preset
         requested = distance or (preset and preset.distance) or "cosine"
+        self._encoder: Encoder | None = None
         self.distance: Distance = require_name("distance", requested, DISTANCES)
 
     @property
@@ -129,14 +130,16 @@ class EncoderSession:
         )
         store_precision(database, self.table_name, error)
 
-    def embed(self, text: str) -> Vectors:
-        """The vector (1, d) of a text that need not be in the database."""
-        encoder = self._load(self.precision)
-        return encoder.embed(encoder.tokenize([text]))
-
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
-        """The vectors (n, d) of texts that need not be in the database, in their order."""
-        batches = list(encode_texts(self._load(self.precision), enumerate(texts)))
+        """The vectors (n, d) of texts that need not be in the database, in their order.
+
+        The model is loaded for the first texts, and held.
+        """
+        if self._encoder is None:
+            self._encoder = self._load(self.precision)
+        if len(texts) == 1:
+            return self._encoder.embed(self._encoder.tokenize(texts))
+        batches = list(encode_texts(self._encoder, enumerate(texts)))
         keys = np.concatenate([np.asarray(batch.keys, dtype=np.intp) for batch in batches])
         vectors: Vectors = np.concatenate([batch.vectors for batch in batches])[np.argsort(keys)]
         return vectors
