@@ -274,7 +274,9 @@ class DenseSystem(System):
         command = f"pinakes index {requested_as} --system {{}} --precision {self._precision}"
         for member, one in texts.items():
             requested = command.format(self._requested_as(member))
-            stored[member] = member.encoder.require(database, one, f"`{requested}`")
+            stored[member] = member.encoder.require(
+                database, one, f"`{requested}`", self._options.index_folder
+            )
         widths = {one.dimensions for one in stored.values()}
         if len(widths) > 1:
             raise RunError(
