@@ -75,9 +75,12 @@ def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
         _impl_class = Results
 
         def load_overload(self, signature: Any, target: Any) -> Any:
-            with suppress(Exception):  # a damaged file, whatever it makes of itself
+            try:
                 return super().load_overload(signature, target)
-            return None
+            except Exception:  # noqa: BLE001 (a damaged file, whatever numba makes of it)
+                with suppress(Exception):
+                    self.flush()  # it is written anew
+                return None
 
         def save_overload(self, signature: Any, result: Any) -> None:
             with suppress(Exception):  # a full disk
