@@ -12,8 +12,9 @@ from pinakes.errors import IndexingError, InputError, PinakesError, RunError
 from pinakes.index.approximate import FaissRequest, index_faiss
 from pinakes.index.index import index_corpus
 from pinakes.search.filter import PaperFilter
+from pinakes.search.found import Found
 from pinakes.search.query_files import read_query_file
-from pinakes.search.search import Found, SearchRequest, search
+from pinakes.search.search import SearchRequest, search
 from pinakes.search.searcher import Searcher, open_searcher
 from pinakes.systems.base import SystemOptions
 from tests.benching import change

@@ -97,6 +97,6 @@ def test_nothing_is_read_from_a_folder_that_others_may_write_to(tmp_path: Path) 
 
 
 def test_what_a_kernel_takes_from_elsewhere_decides_its_code() -> None:
-    plain, calling = (jit_module._read_source(one.__wrapped__) for one in (double, double_all))  # type: ignore[attr-defined]
+    plain, calling = (jit_module._read_source(one.__wrapped__) for one in (double, double_all))  # type: ignore[union-attr]
     assert plain in calling
     assert plain != calling
