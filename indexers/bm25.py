@@ -7,10 +7,12 @@ itself; a document without the field counts in N with length 0. The trap: dl is 
 Lucene keeps it, exact to 40 terms and then rounded down (41 to 40, 100 to 96), while avgdl is exact.
 """
 
+import os
 import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -131,6 +133,19 @@ class Bm25Index:
             limit *= 4
             found = self._run(query, limit)
         return select_top(found.paper_ids, found.scores, k, tie_order)
+
+    def search_many(
+        self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder = by_paper_id
+    ) -> list[Ranked]:
+        """What `search` gives for each text, with a thread a core; `tie_order` is asked by all of them."""
+
+        def search(text: str) -> Ranked:
+            return self.search(text, k, tie_order=tie_order)
+
+        if len(query_texts) == 1:
+            return [search(query_texts[0])]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            return list(threads.map(search, query_texts))
 
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The score of each given paper, float32, in their order; 0 for a paper that shares no term.

@@ -1,7 +1,8 @@
 """The folder of a side index: whole under its name, or not there at all, sealed with a digest of each file.
 
 A file that changed after the build is found when the index is opened, so that a damaged one is never
-searched.
+searched. Its bytes are read for that where the file system does not show the file as it was when they were
+last read: of the same size, times and number.
 """
 
 import fcntl
@@ -10,8 +11,9 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +22,10 @@ from pinakes.faults import explain_fault, told_as
 
 PARAMETERS_FILE: Final = "parameters.json"
 SEAL_FILE: Final = "files.json"
+SEEN_FILE: Final = ".seen.json"
+"""how the file system showed each sealed file when its digest was last compared; it can be removed"""
+CLOCK_STEP_NS: Final = 2_000_000_000
+"""file systems keep times in steps of two seconds or less"""
 LOCK_SUFFIX: Final = ".lock"  # tantivy makes and changes these whenever an index is opened
 
 
@@ -79,12 +85,12 @@ def write_parameters(folder: Path, saved: Mapping[str, Any]) -> None:
 
 
 def read_parameters(folder: Path, kind: str) -> dict[str, Any]:
-    """The settings that `write_parameters` wrote, after every file was compared with its digest.
+    """The settings that `write_parameters` wrote, of files that are as they were built.
 
-    Raises IndexingError unless `folder` holds an index of `kind` whose files are as they were built. Reads
-    the files once, at about the speed of the disk.
+    Raises IndexingError unless `folder` holds an index of `kind` of which this holds. A file that looks as it
+    did when its digest was last compared is not read.
     """
-    check_seal(folder, kind)
+    check_seal(folder, kind, again=False)
     path = folder / PARAMETERS_FILE
     try:
         saved = json.loads(path.read_text(encoding="utf-8"))
@@ -97,11 +103,18 @@ def read_parameters(folder: Path, kind: str) -> dict[str, Any]:
     return saved
 
 
-def check_seal(folder: Path, kind: str = "side") -> None:
-    """Raise IndexingError unless each file of the folder has the bytes that it was sealed with."""
+def check_seal(folder: Path, kind: str = "side", *, again: bool = True) -> None:
+    """Raise IndexingError unless each file of the folder has the bytes that it was sealed with.
+
+    Reads the files at about the speed of the disk; unless `again`, not those that look as they did when they
+    were last read.
+    """
+    seen = {} if again else _read_seen(folder)
     try:
         sealed = json.loads((folder / SEAL_FILE).read_text(encoding="utf-8"))
-        damaged = sorted(name for name, seal in sealed.items() if describe_file(folder / name) != seal)
+        looks = {name: _look_at(folder / name) for name in sealed}
+        unread = [name for name, seal in sealed.items() if seen.get(name) != [seal, looks[name]]]
+        damaged = sorted(name for name in unread if describe_file(folder / name) != sealed[name])
     except PermissionError as problem:
         raise IndexingError(f"the {kind} index cannot be read: {explain_fault(problem)}") from problem
     except (OSError, ValueError, AttributeError) as problem:
@@ -113,6 +126,35 @@ def check_seal(folder: Path, kind: str = "side") -> None:
             f"the {kind} index in {folder} is damaged: {', '.join(damaged)} changed after the build; build "
             "the index again"
         )
+    if unread:
+        _write_seen(folder, {name: [sealed[name], looks[name]] for name in sealed})
+
+
+def _look_at(path: Path) -> list[int]:
+    """What any change of a file changes, but for the clock's steps: the system sets the last by itself."""
+    found = path.stat()
+    return [found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+
+
+def _read_seen(folder: Path) -> dict[str, Any]:
+    try:
+        seen = json.loads((folder / SEEN_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return seen if isinstance(seen, dict) else {}
+
+
+def _write_seen(folder: Path, seen: Mapping[str, Any]) -> None:
+    """Keep how the files looked before they were read; nothing of one that changed a moment ago.
+
+    The clock that sets a file's times goes in steps: a change within the same one would not be seen.
+    """
+    if any(time.time_ns() - look[-1] < CLOCK_STEP_NS for _, look in seen.values()):
+        return
+    written = folder / f"{SEEN_FILE}.{os.getpid()}"
+    with suppress(OSError):  # of a user who may only read
+        written.write_text(json.dumps(seen) + "\n", encoding="utf-8")
+        written.replace(folder / SEEN_FILE)
 
 
 def is_whole(folder: Path) -> bool:

@@ -128,6 +128,12 @@ class TfidfIndex:
         matched = np.flatnonzero(scores)
         return select_top(self._paper_ids[matched], scores[matched], k, tie_order)
 
+    def search_many(
+        self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder = by_paper_id
+    ) -> list[Ranked]:
+        """What `search` gives for each text."""
+        return [self.search(text, k, tie_order=tie_order) for text in query_texts]
+
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The cosine of each given paper, float32, in their order; 0 for a paper that shares no term.
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from pinakes.answers import Records, Result
+from pinakes.answers import Records, Result, Searcher
 from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
-METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search", "explain")
+METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search", "searcher", "explain")
 """of a connection, each called as the command of its name"""
 
 _HEAD: Final = """# Pinakes from Python
@@ -23,6 +23,7 @@ import pinakes
 db = pinakes.connect("papers.duckdb")
 db.sql("SELECT year, COUNT(*) AS papers FROM papers GROUP BY year ORDER BY year").pandas()
 db.search("scifact", "vitamin D and bone density", k=5)
+db.searcher("scifact").search(["vitamin D and bone density", "statins"], k=5)  # many texts in one process
 
 work = pinakes.connect("papers.duckdb", read_only=False)
 work.load("beir", "scifact")
@@ -49,6 +50,8 @@ def _render_all() -> Iterator[str]:
     yield f"## Connection\n\n{_read_doc(Connection)}\n"
     for name in ("sql", "recipe", *METHODS):
         yield _render(f"Connection.{name}", getattr(Connection, name))
+    yield f"## Searcher\n\n{_read_doc(Searcher)}\n"
+    yield _render("Searcher.search", Searcher.search)
     for kind in (Result, Records):
         yield f"## {kind.__name__}\n\n{_read_doc(kind)}\n"
         yield "| method | gives |\n|---|---|"

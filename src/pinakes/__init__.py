@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from pinakes.version import VERSION
 
 if TYPE_CHECKING:
-    from pinakes.answers import Records, Result
+    from pinakes.answers import Records, Result, Searcher
     from pinakes.api import Connection, connect
     from pinakes.errors import PinakesError
 
 
 __version__ = VERSION
 
-__all__ = ["Connection", "PinakesError", "Records", "Result", "__version__", "connect"]
+__all__ = ["Connection", "PinakesError", "Records", "Result", "Searcher", "__version__", "connect"]
 
 
 def __getattr__(name: str) -> object:

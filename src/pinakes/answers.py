@@ -1,9 +1,9 @@
 """What the Python API gives: the rows of a query, and the rows that a command prints."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import pyarrow as pa
 
@@ -38,6 +38,37 @@ class Records(list[dict[str, Any]]):
 
         shown = [[format_field(name, value) for name, value in row.items()] for row in self[:SHOWN_ROWS]]
         return _draw(list(self[0]) if self else [], shown, len(self))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Searcher:
+    """A corpus that is ready to be searched, as it was when it was opened.
+
+    Attributes:
+        corpus: its name.
+        system: what searches it, as it is called in a run.
+    """
+
+    corpus: str
+    system: str
+    _find: Callable[[Sequence[str], int], list[Records]] = field(repr=False)
+
+    @overload
+    def search(self, texts: str, k: int = 10) -> Records: ...  # type: ignore[overload-overlap]  # a str too
+
+    @overload
+    def search(self, texts: Sequence[str], k: int = 10) -> list[Records]: ...
+
+    def search(self, texts: str | Sequence[str], k: int = 10) -> "Records | list[Records]":
+        """The `k` best papers for a text, or for each of several, which take less time together.
+
+        Raises:
+            InputError: a text has no words.
+            IndexingError: `k` is below 1.
+        """
+        if isinstance(texts, str):
+            return self._find([texts], k)[0]
+        return self._find(list(texts), k)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

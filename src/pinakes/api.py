@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import pyarrow as pa
 
-from pinakes.answers import Records, Result
+from pinakes.answers import Records, Result, Searcher
 from pinakes.error_words import explain_error
 from pinakes.errors import InputError, PinakesError
 from pinakes.memory import read_memory
@@ -509,6 +509,72 @@ class Connection:
                 tuple(sentences),
             )
             return Records(asdict(one) for one in search_corpus(database, request))
+
+    @_in_words
+    def searcher(
+        self,
+        corpus: str,
+        *,
+        system: str = "bm25",
+        year_from: int | None = None,
+        year_to: int | None = None,
+        venue: str | None = None,
+        field: str | None = None,
+        min_citations: int | None = None,
+        through: str = "exact",
+        paper_template: str | None = None,
+        precision: str = "auto",
+        distance: str | None = None,
+        device: str | None = None,
+        option: Mapping[str, object] | None = None,
+        format: str | None = None,
+    ) -> Searcher:
+        """A corpus that is searched many times: `db.searcher("scifact").search(texts, k=10)`.
+
+        It holds the index, the titles and, for an encoder, every vector in memory, and no database: it finds
+        what was in the corpus when it was opened. Results are those of `search`; of an encoder's texts that
+        are asked together the last bits of a score may differ.
+
+        Args:
+            corpus: the corpus's name.
+            system: bm25, tfidf, minilm, …
+            year_from: the earliest year.
+            year_to: the latest year.
+            venue: the venue, word for word.
+            field: a field of study.
+            min_citations: the least citation count.
+            through: how vectors are compared: exact, or faiss:KIND.
+            paper_template: text template for papers; None: the system's.
+            precision: fp32, bf16, fp16 or auto.
+            distance: cosine, l2 or inner_product; None: the encoder's own, or cosine.
+            device: cpu or cuda; None: CUDA where there is a device.
+            option: options of the system's own, by name.
+            format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH.
+
+        Raises:
+            UnknownNameError: no such corpus, system or template.
+            InputError: no paper passes the filter, or the vectors are compared in the database.
+            RunError: an index is missing or stale; the message has the command that makes it.
+        """
+        from pinakes.search.filter import PaperFilter
+        from pinakes.search.search import SearchRequest
+        from pinakes.search.searcher import open_searcher
+
+        with self._open_to_look() as database:
+            request = SearchRequest(
+                corpus,
+                system=system,
+                wanted=PaperFilter(year_from, year_to, venue, field, min_citations),
+                paper_template=paper_template,
+                options=_choose(database, precision, distance, device, option, format, through),
+            )
+            opened = open_searcher(database, request)
+
+        @_in_words
+        def find(texts: Sequence[str], k: int) -> list[Records]:
+            return [Records(map(asdict, found)) for found in opened.search(texts, k)]
+
+        return Searcher(corpus, opened.system, find)
 
     @_in_words
     def explain(

@@ -1,14 +1,17 @@
-"""Kernels that numba compiles when they are first called: nothing at import, nothing kept on disk.
+"""Kernels that numba compiles when they are first called, nothing at import.
 
-numba's own cache is a pickle, so each process compiles again (seconds). No kernel multiplies and adds in one
-rounding or changes the order of a sum: the same bits at any number of threads.
+A user's processes compile them once: their machine code is kept (`kept_kernels`). No kernel multiplies and
+adds in one rounding or changes the order of a sum: the same bits at any number of threads.
 """
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, ParamSpec, TypeVar, cast
+
+from pinakes.kept_kernels import keep_kernel
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,7 +53,9 @@ def _compile(kernel: Any) -> Callable[..., Any]:
                 plain.__code__, plain.__globals__ | called, plain.__name__, plain.__defaults__
             )
             seen.__module__ = plain.__module__
-            _kernels[kernel] = numba.njit(nogil=True, cache=False, error_model="numpy")(seen)
+            compiled = numba.njit(nogil=True, error_model="numpy")(seen)
+            keep_kernel(compiled, seen, _read_source(plain))
+            _kernels[kernel] = compiled
         return _kernels[kernel]
 
 
@@ -58,9 +63,24 @@ def _global_names(function: Any) -> list[str]:
     return [name for name in function.__code__.co_names if name in function.__globals__]
 
 
+def _read_source(function: Any) -> bytes:
+    """All that decides the machine code of a kernel: its module, and what it takes from others."""
+    found = [inspect.getsource(inspect.getmodule(function) or function)]
+    for name in _global_names(function):
+        value = function.__globals__[name]
+        if _is_kernel(value):
+            found.append(_read_source(value.__wrapped__).decode())
+        elif not inspect.ismodule(value):
+            found.append(f"{name} = {value!r}")
+    return "\n".join(found).encode()
+
+
+def _is_kernel(value: Any) -> bool:
+    return isinstance(value, FunctionType) and getattr(value, "__code__", None) is _call_code()
+
+
 def _called(value: Any) -> Any:
-    is_kernel = isinstance(value, FunctionType) and getattr(value, "__code__", None) is _call_code()
-    return _compile(value) if is_kernel else value
+    return _compile(value) if _is_kernel(value) else value
 
 
 @functools.cache

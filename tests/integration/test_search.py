@@ -12,7 +12,8 @@ from pinakes.index.index import index_corpus
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.exact.scores import score_pairs
 from pinakes.search.filter import PaperFilter
-from pinakes.search.search import Found, SearchRequest, search
+from pinakes.search.found import Found
+from pinakes.search.search import SearchRequest, search
 from pinakes.systems.base import SystemOptions
 from tests.benching import change
 from tests.toy_encoder import DIMENSIONS

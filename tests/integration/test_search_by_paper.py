@@ -6,7 +6,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.search.search import Found, SearchRequest, read_requested_paper, search
+from pinakes.search.found import Found
+from pinakes.search.search import SearchRequest, read_requested_paper, search
 from pinakes.systems.base import SystemOptions
 from tests.integration.test_search import named, prepare
 

@@ -1,11 +1,14 @@
 """Kernels are compiled when called, may call each other, and round each product and each sum."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pinakes import jit as jit_module
 from pinakes.jit import jit
 
 
@@ -47,3 +50,53 @@ def test_importing_the_kernels_does_not_import_numba() -> None:
     program = "import sys, pinakes.indexers.sparse_bm25.kernels; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+TIMED = """
+import sys
+from pathlib import Path
+import numpy as np
+from pinakes import jit, kept_kernels
+from pinakes.indexers.sparse_bm25.kernels import keep_best
+keys = np.array([3, 9, 4, 1, 7], np.int64)
+print(keep_best(keys, 5, 2), sorted(keys[:2].tolist()))
+compiled = jit._kernels[keep_best]
+print(sum(compiled.stats.cache_hits.values()), sum(compiled.stats.cache_misses.values()))
+"""
+
+
+def run_kernel(cache: Path) -> list[str]:
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED], capture_output=True, text=True, check=True, env=environment
+    )
+    return done.stdout.splitlines()
+
+
+def test_machine_code_is_kept_for_the_next_process_and_made_again_where_it_is_damaged(tmp_path: Path) -> None:
+    found = "7 [7, 9]"
+    assert run_kernel(tmp_path) == [found, "0 1"]
+    assert run_kernel(tmp_path) == [found, "1 0"]
+    folder = tmp_path / "pinakes" / "kernels"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    for file in folder.iterdir():
+        file.write_bytes(b"nonsense")
+    assert run_kernel(tmp_path) == [found, "0 1"]
+    assert run_kernel(tmp_path) == [found, "1 0"]
+
+
+def test_nothing_is_read_from_a_folder_that_others_may_write_to(tmp_path: Path) -> None:
+    run_kernel(tmp_path)
+    folder = tmp_path / "pinakes" / "kernels"
+    folder.chmod(0o777)
+    before = sorted(folder.iterdir())
+    assert run_kernel(tmp_path)[1] != "1 0"
+    assert sorted(folder.iterdir()) == before
+    (tmp_path / "file").write_text("")
+    assert run_kernel(tmp_path / "file")[0] == "7 [7, 9]"
+
+
+def test_what_a_kernel_takes_from_elsewhere_decides_its_code() -> None:
+    plain, calling = (jit_module._read_source(one.__wrapped__) for one in (double, double_all))  # type: ignore[union-attr]
+    assert plain in calling
+    assert plain != calling

@@ -3,7 +3,8 @@
 Data goes to stdout, chatter to stderr; `codes` has the exit codes. What the machine or the database refuses,
 as a full disk, is no defect: it is told in words, and so is an extra that is not installed.
 
-A command imports what it runs when it is called, so that `pinakes --help` waits for none of it.
+A command is made when it is called (`commands`), and imports what it runs then, so that `pinakes --help`
+waits for none of it.
 """
 
 import logging
@@ -19,22 +20,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pinakes.cli import (
-    demo,
-    deriving,
-    evaluating,
-    exporting,
-    indexing,
-    loading,
-    removing,
-    reporting,
-    running,
-    sampling,
-    searching,
-    systems,
-)
 from pinakes.cli.chatter import is_logging, name_log, say_error, start_log, stop_log
 from pinakes.cli.codes import ExitCode
+from pinakes.cli.commands import AllCommands
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.cli.time_limit import TimeLimitError, stop_time_limit
 from pinakes.error_words import explain_error
@@ -47,29 +35,14 @@ _GOES_ON: Final = frozenset(
     ("load", "fetch", "derive", "encode", "index", "run", "cross-format")
 ) | frozenset(("reproduce", "tune", "evaluate", "site", "demo"))
 """the commands that pass over what an earlier start has done"""
-_GROUPS: Final = (
-    loading,
-    deriving,
-    exporting,
-    indexing,
-    searching,
-    sampling,
-    systems,
-    running,
-    evaluating,
-    reporting,
-    removing,
-    demo,
-)
 
 app = typer.Typer(
     name="pinakes",
+    cls=AllCommands,
     help="Scholarly papers, references and citations in tables; retrieval benchmarks in SQL.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for _group in _GROUPS:
-    app.add_typer(_group.app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -268,6 +268,11 @@ class CommonOptions:
 
     def print_records(self, rows: Sequence[Mapping[str, object]], lead: Sequence[str] = ()) -> None:
         """Print records of one kind as a table, or as CSV or JSON; `lead` are the columns that come first."""
+        if self.output.is_for_programs:
+            from pinakes.report.for_programs import print_data  # waits for nothing that draws tables
+
+            print_data(list(rows), self.output)
+            return
         from pinakes.report.terminal import print_records
 
         print_records(rows, self.output, lead=lead)

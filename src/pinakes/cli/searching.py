@@ -11,7 +11,10 @@ from pinakes.cli.options import CommonOptions, PaperTemplate, SystemChoices, Tem
 from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for it
+    from pinakes.database import Database
     from pinakes.search.documents import Summary
+    from pinakes.search.filter import PaperFilter
+    from pinakes.search.search import SearchRequest
     from pinakes.search.summarize import SummaryRequest
 
 app = CommandGroup()
@@ -37,6 +40,35 @@ class SearchOptions:
         str, typer.Option(help="How vectors are compared: exact, pgvector, or faiss:KIND.")
     ] = "exact"
 
+    @property
+    def wanted(self) -> "PaperFilter":
+        """The filter."""
+        from pinakes.search.filter import PaperFilter
+
+        return PaperFilter(self.year_from, self.year_to, self.venue, self.field, self.min_citations)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyQueries:
+    """A file of queries, and where their rankings go."""
+
+    queries: Annotated[
+        Path | None,
+        typer.Option(
+            help="In place of TEXT: a file of queries, one a line; .jsonl with _id and text, .tsv with both."
+        ),
+    ] = None
+    trec: Annotated[
+        Path | None, typer.Option(help="With --queries: write the rankings as a TREC run to this file.")
+    ] = None
+
+    def check(self, *, asks_otherwise: bool) -> None:
+        """Raise `InputError` where it is not said, once, what to ask with."""
+        if self.trec is not None and self.queries is None:
+            raise InputError("--trec is the run of a file of queries; add --queries FILE, or leave it out.")
+        if self.queries is not None and asks_otherwise:
+            raise InputError("expected either --queries, or a text or a paper to ask with, not both.")
+
 
 @app.command()
 def search(
@@ -44,28 +76,67 @@ def search(
     text: Annotated[str, typer.Argument(help="What to look for; no character of it is syntax.")] = "",
     *,
     given: SearchOptions,
+    many: ManyQueries,
     choices: SystemChoices,
     paper_template: PaperTemplate = None,
     common: CommonOptions,
 ) -> None:
     """Find the papers of a corpus that are nearest to a text or a paper; a filter never gives fewer."""
-    from pinakes.search.filter import PaperFilter
     from pinakes.search.search import SearchRequest, search
 
+    many.check(asks_otherwise=bool(text or given.paper or given.sentences))
     with common.connect_to_look() as database:
         request = SearchRequest(
             corpus,
             text,
             given.system,
             given.k,
-            PaperFilter(given.year_from, given.year_to, given.venue, given.field, given.min_citations),
+            given.wanted,
             paper_template,
             choices.for_database(database, common.say, given.through),
             given.paper,
             parse_positions(given.sentences),
         )
+        if many.queries is not None:
+            _search_many(database, request, many.queries, many.trec, common)
+            return
         found = search(database, request)
     common.print_records([asdict(paper) for paper in found])
+
+
+def _search_many(
+    database: "Database", request: "SearchRequest", file: Path, run: Path | None, common: CommonOptions
+) -> None:
+    """Print the papers of each query of a file, or write them to a run; then raise what is wrong with it."""
+    from pinakes.run.export_run import write_trec_line
+    from pinakes.search.query_files import read_query_file
+    from pinakes.search.searcher import open_searcher
+    from pinakes.writing.files import write_lines
+
+    asked = read_query_file(file)
+    searcher = open_searcher(database, request)
+    database.close()  # nobody waits for the file while it is searched
+    found = searcher.search([query.text for query in asked.queries], request.k)
+    ranked = list(zip((query.query_id for query in asked.queries), found, strict=True))
+    if run is None:
+        rows = [{"query_id": one, **asdict(paper)} for one, papers in ranked for paper in papers]
+        common.print_records(rows)
+    else:
+        tag = "_".join(f"pinakes-{searcher.system}".split())
+        write_lines(
+            run,
+            (
+                write_trec_line(one, paper.source_id, paper.rank, paper.score, tag)
+                for one, papers in ranked
+                for paper in papers
+            ),
+        )
+    empty = sum(not papers for papers in found)
+    common.say(
+        f"{len(found):,} queries, {sum(map(len, found)):,} papers"
+        + (f"; {empty:,} queries found none" if empty else "")
+    )
+    asked.require_whole()
 
 
 @app.command()

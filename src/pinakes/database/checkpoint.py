@@ -50,7 +50,7 @@ class Log:
     def size(self) -> int:
         """Bytes of the log; 0: there is none."""
         try:
-            return _name(self.file, ".wal").stat().st_size
+            return name_log(self.file).stat().st_size
         except FileNotFoundError:
             return 0
 
@@ -106,6 +106,17 @@ def restore_blocks(file: Path) -> None:
 def name_journals(file: Path) -> tuple[Path, Path]:
     """The files that a checkpoint makes beside the database: the saved blocks, and those not wholly saved."""
     return _name(file, _SUFFIX), _name(file, _WRITTEN)
+
+
+def name_log(file: Path) -> Path:
+    """DuckDB's log of a file."""
+    return _name(file, ".wal")
+
+
+def read_header(file: Path) -> bytes | None:
+    """The header of a DuckDB file, which checkpoints change; None where this process has it not open."""
+    handle = _find_handle(file)
+    return None if handle is None else os.pread(handle, _HEADER_BYTES, 0)
 
 
 def _name(file: Path, suffix: str) -> Path:

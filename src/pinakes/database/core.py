@@ -7,10 +7,12 @@ from typing import Any, Final
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.database.address import find_file
 from pinakes.database.backend import ArrowResult, Backend, RawResult
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.compiled import Text
 from pinakes.database.driver_errors import driver_errors, translated
+from pinakes.database.file_state import describe_file_state
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
@@ -221,6 +223,18 @@ class Database:
             self.engine.dispose()
             self._waiting = self._waiting.renew(REOPEN_S)
 
+    def describe_state(self) -> str | None:
+        """What tells the rows that are committed now from those of any other moment, without reading them.
+
+        Of a DuckDB file, where any write changes it; None of a database that does not show it so: one in
+        memory, and Postgres.
+        """
+        file = find_file(self.engine.url)
+        if file is None:
+            return None
+        with self.connect():  # has the file open
+            return describe_file_state(file)
+
     def _fold_log(self, size: int) -> None:
         """Fold DuckDB's log into its file where it has so many bytes, and leave it where that cannot be."""
         if self._log is None or self._log.size < size:
@@ -276,6 +290,10 @@ class _InOneSession(Database):
     def read(self) -> Iterator[Session]:
         """The one session, with all that was written in it."""
         yield self._session
+
+    def describe_state(self) -> str | None:
+        """None: what the session has written is not committed."""
+        return None
 
 
 def _executable(statement: Statement) -> sa.Executable:

@@ -9,6 +9,7 @@ import orjson
 
 from pinakes.database.read_only import number_repeated
 from pinakes.report.escapes import escape_marks
+from pinakes.report.output import Output
 from pinakes.writing.formulas import guard_formula
 
 Record = Mapping[str, object]
@@ -51,6 +52,19 @@ def dump(content: object, stream: TextIO) -> None:
     """As one JSON value."""
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     stream.write(orjson.dumps(content, default=str, option=options).decode())
+
+
+def print_data(content: object, out: Output, rows: Sequence[Record] | None = None) -> None:
+    """One JSON object, or an array of them; as CSV the same, or `rows` in its place."""
+    if out.form == "json":
+        dump(content, out.file)
+        return
+    listed = flatten(content) if rows is None else rows
+    columns = list_columns(listed)
+    if not columns:  # nothing, and nobody knows of what
+        return
+    values = ([row.get(name) for name in columns] for row in listed)
+    write_csv(columns, values, out.file, guard_formulas=out.guard_formulas)
 
 
 def list_columns(records: Iterable[Record]) -> list[str]:

@@ -2,15 +2,16 @@
 
 import math
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from pinakes.evaluators.registry import is_count
-from pinakes.report.data import Scale
+if TYPE_CHECKING:  # who prints records knows of no measure
+    from pinakes.report.data import Scale
 
 ABSENT = "–"
 _FACTORS = {"share": (1.0, 4), "percent": (100.0, 2)}
 
 
-def format_value(value: float, scale: Scale, measure: str = "") -> str:
+def format_value(value: float, scale: "Scale", measure: str = "") -> str:
     """A score as printed: four decimals, or per cent with two; a count as a whole number.
 
     >>> format_value(0.53279, "share"), format_value(0.53279, "percent")
@@ -18,13 +19,19 @@ def format_value(value: float, scale: Scale, measure: str = "") -> str:
     >>> format_value(1200.0, "percent", "NumRet")
     '1,200'
     """
-    if is_count(measure):
+    if measure and _is_count(measure):
         return f"{value:,.0f}"
     factor, decimals = _FACTORS[scale]
     return f"{value * factor:.{decimals}f}"
 
 
-def format_difference(value: float, scale: Scale, measure: str = "") -> str:
+def _is_count(measure: str) -> bool:
+    from pinakes.evaluators.registry import is_count  # late, as above
+
+    return is_count(measure)
+
+
+def format_difference(value: float, scale: "Scale", measure: str = "") -> str:
     """A difference as printed, with its sign; what rounds to zero has none.
 
     >>> format_difference(0.01234, "percent"), format_difference(-0.00001, "percent")

@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pinakes.report.data import Scale
 from pinakes.report.formatting import ABSENT, format_value
+
+if TYPE_CHECKING:  # who prints records knows of no measure
+    from pinakes.report.data import Scale
 
 Kind = Literal["plain", "best", "second", "warning", "absent"]
 
@@ -140,7 +142,7 @@ def flag_count(count: int) -> Cell:
     return Cell(f"{count:,}", "warning" if count else "plain")
 
 
-def value_cell(value: float | None, scale: Scale, measure: str) -> Cell:
+def value_cell(value: float | None, scale: "Scale", measure: str) -> Cell:
     """The cell of a measure's value, as a report prints it; None is absent.
 
     >>> value_cell(0.53279, "percent", "AP").text, value_cell(None, "share", "AP").kind
@@ -149,7 +151,7 @@ def value_cell(value: float | None, scale: Scale, measure: str) -> Cell:
     return absent_cell() if value is None else Cell(format_value(value, scale, measure))
 
 
-def mark_best(values: Sequence[float | None], scale: Scale, measure: str) -> list[Cell]:
+def mark_best(values: Sequence[float | None], scale: "Scale", measure: str) -> list[Cell]:
     """The cell of each value, the highest marked.
 
     Values that are printed alike are best together. A single value is not marked.

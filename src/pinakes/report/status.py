@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole
+from pinakes.report.for_programs import print_data
 from pinakes.report.layout import Table
 from pinakes.report.output import Output
-from pinakes.report.terminal import make_record_table, print_object, print_tables
+from pinakes.report.terminal import make_record_table, print_tables
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_filled_tables, list_integrity_checks
 from pinakes.vectors.side_index import list_unnamed, list_unused
@@ -123,7 +124,7 @@ def check_sides(
 def print_status(found: Mapping[str, Sequence[Mapping[str, object]]], out: Output) -> None:
     """What a database holds: a table for each kind of thing, or one JSON object."""
     if out.is_for_programs:
-        print_object(found, out)
+        print_data(found, out)
         return
     print_tables([_make_table(name.replace("_", " "), rows) for name, rows in found.items()], out)
 

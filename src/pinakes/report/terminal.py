@@ -17,7 +17,7 @@ from pinakes.database.read_only import number_repeated
 from pinakes.report.drawing import draw_columns, draw_expanded, escape_table, tallest
 from pinakes.report.escapes import escape_controls
 from pinakes.report.fitting import Fitted, fit, fit_unfolded
-from pinakes.report.for_programs import dump, flatten, list_columns, write_csv, write_json, write_value
+from pinakes.report.for_programs import print_data, write_csv, write_json, write_value
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Column, Row, Table
 from pinakes.report.output import Output
@@ -41,7 +41,7 @@ def print_tables(tables: Iterable[Table], out: Output = STANDARD, *, warnings: S
         rows = [{"table": table.title, **row} for table in listed for row in _list_records(table)] + [
             {"table": "warnings", "warning": warning} for warning in warnings
         ]
-        _print_data(content, rows, out)
+        print_data(content, out, rows)
         return
     for number, table in enumerate(listed):
         if number:
@@ -83,7 +83,7 @@ def print_records(
         title: above the table.
     """
     if out.is_for_programs:
-        print_object(list(rows), out)
+        print_data(list(rows), out)
     else:
         print_tables([make_record_table(rows, lead=lead, title=title)], out)
 
@@ -95,11 +95,6 @@ def make_record_table(
     columns = list(rows[0]) if rows else []
     made = _make_table(columns, ([row[name] for name in columns] for row in rows), rounded=True)
     return replace(made, title=title, lead=tuple(lead))
-
-
-def print_object(content: object, out: Output) -> None:
-    """One JSON object, or an array of them; the same as CSV."""
-    _print_data(content, flatten(content) if out.form == "csv" else [], out)
 
 
 def print_warning(text: str, out: Output = STANDARD) -> None:
@@ -180,14 +175,3 @@ def _list_records(table: Table) -> list[dict[str, object]]:
     return [
         {title: cell.full_text for title, cell in zip(titles, row.cells, strict=True)} for row in table.rows
     ]
-
-
-def _print_data(content: object, rows: Sequence[Mapping[str, object]], out: Output) -> None:
-    if out.form == "json":
-        dump(content, out.file)
-        return
-    columns = list_columns(rows)
-    if not columns:  # nothing, and nobody knows of what
-        return
-    values = ([row.get(name) for name in columns] for row in rows)
-    write_csv(columns, values, out.file, guard_formulas=out.guard_formulas)

@@ -98,12 +98,19 @@ def _list_trec_lines(database: Database, run: _Run, header: list[str]) -> Iterat
     yield from header
     with database.read() as session:
         for query_id, source_id, rank, score in session.stream_rows(_select_hits(run)):
-            query = require_word(query_id, "TREC files")
-            if query.startswith("#"):
-                raise InputError(
-                    f"the id {show(query)} begins with #, as TREC comments do; choose another format."
-                )
-            yield f"{query} Q0 {require_word(source_id, 'TREC files')} {rank} {score:.17g} {run.tag}"
+            yield write_trec_line(query_id, source_id, rank, score, run.tag)
+
+
+def write_trec_line(query_id: str, source_id: str, rank: int, score: float, tag: str) -> str:
+    """A line of a TREC run.
+
+    Raises:
+        InputError: an id is not one word, or begins as a comment does.
+    """
+    query = require_word(query_id, "TREC files")
+    if query.startswith("#"):
+        raise InputError(f"the id {show(query)} begins with #, as TREC comments do; choose another format.")
+    return f"{query} Q0 {require_word(source_id, 'TREC files')} {rank} {score:.17g} {tag}"
 
 
 def require_word(identifier: str, where: str) -> str:

@@ -13,17 +13,19 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import InputError
-from pinakes.indexers.lexical import Ids, Ranked, TieOrder, check_k, trec_tie_order
+from pinakes.indexers.lexical import Ids, Ranked, TieOrder, check_k, positions_of, trec_tie_order
 from pinakes.indexers.names import EXACT
 from pinakes.queries.relations import read_template
 from pinakes.queries.sentence_relations import ABSTRACT
 from pinakes.schema import corpora, papers, sentences
 from pinakes.search.filter import PaperFilter, find_pool
+from pinakes.search.found import Found
+from pinakes.search.held_papers import read_tie_ranks
 from pinakes.systems.base import CorpusQuery, System, SystemOptions, note_stored
 from pinakes.systems.registry import find_system, require_ability
 from pinakes.workload.benchmark import find_index_folder
 from pinakes.workload.readers import SEARCH
-from pinakes.workload.scope import PAPER_TEMPLATE, open_corpus
+from pinakes.workload.scope import PAPER_TEMPLATE, CorpusScope, open_corpus
 from pinakes.workload.templates import find_own_templates
 
 IDS_AT_ONCE: Final = 2_000
@@ -51,18 +53,6 @@ class SearchRequest:
     sentences: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A paper that was found; `rank` 1 is the best."""
-
-    rank: int
-    score: float
-    source_id: str
-    title: str | None
-    year: int | None
-    paper_id: int
-
-
 def search(database: Database, request: SearchRequest) -> list[Found]:
     """The best papers for a text or a paper, score descending, ties by the source's id, byte-wise descending.
 
@@ -76,10 +66,7 @@ def search(database: Database, request: SearchRequest) -> list[Found]:
     """
     check_k(request.k)
     _check_requested(request)
-    options = replace(request.options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
-    template = request.paper_template or find_own_templates(request.system, options.choice)[1]
-    scope = open_corpus(database, request.corpus, template)
-    system = _find_searcher(request, note_stored(database, options))
+    system, scope = find_searched(database, request)
     pool = find_pool(database, scope.corpus, request.wanted)
     ties = order_by_source_id(database, scope.corpus)
     if request.paper is None:
@@ -105,28 +92,33 @@ def _leave_out(ranked: Ranked, paper_id: int, k: int) -> Ranked:
     return Ranked(ranked.paper_ids[kept], ranked.scores[kept])
 
 
-def _find_searcher(request: SearchRequest, options: SystemOptions) -> System:
-    system = find_system(request.system, options)
+def find_searched(database: Database, request: SearchRequest) -> tuple[System, CorpusScope]:
+    """The system that searches, and the corpus as it reads it.
+
+    Raises:
+        UnknownNameError: no such corpus, system or template.
+        InputError: the system cannot search, or not through what is asked for.
+    """
+    options = replace(request.options or SystemOptions(find_index_folder(database)), own_format=SEARCH)
+    template = request.paper_template or find_own_templates(request.system, options.choice)[1]
+    scope = open_corpus(database, request.corpus, template)
+    system = find_system(request.system, note_stored(database, options))
     require_ability(system, "search")
     if options.through != EXACT:
         require_ability(system, "search_through")
-    return system
+    return system, scope
 
 
 def order_by_source_id(database: Database, corpus: str) -> TieOrder:
     """trec_eval's order; a few papers' source ids are asked for by id, many are read with the corpus."""
 
     def order(paper_ids: Ids) -> Ids:
-        columns = sa.select(papers.c.paper_id, papers.c.source_id)
-        chosen = (
-            columns.where(papers.c.paper_id.in_(paper_ids.tolist()))
-            if len(paper_ids) <= IDS_AT_ONCE
-            else columns.join(corpora, papers.c.corpus_id == corpora.c.corpus_id).where(
-                corpora.c.name == corpus
-            )
-        )
         with database.read() as session:
-            found = session.fetch_arrow(chosen)
+            if len(paper_ids) > IDS_AT_ONCE:
+                ids, ranks = read_tie_ranks(session, corpus)
+                return ranks[positions_of(paper_ids, ids, "the corpus")]
+            columns = sa.select(papers.c.paper_id, papers.c.source_id)
+            found = session.fetch_arrow(columns.where(papers.c.paper_id.in_(paper_ids.tolist())))
         source_ids = dict(zip(found["paper_id"].to_pylist(), found["source_id"].to_pylist(), strict=True))
         return trec_tie_order(source_ids)(paper_ids)
 

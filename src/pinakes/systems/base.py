@@ -159,6 +159,27 @@ class CorpusQuery:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SearchedPapers:
+    """Which papers are searched again and again.
+
+    Attributes:
+        pool: the papers that may be found (ascending ids); None: all of the corpus.
+        tie_order: of papers with equal scores; asked from several threads at once.
+    """
+
+    scope: CorpusScope
+    pool: Ids | None
+    tie_order: TieOrder
+
+
+class OpenSearch(Protocol):
+    """A corpus that is ready to be searched, without the database."""
+
+    def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
+        """The best papers for each text, as `System.search` gives them for one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScoreQuestion:
     """Whose score is to be explained.
 
@@ -323,6 +344,10 @@ class System(Protocol):
 
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers, score descending."""
+        raise _not_declared(self, "search")
+
+    def open_search(self, database: Database, searched: SearchedPapers) -> OpenSearch:
+        """A search that holds what it needs in memory; `can` says `search`."""
         raise _not_declared(self, "search")
 
     def explain(self, database: Database, question: ScoreQuestion) -> ExplainedScore:

@@ -3,20 +3,22 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pinakes.database import Database
 from pinakes.indexers.analysis import Analysis, english_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
-from pinakes.indexers.bm25_weights import open_weighing
 from pinakes.indexers.lexical import BuiltIndex
-from pinakes.indexers.term_statistics import TermStatistics, count_terms
 from pinakes.options import NoOptions, read_options
 from pinakes.queries.relations import select_corpus_texts
 from pinakes.systems.base import SystemOptions
-from pinakes.systems.lexical import TEXT_ALONE, IndexSource, LexicalSystem, WeighTexts
+from pinakes.systems.lexical import TEXT_ALONE, IndexSource, LexicalSystem
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
+
+if TYPE_CHECKING:  # a search weighs no text
+    from pinakes.indexers.term_statistics import TermStatistics
+    from pinakes.systems.lexical import WeighTexts
 
 WEIGHTS: Final[Mapping[str, Mapping[str, float]]] = {"title_abstract": {"text": 1.0, "title": 0.25}}
 """of the fields of a document, by template"""
@@ -29,7 +31,9 @@ ELSEWHERE: Final = dict.fromkeys(
 """an option that is none of tantivy's -> where it is one"""
 
 
-def _count_field(database: Database, scope: CorpusScope, field: str, analysis: Analysis) -> TermStatistics:
+def _count_field(database: Database, scope: CorpusScope, field: str, analysis: Analysis) -> "TermStatistics":
+    from pinakes.indexers.term_statistics import count_terms
+
     query = select_corpus_texts(scope.corpus, scope.paper_template).order_by(None)
     with database.read() as session:
         texts = (text for part in session.stream(query) for text in part[field].to_pylist())
@@ -48,7 +52,9 @@ class Bm25System(LexicalSystem):
     def _weights(self, template: str) -> Mapping[str, float]:
         return WEIGHTS.get(template, TEXT_ALONE)
 
-    def _open_weighing(self, database: Database, texts: PaperTexts) -> WeighTexts:
+    def _open_weighing(self, database: Database, texts: PaperTexts) -> "WeighTexts":
+        from pinakes.indexers.bm25_weights import open_weighing
+
         scope = texts.scope
         return open_weighing(
             self._analysis,

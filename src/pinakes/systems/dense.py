@@ -6,10 +6,10 @@ different encoders.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.encoder.presets import PROMPTS
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.lexical import Ids, Ranked
 from pinakes.indexers.names import EXACT, Distance
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
@@ -30,7 +30,9 @@ from pinakes.systems.base import (
     CorpusQuery,
     Embedded,
     IndexSummary,
+    OpenSearch,
     Ranking,
+    SearchedPapers,
     System,
     SystemDescription,
     SystemOptions,
@@ -61,6 +63,9 @@ from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import find_readers
 from pinakes.workload.scope import CorpusScope, add_prefix
 from pinakes.workload.workload import Workload
+
+if TYPE_CHECKING:  # imported late: Faiss
+    from pinakes.vectors.nearest import OpenNearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +207,7 @@ class DenseSystem(System):
         """The papers whose vectors are nearest to that of the text; one without a text has no vector."""
         stored = self._require(database, self._list_corpus_texts(query.scope), query.scope.requested_as)
         asking = self._papers if query.by_paper else self._queries
-        vector = mean_vectors([member.encoder.embed(member.prefix + query.text) for member in asking])
+        vector = _embed(asking, [query.text])
         through, folder = self._options.through, self._options.index_folder
         if through != EXACT:
             from pinakes.vectors.nearest import VectorQuery, search_through  # imported late: Faiss
@@ -218,6 +223,30 @@ class DenseSystem(System):
             read = blocks.read(session, list_tables(stored, self._papers))
             found, scores = search_exact(vector, read, query.k, self._distance, blocks.ties, self._device)
         return Ranked(blocks.paper_ids[found[0]], scores[0])
+
+    def open_search(self, database: Database, searched: SearchedPapers) -> OpenSearch:
+        """The vectors of the papers and the encoders of queries, in memory."""
+        scope = searched.scope
+        stored = self._require(database, self._list_corpus_texts(scope), scope.requested_as)
+        through, folder = self._options.through, self._options.index_folder
+        if through != EXACT:
+            from pinakes.vectors.nearest import open_through  # imported late: Faiss
+
+            (member,) = self._papers
+            read = add_prefix(scope, member.prefix)
+            nearest = open_through(
+                database, folder, through, read, stored[member], self._distance, self._through
+            )
+            return _OpenIndex(self._queries, nearest, searched)
+        with database.read() as session:
+            blocks = CorpusBlocks(session, scope, searched.pool)
+            parts = blocks.read(session, list_tables(stored, self._papers))
+            width = next(iter(stored.values())).dimensions
+            documents = np.empty((len(blocks.paper_ids), width), dtype=np.float32)
+            for rows, vectors in parts:
+                documents[rows] = vectors
+        held = HeldDocuments(documents, blocks.paper_ids, blocks.ties)
+        return _OpenVectors(self._queries, held, self._distance, self._device)
 
     def _list_texts(self, asked: Asked) -> Texts:
         """What each encoder has to have a vector of."""
@@ -245,7 +274,9 @@ class DenseSystem(System):
         command = f"pinakes index {requested_as} --system {{}} --precision {self._precision}"
         for member, one in texts.items():
             requested = command.format(self._requested_as(member))
-            stored[member] = member.encoder.require(database, one, f"`{requested}`")
+            stored[member] = member.encoder.require(
+                database, one, f"`{requested}`", self._options.index_folder
+            )
         widths = {one.dimensions for one in stored.values()}
         if len(widths) > 1:
             raise RunError(
@@ -259,6 +290,47 @@ class DenseSystem(System):
             return member.encoder.requested_as
         forced = f" --format {self._options.format}" if self._options.format else ""
         return f"'{self._asked_as}'{self._options.requested}{forced}"
+
+
+class HeldDocuments(NamedTuple):
+    """Vectors (n, d) of papers, their ids, ascending, and the rank of each among equal scores."""
+
+    vectors: Vectors
+    paper_ids: Ids
+    ties: Ids
+
+
+class _OpenVectors:
+    """Papers that are compared exactly."""
+
+    def __init__(
+        self, asking: Sequence[Member], held: HeldDocuments, distance: Distance, device: str
+    ) -> None:
+        self._asking, self._held, self._distance, self._device = asking, held, distance, device
+
+    def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
+        held = self._held
+        queries = _embed(self._asking, texts)
+        found, scores = search_exact(queries, held.vectors, k, self._distance, held.ties, self._device)
+        return [Ranked(held.paper_ids[rows], values) for rows, values in zip(found, scores, strict=True)]
+
+
+class _OpenIndex:
+    """Papers that are found through an index in memory."""
+
+    def __init__(self, asking: Sequence[Member], nearest: "OpenNearest", searched: SearchedPapers) -> None:
+        self._asking, self._nearest, self._searched = asking, nearest, searched
+
+    def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
+        searched = self._searched
+        return self._nearest(_embed(self._asking, texts), k, searched.pool, searched.tie_order)
+
+
+def _embed(asking: Sequence[Member], texts: Sequence[str]) -> Vectors:
+    """The vectors of texts (n, d); of one text as those of a search for it."""
+    return mean_vectors(
+        [member.encoder.embed_texts([member.prefix + text for text in texts]) for member in asking]
+    )
 
 
 class EnsembleSystem(DenseSystem):

@@ -7,10 +7,10 @@ that N, df and the mean length are counted in.
 import hashlib
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import numpy as np
 import orjson
@@ -28,21 +28,32 @@ from pinakes.indexers.lexical import (
     positions_of,
     select_top,
 )
-from pinakes.indexers.self_retrieval.space import SparseRows, SparseTexts
-from pinakes.indexers.term_statistics import TermStatistics, count_terms
-from pinakes.indexers.term_weights import stack_rows, take_rows
 from pinakes.options import option
 from pinakes.progress import Progress
-from pinakes.queries.relations import select_corpus_texts
-from pinakes.systems.base import Ability, Asked, CorpusQuery, Ranking, SystemDescription, SystemOptions
+from pinakes.queries.relations import read_template, select_corpus_texts
+from pinakes.systems.base import (
+    Ability,
+    Asked,
+    CorpusQuery,
+    OpenSearch,
+    Ranking,
+    SearchedPapers,
+    SystemDescription,
+    SystemOptions,
+)
 from pinakes.systems.indexed import IndexedSystem, require_loaded
 from pinakes.systems.rankings import make_ranking, make_tie_order, report_rankings
+from pinakes.vectors.remembered import remember
 from pinakes.vectors.side_index import SideIndex
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
-WeighTexts = Callable[[list[str], list[str]], tuple[SparseRows, SparseRows]]
+if TYPE_CHECKING:  # a search weighs no text
+    from pinakes.indexers.self_retrieval.space import SparseRows, SparseTexts
+    from pinakes.indexers.term_statistics import TermStatistics
+
+WeighTexts = Callable[[list[str], list[str]], "tuple[SparseRows, SparseRows]"]
 """texts and their titles -> each as a query and as a document"""
 TEXTS_AT_ONCE: Final = 8_192
 TEXT_ALONE: Final[Mapping[str, float]] = {"text": 1.0}
@@ -59,7 +70,7 @@ class IndexSource:
 
     documents: Documents
     weights: Mapping[str, float]
-    statistics: TermStatistics | None
+    statistics: "TermStatistics | None"
 
 
 class LexicalIndex(Protocol):
@@ -74,9 +85,26 @@ class LexicalIndex(Protocol):
         """The best `k` papers that share a term with the text."""
         ...
 
+    def search_many(self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder) -> list[Ranked]:
+        """What `search` gives for each text."""
+        ...
+
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The score of each given paper, 0 for one that shares no term."""
         ...
+
+
+class _OpenIndex:
+    """An index and the papers of it that are searched."""
+
+    def __init__(self, index: LexicalIndex, searched: SearchedPapers) -> None:
+        self._index, self._pool, self._tie_order = index, searched.pool, searched.tie_order
+
+    def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
+        if self._pool is None:
+            return self._index.search_many(texts, k, tie_order=self._tie_order)
+        scores = (self._index.score_pool(text, self._pool) for text in texts)
+        return [select_top(self._pool, one, k, self._tie_order) for one in scores]
 
 
 class LexicalSystem(IndexedSystem):
@@ -120,10 +148,14 @@ class LexicalSystem(IndexedSystem):
 
     def search(self, database: Database, query: CorpusQuery) -> Ranked:
         """The best papers that share a term with the text; of a pool also the others, scoring 0."""
-        index = self._open(self._folder / self._require(database, query.scope)["path"])
-        if query.pool is None:
-            return index.search(query.text, query.k, tie_order=query.tie_order)
-        return select_top(query.pool, index.score_pool(query.text, query.pool), query.k, query.tie_order)
+        searched = SearchedPapers(query.scope, query.pool, query.tie_order)
+        return self.open_search(database, searched).search([query.text], query.k)[0]
+
+    def open_search(self, database: Database, searched: SearchedPapers) -> OpenSearch:
+        """The index, open: tantivy's and the sparse one are mapped files, the others are in memory."""
+        return _OpenIndex(
+            self._open(self._folder / self._require(database, searched.scope)["path"]), searched
+        )
 
     def describe(self, database: Database, workload: Asked) -> SystemDescription:
         """The index's parameters, the digest of what it was built from, and the other corpus, if any."""
@@ -143,8 +175,11 @@ class LexicalSystem(IndexedSystem):
         rankings = (_rank_query(index, workload, *pair, tie_order) for pair in requested)
         return report_rankings(rankings, workload, self.name, len(requested), progress)
 
-    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> SparseTexts:
+    def weigh(self, database: Database, texts: PaperTexts, progress: Progress) -> "SparseTexts":
         """As a search weighs queries and documents; a text without a term that the corpus has is left out."""
+        from pinakes.indexers.self_retrieval.space import SparseTexts
+        from pinakes.indexers.term_weights import stack_rows, take_rows
+
         if self._weighing is None or self._weighing[0] != texts.digest:
             self._weighing = (texts.digest, self._open_weighing(database, texts))
         weigh = self._weighing[1]
@@ -165,7 +200,7 @@ class LexicalSystem(IndexedSystem):
         return "" if self._trained_on == scope.corpus else self._trained_on
 
     def _digest(self, database: Database, scope: CorpusScope) -> tuple[str, int]:
-        settings = {
+        settings: dict[str, Any] = {
             "weights": self._weights(scope.paper_template),
             "analysis": self._analysis.to_json(),
             **self._settings,
@@ -173,9 +208,22 @@ class LexicalSystem(IndexedSystem):
         other = self._other_corpus(scope)
         if other:
             require_loaded(database, other, "count terms in")
-            settings["counted"], _ = _digest_texts(database, other, scope.paper_template, hashlib.sha256())
-        digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS))
-        return _digest_texts(database, scope.corpus, scope.paper_template, digest)
+            settings["counted"], _ = self._digest_texts(database, other, scope.paper_template, b"")
+        seed = orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)
+        return self._digest_texts(database, scope.corpus, scope.paper_template, seed)
+
+    def _digest_texts(self, database: Database, corpus: str, template: str, seed: bytes) -> tuple[str, int]:
+        """The digest of the seed and of every paper's id and text, and how many papers they are."""
+        question = {
+            "digest of": hashlib.sha256(seed).hexdigest(),
+            "corpus": corpus,
+            "template": template,
+            "text": str(read_template("papers", template)),
+        }
+        digest, rows = remember(
+            database, self._folder, question, lambda: _digest_texts(database, corpus, template, seed)
+        )
+        return digest, rows
 
     def _side_index(self, scope: CorpusScope) -> SideIndex:
         other = self._other_corpus(scope)
@@ -211,8 +259,8 @@ def _rank_query(
     return make_ranking(workload, query_id, ranked)
 
 
-def _digest_texts(database: Database, corpus: str, template: str, digest: "hashlib._Hash") -> tuple[str, int]:
-    """The digest, with every paper's id and text added, and how many papers they are."""
+def _digest_texts(database: Database, corpus: str, template: str, seed: bytes) -> tuple[str, int]:
+    digest = hashlib.sha256(seed)
     # The select's own order would sort the texts themselves.
     texts = select_corpus_texts(corpus, template).order_by(None).subquery("texts")
     text_digest = sa.func.md5(texts.c.text + "\n" + texts.c.title).label("text_digest")
@@ -226,8 +274,10 @@ def _digest_texts(database: Database, corpus: str, template: str, digest: "hashl
     return digest.hexdigest(), rows
 
 
-def _count_corpus(database: Database, corpus: str, template: str, analysis: Analysis) -> TermStatistics:
+def _count_corpus(database: Database, corpus: str, template: str, analysis: Analysis) -> "TermStatistics":
     """The corpus's N, mean length and df of every term."""
+    from pinakes.indexers.term_statistics import count_terms
+
     with database.read() as session:
         parts = session.stream(select_corpus_texts(corpus, template).order_by(None))
         texts = (text for part in parts for text in part["text"].to_pylist())

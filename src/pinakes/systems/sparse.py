@@ -294,6 +294,10 @@ class _FixedIndex:
         pair = self._pair
         return self._index.search_many([query_text], k, pair.k1, pair.b, tie_order=tie_order)[0]
 
+    def search_many(self, query_texts: Sequence[str], k: int, *, tie_order: TieOrder) -> list[Ranked]:
+        pair, threads = self._pair, os.cpu_count() or 1
+        return self._index.search_many(query_texts, k, pair.k1, pair.b, tie_order=tie_order, threads=threads)
+
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         return self._index.score_pool(query_text, paper_ids, self._pair.k1, self._pair.b)
 

@@ -6,6 +6,7 @@ An encoder at another precision is another encoder, with a table of its own, so 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +28,7 @@ from pinakes.matrices import to_lists
 from pinakes.progress import Progress, say_nothing
 from pinakes.schema import vectors_table
 from pinakes.vectors.precisions import choose_stored, list_encoders, list_precisions
+from pinakes.vectors.remembered import remember
 from pinakes.vectors.stored import (
     StoredEncoder,
     count_texts,
@@ -74,6 +76,7 @@ class EncoderSession:
         )
         preset = self.source.preset
         requested = distance or (preset and preset.distance) or "cosine"
+        self._encoder: Encoder | None = None
         self.distance: Distance = require_name("distance", requested, DISTANCES)
 
     @property
@@ -129,14 +132,18 @@ class EncoderSession:
         )
         store_precision(database, self.table_name, error)
 
-    def embed(self, text: str) -> Vectors:
-        """The vector (1, d) of a text that need not be in the database."""
-        encoder = self._load(self.precision)
-        return encoder.embed(encoder.tokenize([text]))
+    def load(self) -> Encoder:
+        """The model, which is held from then on."""
+        if self._encoder is None:
+            self._encoder = self._load(self.precision)
+        return self._encoder
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """The vectors (n, d) of texts that need not be in the database, in their order."""
-        batches = list(encode_texts(self._load(self.precision), enumerate(texts)))
+        encoder = self.load()
+        if len(texts) == 1:
+            return encoder.embed(encoder.tokenize(texts))
+        batches = list(encode_texts(encoder, enumerate(texts)))
         keys = np.concatenate([np.asarray(batch.keys, dtype=np.intp) for batch in batches])
         vectors: Vectors = np.concatenate([batch.vectors for batch in batches])[np.argsort(keys)]
         return vectors
@@ -169,21 +176,29 @@ class EncoderSession:
             session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
         )
 
-    def require(self, database: Database, texts: sa.Select[Any], command: str) -> StoredEncoder:
-        """The stored encoder, which has a vector for every text.
+    def require(
+        self, database: Database, texts: sa.Select[Any], command: str, folder: Path | None = None
+    ) -> StoredEncoder:
+        """The stored encoder, which has a vector for every text; what is counted is kept in a folder, if any.
 
         Raises:
             RunError: it has not; the message names `command`, which makes them.
         """
         with database.read() as session:
             stored = self._find(session, command)
-            missing = count_texts(
-                session, select_missing(texts, vectors_table(stored.name, stored.dimensions))
-            )
-            others = self.name_others(session, texts) if missing else ""
-        if missing:
+        missing = select_missing(texts, vectors_table(stored.name, stored.dimensions))
+        question = {"texts": str(missing.compile(compile_kwargs={"literal_binds": True}))}
+
+        def count() -> int:
+            with database.read() as session:
+                return count_texts(session, missing)
+
+        lacking = count() if folder is None else remember(database, folder, question, count)
+        if lacking:
+            with database.read() as session:
+                others = self.name_others(session, texts)
             raise RunError(
-                f"{missing} texts have no vector of {self.table_name}; encode them with {command}.{others}"
+                f"{lacking} texts have no vector of {self.table_name}; encode them with {command}.{others}"
             )
         return stored
 

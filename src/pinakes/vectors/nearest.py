@@ -1,27 +1,34 @@
 """Vector indexes by the names that commands give, their options, and a search through one of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.errors import UnknownNameError
+from pinakes.errors import InputError, UnknownNameError
+from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.kinds import KINDS, find_kind
-from pinakes.indexers.lexical import Ranked
-from pinakes.indexers.names import EXACT
+from pinakes.indexers.lexical import Ids, Ranked, TieOrder
+from pinakes.indexers.names import EXACT, Distance
 from pinakes.options import Option, describe_options, parse_options
 from pinakes.vectors.indexes.base import VectorQuery
-from pinakes.vectors.indexes.faiss_side import search_faiss
+from pinakes.vectors.indexes.faiss_side import open_faiss_index, search_faiss, search_opened
 from pinakes.vectors.indexes.sql_search import EF_SEARCH, search_by_sql
+from pinakes.vectors.stored import StoredEncoder
+from pinakes.workload.scope import CorpusScope
 
+OpenNearest = Callable[[Vectors, int, Ids | None, TieOrder], list[Ranked]]
+"""vectors (n, d), k, a pool and the order of equals -> the ranking of each vector"""
 PGVECTOR: Final = "pgvector"
 FAISS: Final = "faiss:"
 
 __all__ = [
+    "OpenNearest",
     "VectorQuery",
     "describe_index_options",
     "list_build_options",
     "list_search_options",
+    "open_through",
     "search_through",
 ]
 
@@ -73,9 +80,40 @@ def search_through(
         InputError: a value is not one that its option can have.
         RunError: no such index exists, or it is stale; the message has the command.
     """
-    options = parse_options(list_search_options(through), f"a search through {through}", given)
+    options = _read_options(through, given)
     if through == PGVECTOR:
         found = search_by_sql(database, query, mode="hnsw", **options)
     else:
         found = search_faiss(database, folder, through.removeprefix(FAISS), query, options)
     return found.rankings[0]
+
+
+def open_through(
+    database: Database,
+    folder: Path,
+    through: str,
+    scope: CorpusScope,
+    encoder: StoredEncoder,
+    distance: Distance,
+    given: Mapping[str, str],
+) -> OpenNearest:
+    """As `search_through` for vectors (n, d), k, a pool and the order of equals, without the database.
+
+    Raises:
+        InputError: the index is in the database; further, what `search_through` raises.
+    """
+    options = _read_options(through, given)
+    if through == PGVECTOR:
+        raise InputError(
+            "pgvector searches in the database, and nothing of it can be held; expected exact or faiss:KIND."
+        )
+    index = open_faiss_index(database, folder, scope, encoder, through.removeprefix(FAISS), distance)
+
+    def search(vectors: Vectors, k: int, pool: Ids | None, tie_order: TieOrder) -> list[Ranked]:
+        return search_opened(index, vectors, k, pool, tie_order, options).rankings
+
+    return search
+
+
+def _read_options(through: str, given: Mapping[str, str]) -> dict[str, int]:
+    return parse_options(list_search_options(through), f"a search through {through}", given)

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.queries.definition import Benchmark, read_benchmark
-from pinakes.queries.install import install_benchmark
 from pinakes.schema import check_schema, corpora, samplings
 from pinakes.settings import Settings, read_settings
 
@@ -22,6 +21,8 @@ def open_benchmark(database: Database, name: str, settings: Settings | None = No
         SchemaVersionError: the database has no tables, or others.
         UnknownNameError, BenchmarkError: there is no such benchmark, or its folder is not as it should be.
     """
+    from pinakes.queries.install import install_benchmark  # late: a search of a corpus installs nothing
+
     check_schema(database)
     benchmark = read_benchmark(name, (settings or read_settings()).benchmark_folders)
     install_benchmark(database, benchmark)

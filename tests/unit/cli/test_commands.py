@@ -4,12 +4,16 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+from pinakes import cli
 from pinakes.cli import app, run_command
+from pinakes.cli.commands import MODULES, CommandsByName
 
 # what takes long to import; the help of no command waits for it
 HEAVY = (
@@ -96,6 +100,28 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
     ]
 
 
+def test_each_command_is_one_of_the_module_that_it_is_named_with() -> None:
+    modules = [one.stem for one in Path(cli.__file__).parent.glob("*.py")]
+    apps = {name: getattr(import_module(f"pinakes.cli.{name}"), "app", None) for name in modules}
+    made = {
+        command: name
+        for name, group in apps.items()
+        if group is not None and name != "__init__"
+        for command in typer.main.get_group(group).commands
+    }
+    assert made == MODULES
+
+
+def test_a_command_is_made_without_the_others() -> None:
+    commands = CommandsByName()
+    assert commands["search"].name == "search"
+    assert "explain" in commands._made  # of the same module
+    assert "load" not in commands._made
+    assert "nothing" not in commands
+    assert commands.get("nothing") is None
+    assert len(commands) == len(list(commands)) == len(MODULES)
+
+
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_and_every_option_has_help(path: tuple[str, ...]) -> None:
     command = COMMANDS[path]
@@ -111,7 +137,8 @@ def test_help_waits_for_nothing_that_is_slow_to_import(arguments: list[str]) -> 
     )
     assert "Usage: " in shown.stdout
     loaded = shown.stdout.partition("loaded:\n")[2].split()
-    assert "pinakes.cli.running" in loaded
+    own = {"--help": "reporting", "run": "running", "index": "indexing"}[arguments[0]]
+    assert f"pinakes.cli.{own}" in loaded
     assert [name for name in HEAVY if name in loaded] == []
 
 

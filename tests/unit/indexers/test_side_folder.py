@@ -1,11 +1,21 @@
 """The folder of a side index: whole or not there, and never read when a file changed after the build."""
 
+import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.side_folder import read_parameters, whole_folder, write_parameters
+from pinakes.indexers import side_folder
+from pinakes.indexers.side_folder import (
+    check_seal,
+    describe_file,
+    read_parameters,
+    whole_folder,
+    write_parameters,
+)
 
 
 def build(folder: Path) -> Path:
@@ -76,3 +86,54 @@ def test_a_build_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
 def test_an_index_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IndexingError, match="does not describe a bm25 index"):
         read_parameters(build(tmp_path / "index"), "bm25")
+
+
+def test_files_that_look_as_when_they_were_read_are_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = build(tmp_path / "index")
+    read: list[str] = []
+
+    def describe(path: Path) -> dict[str, Any]:
+        read.append(path.name)
+        return describe_file(path)
+
+    monkeypatch.setattr(side_folder, "describe_file", describe)
+    for _ in range(2):  # a moment ago: a change within the clock's step would not be seen
+        read_parameters(folder, "toy")
+    assert read == 2 * ["parameters.json", "postings.bin"]
+    monkeypatch.setattr(side_folder, "CLOCK_STEP_NS", 0)
+    read_parameters(folder, "toy")
+    read.clear()
+    for _ in range(2):
+        read_parameters(folder, "toy")
+    assert read == []
+    check_seal(folder)
+    assert sorted(read) == ["parameters.json", "postings.bin"]
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = build(tmp_path / "index")
+    monkeypatch.setattr(side_folder, "CLOCK_STEP_NS", 0)
+    read_parameters(folder, "toy")
+    assert (folder / side_folder.SEEN_FILE).exists()
+    changed = folder / "part" / "postings.bin"
+    times = changed.stat().st_atime_ns, changed.stat().st_mtime_ns
+    time.sleep(0.05)
+    changed.write_bytes(b"\x01\x02\x07")
+    os.utime(changed, ns=times)
+    with pytest.raises(IndexingError, match="is damaged"):
+        read_parameters(folder, "toy")
+
+
+def test_what_was_seen_is_of_one_seal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = build(tmp_path / "index")
+    monkeypatch.setattr(side_folder, "CLOCK_STEP_NS", 0)
+    read_parameters(folder, "toy")
+    for content in ("", "[]", "{", '{"parameters.json": 1}'):
+        (folder / side_folder.SEEN_FILE).write_text(content)
+        assert read_parameters(folder, "toy")["rows"] == 3
+    seal = (folder / "files.json").read_text()
+    (folder / "files.json").write_text(seal.replace('"bytes": 3', '"bytes": 4'))
+    with pytest.raises(IndexingError, match="is damaged"):
+        read_parameters(folder, "toy")

@@ -7,10 +7,11 @@ from typing import Final
 from pinakes.evaluate.agreement import MEASURES, AgreementRow
 from pinakes.evaluate.compare import PairComparison, ResampledPair
 from pinakes.queries.definition import Benchmark
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_field
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import print_object, print_records, print_tables
+from pinakes.report.terminal import print_records, print_tables
 from pinakes.systems.tuned import TuneSummary
 
 LEAD: Final = (
@@ -35,7 +36,7 @@ def print_tuning(summary: TuneSummary, out: Output, *, say: Callable[[str], None
     `say` takes what is no data.
     """
     if out.is_for_programs:
-        print_object(asdict(summary), out)
+        print_data(asdict(summary), out)
         return
     rows = [{**asdict(point), "chosen": "yes" if point == summary.chosen else ""} for point in summary.points]
     print_records(rows, out)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_formats
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_value
 from pinakes.report.layout import Cell, Row, Table, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import print_object, print_tables
+from pinakes.report.terminal import print_tables
 from pinakes.workload.readers import CODES
 
 _NOTE = "* the best of its row; [ ] the code of the row's own format."
@@ -17,9 +18,7 @@ def print_cross_format(scores: Sequence[CodeScore], out: Output) -> None:
     """The scores of each benchmark and the means of each format, by code; or one JSON object."""
     means = average_formats(scores)
     if out.is_for_programs:
-        print_object(
-            {"scores": [asdict(one) for one in scores], "means": [asdict(one) for one in means]}, out
-        )
+        print_data({"scores": [asdict(one) for one in scores], "means": [asdict(one) for one in means]}, out)
         return
     print_tables([_table_benchmarks(scores), _table_formats(means)], out)
 

@@ -2,10 +2,11 @@
 
 from dataclasses import asdict
 
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Row, Table, absent_cell, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import print_object, print_table, print_tables
+from pinakes.report.terminal import print_table, print_tables
 from pinakes.texts.neighbours_made import CodeMade, NeighboursMade
 from pinakes.texts.summaries.request import SummariesMade
 
@@ -13,7 +14,7 @@ from pinakes.texts.summaries.request import SummariesMade
 def print_neighbours(made: NeighboursMade, out: Output) -> None:
     """What neighbours a corpus has by code, and why papers have none; or one JSON object."""
     if out.is_for_programs:
-        print_object(asdict(made), out)
+        print_data(asdict(made), out)
         return
     columns = make_columns(
         ["code", "category"], ["papers with it", "as the paper is", "without"], ["why without"]
@@ -39,7 +40,7 @@ def _make_row(code: CodeMade) -> Row:
 def print_summaries(made: SummariesMade, out: Output) -> None:
     """What examples a corpus has, why pairs are none, labels and splits: tables, or one JSON object."""
     if out.is_for_programs:
-        print_object(asdict(made), out)
+        print_data(asdict(made), out)
         return
     print_tables([_make_pairs(made), _make_labellers(made), _make_splits(made)], out)
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import shorten
 from pinakes.report.layout import Row, Table, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import STANDARD, print_object, print_table
+from pinakes.report.terminal import STANDARD, print_table
 from pinakes.search.explain import Explanation
 
 _TITLE_LENGTH = 60
@@ -16,7 +17,7 @@ _NUMBERS = ("times", "tf", "df", "idf", "norm", "weight", "score", "share")
 def print_explanation(found: Explanation, out: Output = STANDARD) -> None:
     """Print a score term by term, or one JSON object, unrounded."""
     if out.is_for_programs:
-        print_object(asdict(found), out)
+        print_data(asdict(found), out)
     else:
         print_table(make_table(found), out)
 

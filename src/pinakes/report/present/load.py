@@ -8,10 +8,11 @@ from pinakes.load.fetch import FetchSummary
 from pinakes.load.sources import list_sources
 from pinakes.load.summary import SHOWN_PLACES, FileSummary, LoadSummary
 from pinakes.loaders.staging import LEFT_OUT, REASONS, UNREAD
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_seconds, shorten
 from pinakes.report.layout import Cell, Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import print_object, print_tables
+from pinakes.report.terminal import print_tables
 
 
 def print_load(summary: LoadSummary, out: Output, *, say: Callable[[str], None]) -> None:
@@ -19,7 +20,7 @@ def print_load(summary: LoadSummary, out: Output, *, say: Callable[[str], None])
     if out.is_for_programs:
         record = asdict(summary)
         quality = record.pop("quality")
-        print_object({**record, **quality}, out)
+        print_data({**record, **quality}, out)
         return
     corpus = f"{summary.corpus} (dry run: nothing is kept)" if summary.is_dry else summary.corpus
     table = corrections_table(summary.corrections)

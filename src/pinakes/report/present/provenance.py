@@ -8,10 +8,11 @@ from typing import Any, Final
 import orjson
 
 from pinakes.report.escapes import escape_controls
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_seconds, format_time, format_value
 from pinakes.report.output import Output
 from pinakes.report.tables.runs import list_parameters
-from pinakes.report.terminal import STANDARD, print_object
+from pinakes.report.terminal import STANDARD
 from pinakes.run.made_with import HEADER
 from pinakes.run.provenance import CorpusRead, LoadedFile, Provenance
 
@@ -29,7 +30,7 @@ Fact = tuple[str, str]
 def print_provenance(found: Provenance, out: Output = STANDARD, *, all_files: bool = False) -> None:
     """Print where a run is from, or one JSON object with every digest whole."""
     if out.is_for_programs:
-        print_object(asdict(found), out)
+        print_data(asdict(found), out)
         return
     width = max(40, out.width) if out.is_terminal else WIDTH
     for line in render_provenance(found, all_files=all_files, width=width):

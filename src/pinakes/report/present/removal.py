@@ -3,9 +3,10 @@
 from dataclasses import asdict
 
 from pinakes.removal.data import Garbage, Removal
+from pinakes.report.for_programs import print_data
 from pinakes.report.layout import Table, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import print_object, print_table
+from pinakes.report.terminal import print_table
 
 _DRY = " (dry run: nothing was removed)"
 
@@ -13,7 +14,7 @@ _DRY = " (dry run: nothing was removed)"
 def print_removal(removal: Removal, out: Output, *, is_dry: bool = False) -> None:
     """What was removed, or would be: rows by table, or one JSON object."""
     if out.is_for_programs:
-        print_object({**asdict(removal), "is_dry": is_dry}, out)
+        print_data({**asdict(removal), "is_dry": is_dry}, out)
         return
     rows = [make_row(table, f"{count:,}", "removed") for table, count in removal.deleted.items()]
     rows += [make_row(table, f"{count:,}", "names none now") for table, count in removal.cleared.items()]
@@ -26,7 +27,7 @@ def print_removal(removal: Removal, out: Output, *, is_dry: bool = False) -> Non
 def print_garbage(garbage: Garbage, out: Output, *, is_dry: bool = False) -> None:
     """What nothing refers to: what it is, how much of it; or one JSON object."""
     if out.is_for_programs:
-        print_object({**asdict(garbage), "is_dry": is_dry}, out)
+        print_data({**asdict(garbage), "is_dry": is_dry}, out)
         return
     rows = [make_row(what, f"{count:,}") for what, count in garbage.rows.items()]
     rows += [make_row(f"folder {name}", f"{size:,} bytes") for name, size in garbage.folders.items()]

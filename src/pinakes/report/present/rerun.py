@@ -5,10 +5,11 @@ from dataclasses import asdict
 from typing import Any
 
 from pinakes.errors import RunError
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import ABSENT, shorten
 from pinakes.report.layout import Table, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import STANDARD, print_object, print_tables
+from pinakes.report.terminal import STANDARD, print_tables
 from pinakes.run.compare_answers import Compared
 from pinakes.run.rerun import Change, Rerun
 
@@ -19,7 +20,7 @@ _WIDTH = 16
 def print_rerun(done: Rerun, out: Output = STANDARD) -> None:
     """Print what was compared and what is another, or one JSON object."""
     if out.is_for_programs:
-        print_object(asdict(done), out)
+        print_data(asdict(done), out)
         return
     tables = []
     if done.missing:

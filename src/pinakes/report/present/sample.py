@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import asdict
 
+from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_seconds
 from pinakes.report.layout import Table, absent_cell, flag_count, make_columns, make_row
 from pinakes.report.output import Output
-from pinakes.report.terminal import make_record_table, print_object, print_tables
+from pinakes.report.terminal import make_record_table, print_tables
 from pinakes.sample.construct_plan import ConstructionSummary
 from pinakes.sample.sample import SampleSummary
 
@@ -17,7 +18,7 @@ def print_sample(summary: SampleSummary, out: Output, *, say: Callable[[str], No
     `say` takes what is no data.
     """
     if out.is_for_programs:
-        print_object(asdict(summary), out)
+        print_data(asdict(summary), out)
         return
     funnel = [{"papers of the corpus": name, "count": count} for name, count in summary.funnel.items()]
     pools = make_record_table([asdict(pool) for pool in summary.pools], title="Pools")
@@ -37,7 +38,7 @@ def print_sample(summary: SampleSummary, out: Output, *, say: Callable[[str], No
 def print_construction(summary: ConstructionSummary, out: Output) -> None:
     """The runs that were looked at, the types, and the clashes: tables, or one JSON object."""
     if out.is_for_programs:
-        print_object(asdict(summary), out)
+        print_data(asdict(summary), out)
         return
     print_tables([_model_table(summary), _type_table(summary), *_clash_tables(summary)], out)
 

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from pinakes.indexers.analysis import english_analysis, well_formed
 from pinakes.report.escapes import escape_controls
+from pinakes.report.for_programs import print_data
 from pinakes.report.markdown import escape_markdown
 from pinakes.report.output import Output
-from pinakes.report.terminal import STANDARD, make_console, print_object
+from pinakes.report.terminal import STANDARD, make_console
 from pinakes.search.documents import ScoredSentence, Summary
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -52,7 +53,7 @@ def print_summary(summary: Summary, out: Output = STANDARD, *, as_markdown: bool
     Where the output is no terminal it is the same text without colours, a sentence a line.
     """
     if out.is_for_programs:
-        print_object(describe_summary(summary), out)
+        print_data(describe_summary(summary), out)
         return
     console = make_console(out)
     if as_markdown or not out.is_terminal:

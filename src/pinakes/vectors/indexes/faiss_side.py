@@ -15,7 +15,7 @@ from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.build import build_faiss
 from pinakes.indexers.faiss.index import FaissIndex, Found
 from pinakes.indexers.faiss.kinds import find_kind, settle_options
-from pinakes.indexers.lexical import Ids
+from pinakes.indexers.lexical import Ids, TieOrder
 from pinakes.indexers.names import Distance
 from pinakes.matrices import to_matrix
 from pinakes.progress import Progress, Silent
@@ -98,12 +98,18 @@ def build_faiss_index(
 
 
 def open_faiss_index(
-    database: Database, folder: Path, scope: CorpusScope, encoder: StoredEncoder, kind: str
+    database: Database,
+    folder: Path,
+    scope: CorpusScope,
+    encoder: StoredEncoder,
+    kind: str,
+    distance: Distance,
 ) -> FaissIndex:
     """The Faiss index of the corpus as it is today.
 
     Raises:
-        RunError: there is none, or the corpus or its encoder changed since; the message has the command.
+        RunError: there is none, or one of another distance, or the corpus or its encoder changed since; the
+            message has the command.
         IndexingError: its files are damaged.
     """
     find_kind(kind)
@@ -126,9 +132,16 @@ def open_faiss_index(
         built_from="texts or vectors",
     )
     try:
-        return FaissIndex.open(side_index.path(row))
+        index = FaissIndex.open(side_index.path(row))
     except IndexingError as problem:
         raise IndexingError(f"{problem} with `{command}`.") from problem
+    if index.distance != distance:
+        raise RunError(
+            f"the faiss:{kind} index of the corpus {scope.corpus} is by {index.distance}, not by {distance}; "
+            f"build it again with `pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} "
+            f"--kind {kind} --distance {distance}`."
+        )
+    return index
 
 
 def search_faiss(
@@ -145,16 +158,21 @@ def search_faiss(
     Raises:
         RunError: no index, a stale one, or one of another distance; the message has the command.
     """
-    scope, encoder, distance, pool = query.scope, query.encoder, query.distance, query.pool
-    index = open_faiss_index(database, folder, scope, encoder, kind)
-    if index.distance != distance:
-        raise RunError(
-            f"the faiss:{kind} index of the corpus {scope.corpus} is by {index.distance}, not by {distance}; "
-            f"build it again with `pinakes index faiss --corpus {scope.corpus} {encoder_in_words(encoder)} "
-            f"--kind {kind} --distance {distance}`."
-        )
+    index = open_faiss_index(database, folder, query.scope, query.encoder, kind, query.distance)
+    return search_opened(index, query.vectors, query.k, query.pool, query.tie_order, options)
+
+
+def search_opened(
+    index: FaissIndex,
+    vectors: Vectors,
+    k: int,
+    pool: Ids | None,
+    tie_order: TieOrder,
+    options: Mapping[str, int] | None,
+) -> Found:
+    """The best papers for each vector (n, d), of those of the pool that the index holds."""
     held = None if pool is None else np.intersect1d(pool, index.ids)
-    return index.search(query.vectors, query.k, tie_order=query.tie_order, pool=held, options=options)
+    return index.search(vectors, k, tie_order=tie_order, pool=held, options=options)
 
 
 def _side_index(folder: Path, scope: CorpusScope, encoder: StoredEncoder, kind: str) -> SideIndex:

@@ -1,0 +1,90 @@
+"""Machine code of kernels, kept in the user's own cache folder: what a `.pyc` is to Python's.
+
+numba writes it as pickles, and reading one can run code. So it is read from no folder that anybody else could
+write to, and never from the folder of an index, a corpus or the installation. What cannot be read, or is of
+another source, processor, numba or Python, is compiled again; where nothing can be kept, by each
+process.
+"""
+
+import hashlib
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from types import FunctionType
+from typing import Any, Final
+
+_ONLY_OWNER: Final = stat.S_IRWXU
+
+
+def keep_kernel(dispatcher: Any, function: FunctionType, source: bytes) -> None:
+    """Have numba's dispatcher of the function keep its machine code; `source` is all that decides it."""
+    folder = find_folder()
+    if folder is not None:
+        with suppress(ImportError, AttributeError, TypeError):  # numba's own classes, which may change
+            dispatcher._cache = _make_cache(function, folder, hashlib.sha256(source).hexdigest())
+
+
+def find_folder() -> Path | None:
+    """The folder of kept kernels, made where it is missing; None where others could write to it."""
+    with suppress(OSError, RuntimeError):  # a home that is read-only, or none
+        cache = os.environ.get("XDG_CACHE_HOME")
+        folder = (Path(cache) if cache else Path.home() / ".cache") / "pinakes" / "kernels"
+        folder.mkdir(mode=_ONLY_OWNER, parents=True, exist_ok=True)
+        found = folder.stat()
+        if found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return folder
+    return None
+
+
+def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
+    from numba.core import caching
+
+    results: Any = caching.CompileResultCacheImpl
+    base: Any = caching.FunctionCache
+
+    class Place:
+        """Where a kernel's machine code lies, and what it was made from."""
+
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> str:
+            return stamp
+
+        def get_disambiguator(self) -> str:
+            return stamp[:16]
+
+        def ensure_cache_path(self) -> None:
+            """The folder is there."""
+
+    class Results(results):  # type: ignore[misc]
+        """What numba keeps of a kernel, by its module, name and source."""
+
+        def __init__(self, kernel: FunctionType) -> None:
+            self._locator, self._lineno = Place(), kernel.__code__.co_firstlineno
+            self._filename_base = self.get_filename_base(f"{kernel.__module__}.{kernel.__name__}", "")
+
+        def check_cachable(self, result: Any) -> bool:
+            lifted = any(not one.can_cache for one in result.lifted)
+            return not lifted and not result.library.has_dynamic_globals
+
+    class Cache(base):  # type: ignore[misc]
+        """Machine code that is there, or is made again; a cache that fails is none."""
+
+        _impl_class = Results
+
+        def load_overload(self, signature: Any, target: Any) -> Any:
+            try:
+                return super().load_overload(signature, target)
+            except Exception:  # noqa: BLE001 (a damaged file, whatever numba makes of it)
+                with suppress(Exception):
+                    self.flush()  # it is written anew
+                return None
+
+        def save_overload(self, signature: Any, result: Any) -> None:
+            with suppress(Exception):  # a full disk
+                super().save_overload(signature, result)
+
+    made: Any = Cache
+    return made(function)
