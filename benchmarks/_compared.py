@@ -14,8 +14,8 @@ Measured = dict[str, Any]
 class Compared:
     """One row: seconds of ours, of a peer and of a limit for the same work, and our peak memory.
 
-    A limit is what the machine could do: the same arithmetic at the rate of a bare product, the same file read
-    and no more. None: there is no peer, no limit, or the memory was not measured.
+    A limit is what the machine could do: the same arithmetic at the rate of a bare product, the same file
+    read and no more. None: there is no peer, no limit, or the memory was not measured.
     """
 
     what: str
