@@ -22,7 +22,9 @@ def read_commit(folder: Path) -> Entry:
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    changed = ask("status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/history.jsonl")
+    changed = ask(
+        "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)benchmarks/history.jsonl"
+    )
     return {"commit": ask("rev-parse", "HEAD"), "changed": bool(changed)}
 
 

@@ -83,7 +83,8 @@ def measure_all(options: argparse.Namespace) -> int:
         "rows": rows,
         "failed": failed,
     }
-    entries = add_entry(options.history, entry)
+    # A message may name folders of this machine, which a history that is committed has not.
+    entries = add_entry(options.history, {**entry, "failed": list(failed)})
     shown = [{key: "" if value is None else value for key, value in row.items()} for row in rows]
     shown += [
         dict.fromkeys(shown[0] if shown else ("script", "what"), "")

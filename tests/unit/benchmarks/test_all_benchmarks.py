@@ -38,13 +38,15 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
     assert run(monkeypatch, tmp_path, load=BAD, site=GOOD) == 1
     assert "FAILED: exit code 1: no such thing" in capsys.readouterr().out
     assert run(monkeypatch, tmp_path, site=GOOD) == 0
-    entries: list[dict[str, Any]] = [json.loads(line) for line in (tmp_path / "history.jsonl").open()]
-    assert [list(one["failed"]) for one in entries] == [["load"], []]
+    entries: list[dict[str, Any]] = [
+        json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()
+    ]
+    assert [one["failed"] for one in entries] == [["load"], []]
     for one in entries:
         assert [(row["what"], row["ours s"]) for row in one["rows"]] == [("site of 3 queries, first", 2.0)]
         assert {"processor", "cores", "memory_gib", "cpu_flags"} == set(one["machine"])
         assert str(tmp_path) not in json.dumps(one)
-    assert json.loads((tmp_path / "out" / "all.json").read_text()) == entries[-1]
+    assert json.loads((tmp_path / "out" / "all.json").read_text())["rows"] == entries[-1]["rows"]
     assert (tmp_path / "out" / "history.png").stat().st_size > 1000
 
 
