@@ -77,8 +77,9 @@ lock:
 	grep -v '^torch==' constraints.txt | uv pip compile --no-config --default-index https://pypi.org/simple \
 		--no-deps --generate-hashes --no-annotate --custom-compile-command 'make lock' --python-version 3.11 - --output-file requirements.lock
 
+# One table of all, in bench-results/, and a line in benchmarks/history.jsonl; `make bench FULL=1` takes hours.
 bench: $(STAMP)
-	for script in benchmarks/[a-z]*.py; do $(BIN)/python $$script --quick || exit 1; done
+	$(BIN)/python benchmarks/all.py $(if $(FULL),--full) $(BENCH)
 
 $(VENV)/.docs: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'

@@ -75,7 +75,7 @@ def measure_in_turns(jobs: Mapping[str, Callable[[], Any]], rounds: int) -> dict
 
 
 def describe_machine() -> dict[str, Any]:
-    """The processor's model, its cores and those of its flags that decide a matrix product's speed."""
+    """The processor's model, its cores, the memory, and those flags that decide a matrix product's speed."""
     text = CPU_INFO.read_text(encoding="utf-8", errors="replace") if CPU_INFO.is_file() else ""
     fields = dict(
         (part.strip() for part in line.split(":", 1))
@@ -86,5 +86,6 @@ def describe_machine() -> dict[str, Any]:
     return {
         "processor": fields.get("model name", platform.processor() or platform.machine()),
         "cores": os.cpu_count(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "cpu_flags": " ".join(flag for flag in TELLING_FLAGS if flag in flags),
     }

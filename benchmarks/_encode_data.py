@@ -39,8 +39,8 @@ def make_texts(count: int, seed: int = 1) -> list[str]:
     return [" ".join(generator.choices(words, k=length // 2)) for length in lengths]
 
 
-def build_random_bert(folder: Path, texts: list[str], seed: int = 1) -> Path:
-    """An encoder of BERT-base's shape with random weights, mean pooling and the texts' words.
+def build_random_bert(folder: Path, texts: list[str], seed: int = 1, **shape: int) -> Path:
+    """An encoder of BERT-base's shape, but for `shape`: random weights, mean pooling, the texts' words.
 
     Words that are not in it fall into characters, so that lengths are about those of a trained tokenizer.
     """
@@ -58,7 +58,8 @@ def build_random_bert(folder: Path, texts: list[str], seed: int = 1) -> Path:
     )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
-    BertModel(BertConfig(vocab_size=BERT_VOCABULARY)).save_pretrained(folder)
+    config = BertConfig(vocab_size=BERT_VOCABULARY, **shape)
+    BertModel(config).save_pretrained(folder)
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (kind, path) in enumerate([("Transformer", ""), ("Pooling", "1_Pooling")])
@@ -67,7 +68,7 @@ def build_random_bert(folder: Path, texts: list[str], seed: int = 1) -> Path:
     (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 512, "do_lower_case": false}')
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(
-        '{"word_embedding_dimension": 768, "pooling_mode_mean_tokens": true}'
+        json.dumps({"word_embedding_dimension": config.hidden_size, "pooling_mode_mean_tokens": True})
     )
     return folder
 

@@ -1,11 +1,7 @@
 """How cost grows with size: one figure from the JSON that the other benchmarks wrote at several sizes.
 
-    for rows in 10000 100000 1000000 2000000; do
-        python benchmarks/exact_search.py --rows $rows --json results/exact_search-$rows.json
-        python benchmarks/bm25.py --papers $rows --json results/bm25-$rows.json
-        python benchmarks/approximate.py --rows $rows --json results/approximate-$rows.json
-    done
-    python benchmarks/_growth.py results growth.png
+    python benchmarks/all.py --growth --full --output results
+    python benchmarks/_growth.py results/growth growth.png
 
 A file is called SCRIPT-SIZE.json. What was not measured is not drawn. Leaves out: measuring.
 """
@@ -21,12 +17,13 @@ Points = dict[str, list[tuple[int, float]]]
 
 
 class Panel(NamedTuple):
-    """One panel: the benchmark, its title, the value of a row that is drawn, and what that is."""
+    """One panel: the benchmark, its title, the value of a row that is drawn, its unit, what names a line."""
 
     script: str
     title: str
     column: str
     unit: str
+    labels: tuple[str, ...] = ("system",)
 
 
 PANELS = (
@@ -37,6 +34,12 @@ PANELS = (
     Panel("bm25", "Building a BM25 index", "index s", "seconds"),
     Panel("approximate", "Building a vector index, 384 dimensions", "build s", "seconds"),
     Panel("approximate", "Vector indexes at recall@10 of 0.95 or more", "queries/s", "queries a second"),
+    Panel("load", "Loading a release", "seconds", "seconds", ("database", "what")),
+    Panel("recipes", "The slowest recipe", "duckdb s", "seconds on DuckDB", ()),
+    Panel("recipes", "The slowest recipe", "postgresql s", "seconds on Postgres", ()),
+    Panel("import_run", "Importing a run, by lines", "seconds", "seconds", ("what",)),
+    Panel("probes", "Probes: a grid search", "seconds", "seconds", ()),
+    Panel("self_retrieval", "Self-retrieval", "seconds", "seconds", ("job",)),
 )
 MIN_RECALL = 0.95
 
@@ -46,11 +49,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the JSON files, called SCRIPT-SIZE.json")
     parser.add_argument("plot", type=Path, help="the figure to write, .png or .svg")
     options = parser.parse_args()
-    found = {panel: read_points(options.folder, panel) for panel in PANELS}
+    draw_folder(options.folder, options.plot)
+
+
+def draw_folder(folder: Path, plot: Path) -> None:
+    """Draw what the folder has."""
+    found = {panel: read_points(folder, panel) for panel in PANELS}
     drawn = {panel: points for panel, points in found.items() if points}
     if not drawn:
-        sys.exit(f"{options.folder} holds no SCRIPT-SIZE.json; see the docstring of this script")
-    draw(drawn, options.plot)
+        sys.exit(f"{folder} holds no SCRIPT-SIZE.json; see the docstring of this script")
+    draw(drawn, plot)
 
 
 def read_points(folder: Path, panel: Panel) -> Points:
@@ -70,7 +78,8 @@ def read_values(measured: dict[str, Any], panel: Panel) -> dict[str, float]:
     for row in measured["rows"]:
         value = float(row.get(panel.column) or 0.0)
         if value > 0 and row.get("recall@10", 1.0) >= MIN_RECALL:
-            values[row["system"]] = max(value, values.get(row["system"], 0.0))
+            name = ", ".join(row[label] for label in panel.labels) or "pinakes"
+            values[name] = max(value, values.get(name, 0.0))
     return values
 
 

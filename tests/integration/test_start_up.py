@@ -12,34 +12,55 @@ from tests.calling import make_call
 UNNEEDED = (
     "faiss",
     "gensim",
+    "ir_measures",
+    "jinja2",
     "matplotlib",
+    "nltk",
     "numba",
     "pandas",
+    "polars",
     "psycopg",
     "scipy",
     "sklearn",
+    "tantivy",
     "torch",
     "transformers",
 )
 SLOW = "pyarrow.compute"
 """takes a tenth of a second, which commands that compute may take"""
 PROGRAM = f"""
-import json, sys
-from pinakes.cli import run_command
-code = run_command(sys.argv[1:])
+import json, os, sys
+from pinakes.cli import main
 names = {(*UNNEEDED, SLOW)}
-print(json.dumps([code, [name for name in names if name in sys.modules]]), file=sys.stderr)
+def leave(code):
+    print(json.dumps([code, [name for name in names if name in sys.modules]]), file=sys.stderr, flush=True)
+    end(0)
+end, os._exit = os._exit, leave
+main()
 """
+TREC = "q1 Q0 p1 1 1.0 other\nq2 Q0 p1 1 1.0 other\n"
+COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "index": (("index", "tiny", "--system", "bm25"), ("tantivy",)),
+    "run": (("run", "tiny", "--system", "bm25"), ("tantivy",)),
+    "import-run": (("import-run", "tiny", "{folder}/other.trec", "--system", "other"), ()),
+    "evaluate": (("evaluate", "tiny"), ()),
+    "compare": (("compare", "tiny"), ("scipy",)),
+    "report": (("report", "tiny", "--folder", "{folder}/report"), ("jinja2", "matplotlib", "scipy")),
+    "sql": (("sql", "SELECT COUNT(*) FROM papers"), ()),
+    "status": (("status",), ()),
+}
+"""in this order: the command line, and which of the heavy libraries it may load"""
 
 
 @pytest.fixture
 def indexed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """The URL of a DuckDB file with a corpus of one paper and one query, indexed by bm25."""
+    """The URL of a DuckDB file with a corpus of one paper and two queries, indexed by bm25."""
     paper = {"_id": "p1", "title": "Graphs", "text": "Ranking papers by their citations."}
     (tmp_path / "corpus.jsonl").write_text(json.dumps(paper) + "\n")
-    (tmp_path / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "citations"}) + "\n")
+    queries = [{"_id": name, "text": "citations"} for name in ("q1", "q2")]
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in queries))
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp1\t1\n")
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp1\t1\nq2\tp1\t1\n")
     database = f"duckdb:///{tmp_path / 'pinakes.duckdb'}"
     call = make_call(capsys)
     loaded = call("load", "beir", tmp_path, "--corpus", "tiny", "--db", database)
@@ -59,7 +80,7 @@ def call_alone(*words: str, needs: tuple[str, ...] = ()) -> "subprocess.Complete
 
 
 def test_a_search_by_bm25_loads_no_library_of_vectors_or_statistics(indexed: str) -> None:
-    done = call_alone("search", "tiny", "ranked papers", "--json", "--db", indexed, needs=(SLOW,))
+    done = call_alone("search", "tiny", "ranked papers", "--json", "--db", indexed, needs=(SLOW, "tantivy"))
     assert [hit["source_id"] for hit in json.loads(done.stdout)] == ["p1"]
 
 
@@ -75,3 +96,17 @@ def test_an_evaluation_of_what_has_not_changed_loads_nothing_that_only_scores_ne
         done = call(*words, "--db", indexed)
         assert done.code == 0, done.err
     assert "nothing changed in 1" in call_alone("evaluate", "--all", "--changed", "--db", indexed).stderr
+
+
+def test_each_command_loads_the_libraries_that_it_uses_and_no_other(
+    indexed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pandas")  # which pyarrow would import wherever it is installed
+    folder = tmp_path / "benchmarks"
+    made = make_call(capsys)("new-benchmark", "tiny", "--folder", folder, "--db", indexed)
+    assert made.code == 0, made.err
+    monkeypatch.setenv("PINAKES_BENCHMARKS", str(folder))
+    (tmp_path / "other.trec").write_text(TREC)
+    for words, needs in COMMANDS.values():
+        call_alone(*(one.format(folder=tmp_path) for one in words), "--db", indexed, needs=(*needs, SLOW))
+    call_alone("load", "beir", str(tmp_path), "--corpus", "again", "--db", indexed, needs=(SLOW,))

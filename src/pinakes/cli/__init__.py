@@ -25,6 +25,7 @@ from pinakes.cli.codes import ExitCode
 from pinakes.cli.commands import AllCommands
 from pinakes.cli.options import ENVIRONMENT
 from pinakes.cli.time_limit import TimeLimitError, stop_time_limit
+from pinakes.cli.without_pandas import refuse_pandas
 from pinakes.error_words import explain_error
 from pinakes.errors import DatabaseBusyError, PinakesError, RegressionError, clean
 from pinakes.faults import explain_fault
@@ -62,6 +63,7 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    refuse_pandas()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not of UTF-8 ends no command

@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
-from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import positions_of
 from pinakes.indexers.names import DISTANCES, Distance, require_name
 from pinakes.progress import Progress
@@ -104,6 +103,10 @@ class TrainedSystem(IndexedSystem):
         queries: Vectors,
         answerable: list[int],
     ) -> Iterator[Ranking]:
+        from pinakes.indexers.exact.search import (
+            search_exact,
+        )  # late: it loads torch, and only ranking needs it
+
         # Made twice, so that the candidates' vectors are never all in memory.
         parts = [rows for rows, _ in self._candidates(session, workload, model)]
         rows = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -279,3 +279,25 @@ def test_trec_evals_own_run_is_read_whole() -> None:
     assert found.query_ids == ["301", "302", "303"]
     assert np.bincount(found.queries).tolist() == [500, 500, 500]
     assert found.ranks[:3].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("written", ["in order", "a score is wrong", "queries are mixed", "other blanks"])
+def test_a_run_is_ranked_alike_however_its_lines_stand(tmp_path: Path, written: str) -> None:
+    random = np.random.default_rng(4)
+    hits = [
+        (f"q{query}", f"d{paper}", -score / 8)
+        for query in range(12)
+        for score, paper in enumerate(random.choice(90, 40, replace=False).tolist())
+    ]
+    hits += [(query, f"e{paper}", score) for query, paper, score in hits[:5]]  # some tie
+    expected = sorted(hits, key=lambda hit: hit[1].encode(), reverse=True)
+    expected.sort(key=lambda hit: (hit[0], -hit[2]))
+    if written == "a score is wrong":
+        hits.insert(7, hits.pop(80))
+    if written == "queries are mixed":
+        random.shuffle(hits)
+    between = "\t " if written == "other blanks" else " "
+    end = " \n" if written == "other blanks" else "\n"
+    lines = [between.join((query, "Q0", paper, "0", str(score), "t")) + end for query, paper, score in hits]
+    found = read(write_file(tmp_path / "run.trec", "".join(lines).encode()))
+    assert [(query, paper, score) for query, paper, _, score in found] == expected

@@ -55,7 +55,8 @@ def rank_rows(files: Sequence[tuple[str, FileRows]]) -> Ranked:
         keys = (places, -scores.astype(np.float32), queries)
     order = _order(keys, sources, source_ids)
     queries = queries[order]
-    ranks = (np.arange(len(queries)) - np.searchsorted(queries, queries) + 1).astype(np.int32)
+    starts = np.searchsorted(queries, np.arange(len(query_ids)))
+    ranks = (np.arange(len(queries)) - starts[queries] + 1).astype(np.int32)
     return Ranked(query_ids, source_ids, queries, sources[order], ranks, scores[order])
 
 
@@ -63,7 +64,7 @@ def _order(
     keys: tuple[NDArray[Any], ...], sources: NDArray[np.int32], source_ids: pa.Array
 ) -> NDArray[np.int64]:
     """The rows by the keys, the last first, then by id descending: of ids those alone are sorted that tie."""
-    order = np.lexsort(keys)
+    order = _sort(keys)
     ties = np.ones(max(len(order) - 1, 0), dtype=bool)
     for key in keys:
         ties &= key[order][1:] == key[order][:-1]
@@ -75,6 +76,18 @@ def _order(
     by_id = np.zeros(len(source_ids), dtype=np.int32)
     by_id[tied[descending.to_numpy()]] = np.arange(len(tied))
     return np.lexsort((by_id[sources], *keys))
+
+
+def _sort(keys: tuple[NDArray[Any], ...]) -> NDArray[np.int64]:
+    """As `np.lexsort`, in a fraction of its time where the rows of each query are in order already."""
+    order = np.argsort(keys[-1], kind="stable")
+    undecided = np.ones(max(len(order) - 1, 0), dtype=bool)
+    for key in reversed(keys):
+        values = key[order]
+        if (undecided & (values[1:] < values[:-1])).any():
+            return np.lexsort(keys)
+        undecided &= values[1:] == values[:-1]
+    return order
 
 
 def keep_tag(files: Sequence[tuple[str, FileRows]], tag: str | None) -> list[tuple[str, FileRows]]:
@@ -123,10 +136,11 @@ def _refuse_repeated(
     source_ids: pa.Array,
 ) -> None:
     pairs = queries.astype(np.int64) * max(len(source_ids), 1) + sources
+    inorder = np.sort(pairs)
+    if not (inorder[1:] == inorder[:-1]).any():
+        return
     order = np.argsort(pairs, kind="stable")
     repeated = np.flatnonzero(pairs[order][1:] == pairs[order][:-1])
-    if not len(repeated):
-        return
     first = repeated[np.argmin(order[repeated + 1])]
     rows = order[first : first + 2]
     ends = np.cumsum([len(rows_of.scores) for _, rows_of in files])

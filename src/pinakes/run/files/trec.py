@@ -92,12 +92,25 @@ def _parse_columns(block: bytes) -> pa.Table | None:
 
 def _squeeze(block: bytes) -> bytes:
     """The lines with one blank between columns and none around them, without comments."""
+    if _is_squeezed(block):
+        return block
     plain = block.translate(_BLANKS)
     if plain.startswith(b"#") or b"\n#" in plain:
         plain = _COMMENT.sub(b"", plain)
     while b"  " in plain:
         plain = plain.replace(b"  ", b" ")
     return plain.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _is_squeezed(block: bytes) -> bool:
+    """Whether single spaces and line ends are all the white space, and no comment is there."""
+    found = np.frombuffer(block, np.uint8)
+    is_blank = found <= ord(" ")
+    if is_blank[0] or block.endswith(b" ") or (is_blank[1:] & is_blank[:-1]).any():
+        return False
+    if block.startswith(b"#") or b"\n#" in block:
+        return False
+    return not any(one in block for one in (b"\t", b"\r", b"\v", b"\f"))
 
 
 def _parse_lines(name: str, first_line: int, block: bytes) -> pa.Table:

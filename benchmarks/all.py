@@ -1,0 +1,144 @@
+"""All benchmarks in one table: ours, a peer and a limit for the same work, with ratios and memory.
+
+    python benchmarks/all.py [--full] [--only NAME …] [--output FOLDER] [--history FILE] [--timeout S]
+    python benchmarks/all.py --growth [--sizes N …] [--only NAME …] [--output FOLDER]
+
+Each script runs in a process of its own, one after the other, in its quick form unless `--full` is given;
+one that fails is named in the table, and the exit code is then 1. FOLDER gets SCRIPT.json and SCRIPT.log of
+each, `all.json`, and `history.png`. A line is added to the history: date, commit, machine and rows.
+With `--growth` the scripts that take a size run at each size, and FOLDER/growth.png is drawn.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import _growth
+from _common import describe_machine, report
+from _compared import READERS, compare
+from _history import add_entry, draw_history, read_commit
+
+HERE = Path(__file__).resolve().parent
+SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
+SIZE_OPTIONS = {
+    "exact_search": "--rows",
+    "approximate": "--rows",
+    "bm25": "--papers",
+    "load": "--papers",
+    "recipes": "--papers",
+    "import_run": "--lines",
+    "probes": "--sizes",
+    "self_retrieval": "--papers",
+}
+"""the option that says how large, of the scripts that have one"""
+MOST = {"probes": 100_000, "self_retrieval": 100_000}
+"""sizes above which a script is not asked: its work grows with the square, or its users have no more"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="All benchmarks, in one table.")
+    parser.add_argument("--full", action="store_true", help="in full, which takes hours")
+    parser.add_argument("--only", nargs="+", default=[], choices=tuple(READERS), help="these scripts alone")
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench-results"), help="folder of all that is written"
+    )
+    parser.add_argument(
+        "--history", type=Path, default=HERE / "history.jsonl", help="the file a line is added to"
+    )
+    parser.add_argument(
+        "--timeout", type=float, help="seconds a script may take (1,800; no limit with --full)"
+    )
+    parser.add_argument("--growth", action="store_true", help="run at several sizes, and draw how cost grows")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="the sizes of --growth")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    options.timeout = options.timeout or (None if options.full or options.growth else 1800.0)
+    sys.exit(measure_growth(options) if options.growth else measure_all(options))
+
+
+def measure_all(options: argparse.Namespace) -> int:
+    """Run all, print the table, write it and its history; the exit code."""
+    rows: list[dict[str, Any]] = []
+    failed: dict[str, str] = {}
+    for script in options.only or READERS:
+        words = [] if options.full else ["--quick"]
+        found = run_script(script, words, options.output / f"{script}.json", options.timeout)
+        if isinstance(found, str):
+            failed[script] = found
+            continue
+        try:
+            rows += [{"script": script, **one.describe()} for one in compare(script, found)]
+        except (KeyError, TypeError, ZeroDivisionError) as error:
+            failed[script] = f"its JSON has another form: {error!r}"
+    entry = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        **read_commit(HERE),
+        "quick": not options.full,
+        "machine": describe_machine(),
+        "rows": rows,
+        "failed": failed,
+    }
+    # A message may name folders of this machine, which a history that is committed has not.
+    entries = add_entry(options.history, {**entry, "failed": list(failed)})
+    shown = [{key: "" if value is None else value for key, value in row.items()} for row in rows]
+    shown += [
+        dict.fromkeys(shown[0] if shown else ("script", "what"), "")
+        | {"script": script, "what": f"FAILED: {why}"}
+        for script, why in failed.items()
+    ]
+    figures = {key: value for key, value in entry.items() if key not in ("rows", "machine")} | entry[
+        "machine"
+    ]
+    (options.output / "all.json").write_text(json.dumps(entry, indent=2) + "\n", encoding="utf-8")
+    report("All benchmarks; ratios above 1: faster than it", shown, figures, None)
+    draw_history(entries, entry, options.output / "history.png")
+    return 1 if failed else 0
+
+
+def run_script(script: str, words: list[str], file: Path, timeout: float | None) -> dict[str, Any] | str:
+    """What a script wrote as JSON, or why it did not; what it says is in a log beside the file."""
+    print(f"{script} {' '.join(words)} …", file=sys.stderr, flush=True)
+    file.unlink(missing_ok=True)
+    log, started = file.with_suffix(".log"), time.perf_counter()
+    command = [sys.executable, str(HERE / f"{script}.py"), *words, "--json", str(file.resolve())]
+    with log.open("wb") as stream:
+        try:
+            code = subprocess.run(
+                command, stdout=stream, stderr=subprocess.STDOUT, timeout=timeout
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return f"not done after {timeout:.0f} s"
+    print(f"{script}: {time.perf_counter() - started:.0f} s, exit code {code}", file=sys.stderr, flush=True)
+    if code == 0 and file.is_file():
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
+    last = next((line for line in reversed(log.read_text(errors="replace").splitlines()) if line.strip()), "")
+    return (
+        f"exit code {code}: {last.strip()[:200]}" if code else f"nothing was measured: {last.strip()[:200]}"
+    )
+
+
+def measure_growth(options: argparse.Namespace) -> int:
+    """Run what takes a size at each size, and draw; the exit code."""
+    folder, failed = options.output / "growth", {}
+    folder.mkdir(exist_ok=True)
+    for script in [name for name in options.only or SIZE_OPTIONS if name in SIZE_OPTIONS]:
+        for size in [size for size in sorted(options.sizes) if size <= MOST.get(script, size)]:
+            words = [SIZE_OPTIONS[script], str(size)] + ([] if options.full else ["--quick"])
+            found = run_script(script, words, folder / f"{script}-{size}.json", options.timeout)
+            if isinstance(found, str):
+                failed[f"{script} at {size}"] = found
+    for name, why in failed.items():
+        print(f"{name}: {why}", file=sys.stderr)
+    _growth.draw_folder(folder, options.output / "growth.png")
+    print(options.output / "growth.png")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    main()
