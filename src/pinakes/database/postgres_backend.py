@@ -19,13 +19,12 @@ from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists
 from pinakes.progress import say_nothing
 
-
 _STEPS: Final = 8
 """sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
 _RAISE_MEMORY: Final = """
 SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
 FROM pg_catalog.pg_settings
-WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes
+WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes AND source <> 'client'
 """
 
 
@@ -54,7 +53,7 @@ class PostgresBackend:
         """Nothing to do: the server has its own settings."""
 
     def raise_memory(self, connection: sa.Connection) -> None:
-        """Raise `work_mem` until the transaction's end; a server that has more keeps it.
+        """Raise `work_mem` until the transaction's end, but not where the URL sets it or the server has more.
 
         By default it is 4 MB, with which millions of rows go to temporary files again and again.
         """

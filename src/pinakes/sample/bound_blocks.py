@@ -32,7 +32,8 @@ class BoundBlocks:
     def make(self, table: str, *, offered: str = "", **values: Any) -> None:
         """Make a temporary table; the block named by `offered` takes the place of `{offered}` in its own.
 
-        `{prefiltered_papers}` is the query of that view, over the links that `make_links` has made. Its rows are counted for the query planner: nothing else would count them before the commit.
+        `{prefiltered_papers}` is the query of that view, over the links that `make_links` has made. The rows
+        are counted for the query planner: nothing else would count them before the commit.
         """
         statement = self._blocks[f"make_{table}"]
         if offered:
@@ -42,7 +43,7 @@ class BoundBlocks:
         self._session.execute(f"ANALYZE {self._prefix}_{table}")
 
     def _read_prefilter(self) -> str:
-        """The view's query, told apart once and not each time who cites whom: half of a sample's seconds."""
+        """The view's query over links that are told apart already: the view would do that again."""
         _, _, query = read_view("prefiltered_papers").partition(" AS\n")
         return query.replace("citation_links", f"{self._prefix}_links")
 

@@ -48,10 +48,12 @@ INNER JOIN samplings ON prefiltered.benchmark = samplings.benchmark
 WHERE prefiltered.benchmark = :benchmark AND prefiltered.year <= samplings.year
 
 -- name: make_links
+-- In order, since citations are stored nearly so: then Postgres tells links apart in half the time of a hash table.
 CREATE TEMPORARY TABLE construction_links AS
 SELECT citation_links.citing_paper_id, citation_links.cited_paper_id
 FROM citation_links
 WHERE citation_links.citing_paper_id <> citation_links.cited_paper_id
+ORDER BY citation_links.citing_paper_id, citation_links.cited_paper_id
 
 -- name: make_tops
 -- The negatives among the best of each run for each query: of its best candidates, cited ones included, or, with
