@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 
 from pinakes.cli import run_command
 from pinakes.database import Database, Session, connect, connect_read_only
@@ -169,3 +170,23 @@ def test_a_query_that_cannot_spill_says_which_setting_helps(tmp_path: Path) -> N
 def test_a_wrong_option_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["status", "--db", str(tmp_path / "a.duckdb"), "--memory", "lots"]) == 1
     assert "PINAKES_MEMORY, is 'lots'; expected a size, as 2GB" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "raised"),
+    [({}, "41666kB"), ({"options": "-c work_mem=5MB"}, "5MB"), ({}, "64MB")],
+    ids=["raised", "said by the user", "more already"],
+)
+def test_a_sample_sorts_on_postgres_in_an_eighth_of_the_memory(
+    postgres_url: str, given: dict[str, str], raised: str
+) -> None:
+    url = sa.make_url(postgres_url).update_query_dict(given)
+    with connect(url, memory=1_024_000_000) as database:
+        with database.begin() as session:
+            before = session.scalar("SHOW work_mem")
+            if raised == "64MB":
+                session.execute("SET LOCAL work_mem = '64MB'")
+            session.raise_memory()
+            assert session.scalar("SHOW work_mem") == raised
+        with database.read() as session:
+            assert session.scalar("SHOW work_mem") == before

@@ -40,6 +40,9 @@ class Backend(Protocol):
     def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
         """Limit the bytes that the database holds in this process; None: to what it was opened with."""
 
+    def raise_memory(self, connection: sa.Connection) -> None:
+        """Let this transaction's sorts and joins take the memory that was planned for the database."""
+
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
 

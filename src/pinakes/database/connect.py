@@ -245,7 +245,7 @@ def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool)
     elif "application_name" not in url.query:
         arguments = {"application_name": name_session()}
     engine = make_postgres_engine(url, arguments, options)
-    return Database(engine, PostgresBackend(waiting.tell), waiting)
+    return Database(engine, PostgresBackend(waiting.tell, plan_memory(memory).database), waiting)
 
 
 def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:

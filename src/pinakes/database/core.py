@@ -41,6 +41,14 @@ class Session:
             result.close()
         self._results.clear()
 
+    def raise_memory(self) -> None:
+        """Let what follows sort and join whole tables in memory; for this transaction, and on Postgres alone.
+
+        Each of its sorts may take an eighth of the memory that was planned for the database.
+        """
+        with translated():
+            self.backend.raise_memory(self.connection)
+
     def execute(self, statement: Statement, parameters: Parameters | None = None) -> int:
         """Run a statement that gives no rows; the number of rows that it changed, -1 if unknown."""
         with translated():

@@ -79,6 +79,9 @@ class DuckdbBackend:
             limit = self._memory if size is None else min(size, self._memory)
             _raw(connection).execute(f"SET memory_limit = '{limit}B'")
 
+    def raise_memory(self, connection: sa.Connection) -> None:
+        """Nothing to do: DuckDB has its memory from the start."""
+
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
         return _unify_types(_relation(connection, statement).to_arrow_table())

@@ -21,15 +21,27 @@ from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists
 from pinakes.progress import say_nothing
 
+_STEPS: Final = 8
+"""sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
+_RAISE_MEMORY: Final = """
+SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
+FROM pg_catalog.pg_settings
+WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes AND source <> 'client'
+"""
+
 
 class PostgresBackend:
     """Postgres 16 or newer through psycopg 3, with pgvector."""
 
     name: Final = "postgresql"
 
-    def __init__(self, tell: Callable[[str], None] = say_nothing) -> None:
-        """`tell` takes a line for the user on whom a transaction waits for."""
+    def __init__(self, tell: Callable[[str], None] = say_nothing, memory: int = 0) -> None:
+        """`tell` takes a line for the user on whom a transaction waits for.
+
+        `memory` are the bytes that a statement may take on the server, where `raise_memory` is called.
+        """
         self._tell = tell
+        self._memory = memory
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Wait for other writers of Pinakes, so that ids are handed out one transaction after the other."""
@@ -41,6 +53,13 @@ class PostgresBackend:
 
     def limit_memory(self, connection: sa.Connection, size: int | None) -> None:
         """Nothing to do: the server has its own settings."""
+
+    def raise_memory(self, connection: sa.Connection) -> None:
+        """Raise `work_mem` until the transaction's end, but not where the URL sets it or the server has more.
+
+        By default it is 4 MB, with which millions of rows go to temporary files again and again.
+        """
+        connection.execute(sa.text(_RAISE_MEMORY), {"kilobytes": self._memory // _STEPS // 1024})
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Fill a temporary table of that name by binary COPY."""

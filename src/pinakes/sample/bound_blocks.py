@@ -8,6 +8,7 @@ from sqlalchemy.schema import DropTable
 
 from pinakes.database import Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.schema.create import read_view
 
 
 class BoundBlocks:
@@ -31,13 +32,20 @@ class BoundBlocks:
     def make(self, table: str, *, offered: str = "", **values: Any) -> None:
         """Make a temporary table; the block named by `offered` takes the place of `{offered}` in its own.
 
-        Its rows are counted for the query planner: nothing else would count them before the commit.
+        `{prefiltered_papers}` is the query of that view, over the links that `make_links` has made. The rows
+        are counted for the query planner: nothing else would count them before the commit.
         """
         statement = self._blocks[f"make_{table}"]
         if offered:
             statement = statement.replace("{offered}", self._blocks[offered])
+        statement = statement.replace("{prefiltered_papers}", self._read_prefilter())
         self._session.execute(statement, self._bind(statement, values))
         self._session.execute(f"ANALYZE {self._prefix}_{table}")
+
+    def _read_prefilter(self) -> str:
+        """The view's query over links that are told apart already: the view would do that again."""
+        _, _, query = read_view("prefiltered_papers").partition(" AS\n")
+        return query.replace("citation_links", f"{self._prefix}_links")
 
     def drop(self, *tables: str) -> None:
         """Drop temporary tables that exist."""

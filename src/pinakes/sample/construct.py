@@ -49,7 +49,7 @@ _WRITTEN: Final = (
     sampled_queries,
     samplings,
 )
-_FIRST: Final = ("queries", "cited", "refused", "papers", "links")
+_FIRST: Final = ("queries", "cited", "refused", "links", "papers")
 _TEMPORARY: Final = (*_FIRST, "tops", "neighbours", "walk", "numbers", "offers")
 _DRAWS: Final = 4
 """random papers dealt to a query for each that it is to keep: some it cites, or another type has taken"""
@@ -72,6 +72,7 @@ def construct(
     plan = plan_construction(open_benchmark(database, request.benchmark), request)
     open_benchmark(database, plan.drawn_from)
     with database.begin() as session:
+        session.raise_memory()
         sampling = _read_sampling(session, plan)
         sources = choose_sources(_read_systems(session, plan), request, plan.drawn_from)
         work = _Construction(session, plan, progress or Silent())

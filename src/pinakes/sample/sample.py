@@ -36,7 +36,7 @@ from pinakes.schema import (
 from pinakes.settings import read_settings
 
 _WRITTEN: Final = (samplings, sampling_exclusions, sampled_queries, sampled_citations, pools, pool_members)
-_TEMPORARY: Final = ("papers", "links", "cited", "scope")
+_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "scope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,7 @@ def sample(
     plan = make_plan(benchmark, given or {})
     install_benchmark(database, benchmark)
     with database.begin() as session:
+        session.raise_memory()
         drawing = _Drawing(session, plan, find_corpus(session, corpus), progress or Silent())
         available = drawing.draw()
         made = drawing.store_pools(available)
@@ -133,10 +134,10 @@ class _Drawing:
         self._progress.start(f"sample {self._plan.benchmark}", 3 + len(orders))
         try:
             self._store_plan()
-            self._make("papers", "links")
+            self._make("links", "papers", "citing")
             self.blocks.run("draw_queries")
             self.blocks.run("keep_citations")
-            self._make("cited")
+            self._make("fields", "cited")
             self._make("scope")
             for fold, repeat in orders:
                 self._draw_members(fold, repeat)
