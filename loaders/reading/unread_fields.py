@@ -1,8 +1,8 @@
 """The fields of a file's records that no column is read from: parsed all the same, to tell whether they say
 anything, so that what is left out is noted once for all records that are alike in this.
 
-Which fields there are, and of which types, is learned from records. Arrow's reader is told to accept no others,
-so that a record with another field, or with one of another type, is found.
+Which fields there are, and of which types, is learned from records. Arrow's reader is told to accept no
+others, so that a record with another field, or with one of another type, is found.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
