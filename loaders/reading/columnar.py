@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import orjson
@@ -31,9 +30,10 @@ from pinakes.loaders.reading.json_records import (
     parse_json_object,
     read_json_array,
 )
-from pinakes.loaders.reading.omissions import build_left_out
+from pinakes.loaders.reading.omissions import spread_left_out
 from pinakes.loaders.reading.seen_ids import SeenIds
 from pinakes.loaders.reading.streams import MAX_LINE_BYTES, CutLine
+from pinakes.loaders.reading.unread_fields import Codes, UnreadFields
 from pinakes.loaders.staging import (
     REASONS,
     Accepted,
@@ -49,6 +49,8 @@ EXACT_LINES: Final = 2_000
 """Blocks of no more lines than this are parsed line by line when something in them is not plain."""
 
 _PARSER_BYTES: Final = 4 << 20
+_LEARNED_LINES: Final = 1_000
+"""So many records of a file say first which fields it has."""
 _MAY_BE_LENIENT: Final = ("depth limit", "recursion")
 
 
@@ -63,6 +65,9 @@ class Layout:
             `NotPlainError` unless it gives exactly what `parse` gives.
         parse: one record to staged rows; a field that is null means the same as one that is missing.
         leave: notes which fields of a record that is accepted are not read.
+        told_by: where what `leave` notes depends on nothing but which of the unread fields are empty, or 0 or
+            false, and on some that are read: the columns to codes of 0 to 3 that tell these apart. None: on
+            other things, so that each record is looked at.
         has_papers: whether each record is one paper, whose id may stand in a file once.
     """
 
@@ -70,6 +75,7 @@ class Layout:
     project: Callable[[Mapping[str, pa.Array], pa.Array], dict[str, pa.Table]]
     parse: Callable[[dict[str, Any]], Rows]
     leave: Callable[[dict[str, Any]], None]
+    told_by: Callable[[Mapping[str, pa.Array]], Sequence[Codes]] | None = None
     has_papers: bool = True
 
     def parse_whole(self, record: dict[str, Any]) -> Rows:
@@ -89,12 +95,12 @@ def read_columnar(
     if is_json_array(file):
         yield from gather_chunks(read_json_array(file, layout.parse_whole), first_row=first_row)
         return
-    seen, fields = SeenIds(), FieldNames()
+    seen, unread = SeenIds(), UnreadFields(layout.schemas)
     for block in read_blocks(file, block_bytes):
         if block.last_line < first_row and not layout.has_papers:
             continue
         for part in cut_block(block, first_row):
-            for chunk in _read_block(part, layout, seen, fields):
+            for chunk in _read_block(part, layout, seen, unread):
                 if chunk.last_row >= first_row:
                     yield chunk
 
@@ -111,54 +117,78 @@ def cut_block(block: Block, first_row: int) -> Iterator[Block]:
     yield block
 
 
-def _read_block(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> Iterator[Chunk]:
+def _read_block(block: Block, layout: Layout, seen: SeenIds, unread: UnreadFields) -> Iterator[Chunk]:
     try:
-        yield _read_plain(block, layout, seen, fields)
+        yield _read_plain(block, layout, seen, unread)
     except (NotPlainError, pa.ArrowInvalid):
         if len(block) <= EXACT_LINES:
-            yield from _read_exactly(block, layout, seen, fields)
+            yield from _read_exactly(block, layout, seen, unread.names)
             return
         for half in block.split(len(block) // 2):
-            yield from _read_block(half, layout, seen, fields)
+            yield from _read_block(half, layout, seen, unread)
 
 
-def _read_plain(block: Block, layout: Layout, seen: SeenIds, fields: FieldNames) -> Chunk:
+def _read_plain(block: Block, layout: Layout, seen: SeenIds, unread: UnreadFields) -> Chunk:
     """The block as columns."""
     _check_lines(block)
-    table = _parse(block.data, layout.schemas)
+    whole = None if layout.told_by is None else _parse_whole(block, unread)
+    table = _parse(block.data, layout.schemas) if whole is None else whole
     if table.num_rows != len(block):
         raise NotPlainError("not every line is one record")
     columns = {name: table[name].combine_chunks() for name in layout.schemas[0].names}
-    tables = layout.project(columns, pa.array(np.arange(block.first_line, block.first_line + len(block))))
-    noted = list(_list_unread(block, layout))
+    numbers = np.arange(block.first_line, block.first_line + len(block))
+    tables = layout.project(columns, pa.array(numbers))
+    if whole is None or layout.told_by is None:
+        noted = [_list_unread(block, index, layout, unread) for index in range(len(block))]
+        places = np.arange(len(block))
+    else:
+        first, places = unread.tell_apart(whole, layout.told_by(columns))
+        noted = [_list_unread(block, index, layout, unread) for index in first.tolist()]
     if layout.has_papers:
         _take_ids(tables["papers"]["source_id"].combine_chunks(), seen)
-    unread = build_left_out(noted, fields)
-    if unread is not None:
-        tables |= gather_left_out([*([tables["left_out"]] if "left_out" in tables else []), unread])
+    left_out = spread_left_out(numbers, places, noted, unread.names)
+    if left_out is not None:
+        tables |= gather_left_out([*([tables["left_out"]] if "left_out" in tables else []), left_out])
     return Chunk(
         block.last_line, len(block), tables, [], LineOrigins(block), block.first_byte, block.end_byte
     )
 
 
-def _list_unread(block: Block, layout: Layout) -> Iterator[tuple[int, Sequence[Mapping[str, Any]]]]:
-    """The number of each line, and what is noted of its fields that are not read.
-
-    The lines are parsed once more: Arrow's reader would have to infer a type for each such field, and to
-    give up where it has several.
-    """
-    ends = block.ends.tolist()
-    for number, start, end in zip(count(block.first_line), [0, *ends[:-1]], ends, strict=False):
-        yield number, collect_left_out(partial(_leave, block.data[start:end], layout)).get("left_out", ())
-
-
-def _leave(line: memoryview, layout: Layout) -> Rows:
+def _parse_whole(block: Block, unread: UnreadFields) -> pa.Table | None:
+    """The block with the fields that are not read; None where they are others than those that are known."""
+    if unread.is_new:
+        for index in range(min(len(block), _LEARNED_LINES)):
+            unread.learn(_load_record(_cut_line(block, index)))
     try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        record = _parse_leniently(bytes(line))
-    layout.leave(record)
-    return {}
+        return _parse(block.data, unread.schemas, others="error") if unread.schemas else None
+    except pa.ArrowInvalid:
+        return None
+
+
+def _list_unread(
+    block: Block, index: int, layout: Layout, unread: UnreadFields
+) -> Sequence[Mapping[str, Any]]:
+    """What is noted of the fields that are not read of the line at that index from 0."""
+
+    def leave() -> Rows:
+        record = _load_record(_cut_line(block, index))
+        if layout.told_by is not None:
+            unread.learn(record)
+        layout.leave(record)
+        return {}
+
+    return collect_left_out(leave).get("left_out", ())
+
+
+def _cut_line(block: Block, index: int) -> memoryview:
+    return block.data[block.find_start(index) : int(block.ends[index])]
+
+
+def _load_record(line: memoryview) -> dict[str, Any]:
+    try:
+        return dict(orjson.loads(line))
+    except ValueError:
+        return _parse_leniently(bytes(line))
 
 
 def _check_lines(block: Block) -> None:
@@ -179,20 +209,22 @@ def _check_lines(block: Block) -> None:
     pa.LargeStringArray.from_buffers(1, offsets, pa.py_buffer(block.data)).validate(full=True)
 
 
-def _parse(data: bytes | memoryview, schemas: Sequence[pa.Schema]) -> pa.Table:
-    """The records as the first schema that they all fit."""
-    *others, last = schemas
-    for schema in others:
+def _parse(
+    data: bytes | memoryview, schemas: Sequence[pa.Schema], *, others: Literal["ignore", "error"] = "ignore"
+) -> pa.Table:
+    """The records as the first schema that they all fit; `others` says what becomes of other fields."""
+    *earlier, last = schemas
+    for schema in earlier:
         with suppress(pa.ArrowInvalid):
-            return _parse_as(data, schema)
-    return _parse_as(data, last)
+            return _parse_as(data, schema, others)
+    return _parse_as(data, last, others)
 
 
-def _parse_as(data: bytes | memoryview, schema: pa.Schema) -> pa.Table:
+def _parse_as(data: bytes | memoryview, schema: pa.Schema, others: str) -> pa.Table:
     return pyarrow.json.read_json(
         pa.BufferReader(pa.py_buffer(data)),
         read_options=pyarrow.json.ReadOptions(block_size=_PARSER_BYTES),
-        parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+        parse_options=pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others),
     )
 
 

@@ -68,6 +68,17 @@ def clean_years(column: pa.Array) -> pa.Array:
     return pc.cast(pc.if_else(pc.equal(column, 0), None, column), pa.int32())
 
 
+def compare_venues(venue: pa.Array, other: pa.Array) -> Numbers:
+    """What tells apart for which records `rows.leave_other_venues` notes something: 0 where it notes nothing.
+
+    >>> compare_venues(pa.array(["a", "a", "a", None]), pa.array(["b", " a", "", "b"])).tolist()
+    [1, 2, 0, 0]
+    """
+    is_same = pc.equal(clean_texts(venue), clean_texts(other))  # null where one of them is
+    codes: Numbers = pc.fill_null(pc.add(pc.cast(is_same, pa.int64()), 1), 0).to_numpy(zero_copy_only=False)
+    return codes
+
+
 def clean_counts(column: pa.Array) -> pa.Array:
     """Whole numbers in 32 bits."""
     _check_range(column, -(1 << 31), (1 << 31) - 1)

@@ -9,6 +9,8 @@ import pyarrow as pa
 from pinakes.loaders.left_out import FieldNames
 from pinakes.loaders.staging import STAGED
 
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
 _COLUMNS = ("kind", "reason", "items")
 
 
@@ -29,12 +31,20 @@ def build_left_out(
         if rows:
             numbers.append(number)
             places.append(lists.setdefault(id(rows), (len(lists), rows))[0])
-    if not numbers:
+    distinct = [rows for _, rows in lists.values()]
+    return spread_left_out(np.array(numbers, np.int64), np.array(places, np.int64), distinct, fields)
+
+
+def spread_left_out(
+    numbers: Numbers, places: Numbers, lists: Sequence[Sequence[Mapping[str, Any]]], fields: FieldNames
+) -> pa.Table | None:
+    """As `build_left_out`, of records whose rows stand in lists: of each its number, and the list's place."""
+    flat = [row for rows in lists for row in rows]
+    if not flat:
         return None
-    flat = [row for _, rows in lists.values() for row in rows]
     columns: dict[str, list[Any]] = {name: [row[name] for row in flat] for name in _COLUMNS}
     columns["kind"] = [fields.name(kind) for kind in columns["kind"]]
-    sizes = np.array([len(rows) for _, rows in lists.values()])
+    sizes = np.array([len(rows) for rows in lists])
     starts = np.cumsum(sizes) - sizes
     held = sizes[places]
     first = np.repeat(starts[places] - (np.cumsum(held) - held), held)

@@ -142,5 +142,6 @@ CITATIONS: Final = Layout(
     _project,
     _parse,
     lambda record: leave_fields(record, _READ),
+    lambda _columns: (),
     has_papers=False,
 )

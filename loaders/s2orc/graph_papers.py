@@ -25,12 +25,14 @@ from pinakes.loaders.reading.columns import (
     clean_ids,
     clean_texts,
     clean_years,
+    compare_venues,
     count_members,
     explode,
     extract_texts,
     gather_left_out,
 )
 from pinakes.loaders.reading.rows import leave_other_venues, list_authorships, list_identifiers
+from pinakes.loaders.reading.unread_fields import Codes
 from pinakes.loaders.reading.values import take_id, take_int, take_object, take_objects, take_text, take_year
 from pinakes.loaders.staging import Rows
 
@@ -188,6 +190,10 @@ def _leave(record: Mapping[str, Any]) -> None:
         leave_other_venues(venues, "journal.name")
 
 
+def _tell_venues(columns: Mapping[str, pa.Array]) -> list[Codes]:
+    return [compare_venues(columns["venue"], pc.struct_field(columns["journal"], "name"))]
+
+
 def parse_paper_id(record: dict[str, Any]) -> Rows:
     """One of the shas that a paper has, or has had."""
     leave_fields(record, {"corpusid", "sha"})
@@ -214,7 +220,11 @@ def parse_cleared(record: dict[str, Any]) -> Rows:
 
 
 _EXTERNAL: Final = frozenset({*_SCHEMES, "CorpusId"})
-PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper, _leave)
+PAPERS: Final = Layout((_PAPER,), _project_papers, _parse_paper, _leave, _tell_venues)
 ABSTRACTS: Final = Layout(
-    (_ABSTRACT,), _project_abstracts, _parse_abstract, lambda record: leave_fields(record, _ABSTRACT.names)
+    (_ABSTRACT,),
+    _project_abstracts,
+    _parse_abstract,
+    lambda record: leave_fields(record, _ABSTRACT.names),
+    lambda _columns: (),
 )

@@ -28,6 +28,7 @@ from pinakes.loaders.reading.columns import (
     clean_ids,
     clean_texts,
     clean_years,
+    compare_venues,
     count_members,
     explode,
     gather_left_out,
@@ -42,6 +43,7 @@ from pinakes.loaders.reading.rows import (
     list_identifiers,
     list_names,
 )
+from pinakes.loaders.reading.unread_fields import Codes
 from pinakes.loaders.reading.values import take_id, take_text, take_texts, take_year
 from pinakes.loaders.staging import STAGED, RecordError, Rows
 
@@ -98,7 +100,11 @@ def build_layout(directions: tuple[str, ...]) -> Layout:
     links = (pa.field(f"{direction}_citations", LIST_OF_TEXTS) for direction in directions)
     schema = pa.schema([*_FIELDS, *links])
     parse, leave = partial(parse_metadata, directions), partial(_leave, directions)
-    return Layout((schema,), partial(_project, directions), parse, leave)
+    return Layout((schema,), partial(_project, directions), parse, leave, _tell_venues)
+
+
+def _tell_venues(columns: Mapping[str, pa.Array]) -> list[Codes]:
+    return [compare_venues(columns["venue"], columns["journal"])]
 
 
 def _leave(directions: tuple[str, ...], record: Mapping[str, Any]) -> None:

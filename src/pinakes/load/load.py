@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,6 +25,7 @@ from pinakes.load.batches import (
 from pinakes.load.chunks import limit_chunks, mark_last
 from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.corrections import correct_rows
+from pinakes.load.late_indexes import build_late
 from pinakes.load.resolve import resolve_in_parts
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
 from pinakes.load.unread import Owner, check_archives, find_files, find_handed_in, forget_unread, keep_unread
@@ -79,10 +80,12 @@ def _load(
         keep_unread(session, owner, found.unread)
     task = _Task(database, loader, request, budget, corpus_id, owner, progress, clock)
     plans = _plan(task, files)
-    summaries = _load_files(task, plans)
-    check_archives(files)
-    corrections = correct_rows(database, plans, request)
-    resolved = resolve_in_parts(database, corpus_id)
+    # A rehearsal is one transaction: it would keep out who reads the tables.
+    with nullcontext() if request.dry_run else build_late(database, budget.database):
+        summaries = _load_files(task, plans)
+        check_archives(files)
+        corrections = correct_rows(database, plans, request)
+        resolved = resolve_in_parts(database, corpus_id)
     identities = [plan.identity for plan in plans]
     read = found.count_read(without=task.of_other_content)
     loaded = Loaded(owner, identities, summaries, read, task.rejections)

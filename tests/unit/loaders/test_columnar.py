@@ -344,3 +344,62 @@ def test_no_record_is_lost_where_few_lines_fill_many_chunks(
         assert sum(chunk.rows_in for chunk in chunks) == 10
         assert [row.row_number for chunk in chunks for row in chunk.rejected] == [7, 8, 9, 10]
         assert [chunks[0].first_byte, chunks[-1].end_byte] == [0, (tmp_path / "x.jsonl").stat().st_size]
+
+
+def _write_metadata(path: Path, records: list[dict[str, Any]]) -> InputFile:
+    lines = (json.dumps({"paper_id": str(number), **one}) for number, one in enumerate(records, start=1))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return InputFile(path, path.name, "metadata_2020:none")
+
+
+def _list_left_out(chunks: list[Chunk]) -> list[dict[str, Any]]:
+    return [row for chunk in chunks for row in chunk.tables["left_out"].to_pylist()]
+
+
+def test_records_that_leave_out_the_same_are_looked_at_once(tmp_path: Path) -> None:
+    alike: list[dict[str, Any]] = [
+        {
+            "venue": "ACL",
+            "journal": "CL",
+            "flag": False,
+            "url": "x",
+            "authors": [{"last": "A", "orcid": "1"}],
+        },
+        {"venue": "ACL", "journal": "ACL", "flag": None, "url": "", "authors": [{"last": "A", "orcid": ""}]},
+        {
+            "inbound_citations": ["7"],
+            "more": {"a": 1},
+            "authors": [{"last": "A"}, {"last": "B", "orcid": "2"}],
+        },
+        {"inbound_citations": [], "more": {"a": None}},
+        {"more": {}},
+    ]
+    file = _write_metadata(tmp_path / "a.jsonl", alike * 2_000)
+    looked_at = []
+    layout = metadata.build_layout(())
+
+    def leave(record: dict[str, Any]) -> None:
+        looked_at.append(record["paper_id"])
+        layout.leave(record)
+
+    found = _list_left_out(list(read_columnar(file, 1, replace(layout, leave=leave))))
+    # An object of nulls may be an empty one: such records are looked at each.
+    assert looked_at[:5] == ["1", "2", "3", "4", "5"]
+    assert len(looked_at) == 3 + 2 * 2_000
+    assert found == _list_left_out(list(read_columnar(file, 1, replace(layout, told_by=None))))
+    assert len(found) == 2_000 * 9
+
+
+@pytest.mark.parametrize("late", [{"new": 1}, {"flag": "yes"}, {"authors": [{"last": "A", "new": [0]}]}])
+def test_a_field_that_comes_late_in_a_file_is_named(tmp_path: Path, late: dict[str, Any]) -> None:
+    file = _write_metadata(
+        tmp_path / "a.jsonl", [*([{"flag": True}] * 3_000), late, *([{"flag": 0.5}] * 3_000)]
+    )
+    layout = metadata.build_layout(())
+    for block_bytes in (10_000, 1_000_000):
+        found = _list_left_out(list(read_columnar(file, 1, layout, block_bytes=block_bytes)))
+        single = replace(layout, told_by=None)
+        assert found == _list_left_out(list(read_columnar(file, 1, single, block_bytes=block_bytes)))
+        assert {row["kind"] for row in found if row["row_number"] == 3_001} == {
+            "field authors.new" if "authors" in late else f"field {next(iter(late))}"
+        }

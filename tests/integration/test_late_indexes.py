@@ -1,0 +1,104 @@
+"""A first load on Postgres builds the indexes that cost it most when its rows are in."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from pinakes.database import Database
+from pinakes.errors import LoadError
+from pinakes.load import load as load_module
+from pinakes.load.load import LoadRequest, load
+
+LATE = {"citations_reference_index", "cited_references_paper_index"}
+INDEXES = "SELECT indexname FROM pg_indexes WHERE schemaname = CURRENT_SCHEMA()"
+
+
+def _list_late(database: Database) -> set[str]:
+    with database.read() as session:
+        return LATE & {row["indexname"] for row in session.rows(INDEXES)}
+
+
+def _write(path: Path, first: int, papers: int = 20) -> Path:
+    records: list[dict[str, Any]] = [
+        {"paper_id": str(number), "title": f"Title {number}", "outbound_citations": [str(number - 1)]}
+        for number in range(first, first + papers)
+    ]
+    path.write_bytes(gzip.compress(b"".join(orjson.dumps(record) + b"\n" for record in records), mtime=0))
+    return path
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
+    """The indexes that are there, as another session sees them, before each file."""
+    found: list[set[str]] = []
+    load_file = load_module._load_file
+
+    def note(task: Any, *arguments: Any) -> Any:
+        found.append(_list_late(task.database))
+        return load_file(task, *arguments)
+
+    monkeypatch.setattr(load_module, "_load_file", note)
+    return found
+
+
+def test_a_first_load_builds_indexes_when_its_rows_are_in(
+    postgres_database: Database, tmp_path: Path, seen: list[set[str]]
+) -> None:
+    load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1), corpus="a"))
+    assert seen == [set()]
+    assert _list_late(postgres_database) == LATE
+    load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "b.jsonl.gz", 1), corpus="b"))
+    assert seen == [set(), LATE]
+
+
+def test_a_load_that_breaks_off_builds_them(
+    postgres_database: Database, tmp_path: Path, seen: list[set[str]]
+) -> None:
+    file = _write(tmp_path / "a.jsonl.gz", 1, papers=2_000)
+    file.write_bytes(file.read_bytes()[:-400])
+    with pytest.raises(LoadError):
+        load(postgres_database, LoadRequest("s2orc", file))
+    assert seen == [set()]
+    assert _list_late(postgres_database) == LATE
+
+
+def test_the_load_after_a_killed_one_builds_them(
+    postgres_database: Database, tmp_path: Path, seen: list[set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "release"
+    folder.mkdir()
+    _write(folder / "a.jsonl.gz", 1)
+    _write(folder / "b.jsonl.gz", 101)
+
+    def kill(*_arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(load_module, "check_archives", kill)
+        with pytest.raises(KeyboardInterrupt):
+            load(postgres_database, LoadRequest("s2orc", folder))
+    assert _list_late(postgres_database) == set()
+    load(postgres_database, LoadRequest("s2orc", folder))
+    assert seen == [set()] * 4
+    assert _list_late(postgres_database) == LATE
+
+
+def test_a_load_keeps_them_where_someone_reads_the_table(
+    postgres_database: Database, tmp_path: Path, seen: list[set[str]]
+) -> None:
+    with postgres_database.read() as reader:
+        assert reader.scalar("SELECT COUNT(*) FROM citations") == 0
+        load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1)))
+    assert seen == [{"citations_reference_index"}]
+    assert _list_late(postgres_database) == LATE
+
+
+def test_a_rehearsal_leaves_them_as_they_are(
+    postgres_database: Database, tmp_path: Path, seen: list[set[str]]
+) -> None:
+    load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1), dry_run=True))
+    assert seen == [LATE]
+    assert _list_late(postgres_database) == LATE
