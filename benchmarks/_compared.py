@@ -46,6 +46,25 @@ def compare(script: str, measured: Measured) -> list[Compared]:
     return list(READERS[script](measured))
 
 
+def _analysis(measured: Measured) -> Iterator[Compared]:
+    rows = {row["what"]: row for row in measured["rows"]}
+    for ours, peers, limit in (
+        ("pinakes analyse, one thread", ("bm25s tokenize", "tantivy analyze"), "bare split"),
+        ("pinakes index", ("tantivy index",), "bare split"),
+    ):
+        of_million = {name: row["processor µs/paper"] for name, row in rows.items()}
+        for peer in [name for name in peers if name in rows] or [""]:
+            yield Compared(
+                f"analysis, {ours}, processor time of a million abstracts",
+                of_million[ours],
+                peer,
+                of_million.get(peer),
+                limit,
+                of_million[limit],
+                rows[ours]["peak MiB"],
+            )
+
+
 def _approximate(measured: Measured) -> Iterator[Compared]:
     count, exact_s = measured["queries"], measured["queries"] / measured["exact_queries_per_s"]
     good = [row for row in measured["rows"] if row["recall@10"] >= 0.95]
@@ -167,6 +186,28 @@ def _recipes(measured: Measured) -> Iterator[Compared]:
         yield Compared(f"all recipes on {name}", whole, limit="a scan each", limit_s=scans)
 
 
+def _reports(measured: Measured) -> Iterator[Compared]:
+    for row in measured["rows"]:
+        what = f"{row['command']} of {measured['systems']} runs over {measured['queries']} queries"
+        yield Compared(what, row["wall s"], memory_mib=row["peak MiB"])
+
+
+def _search(measured: Measured) -> Iterator[Compared]:
+    for row in measured["rows"]:
+        what = f"one search by {row['system']} in a new process, processor time"
+        yield Compared(what, row["cpu s"], limit="its imports alone", limit_s=row["limit cpu s"])
+    rates = [
+        (name.removesuffix(", queries/s"), rate) for name, rate in measured.items() if "queries/s" in name
+    ]
+    for system in dict.fromkeys(name.partition(": ")[0] for name, _rate in rates):
+        found = {
+            name.partition(": ")[2]: 1000 / rate for name, rate in rates if name.startswith(f"{system}: ")
+        }
+        peer = next((name for name in found if not name.startswith("pinakes")), "")
+        what = f"1,000 searches by {system}"
+        yield Compared(what, found["pinakes, together"], peer, found.get(peer))
+
+
 def _self_retrieval(measured: Measured) -> Iterator[Compared]:
     rows = {row["job"]: row for row in measured["rows"]}
     for job, row in rows.items():
@@ -187,6 +228,7 @@ def _site(measured: Measured) -> Iterator[Compared]:
 
 
 READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
+    "analysis": _analysis,
     "approximate": _approximate,
     "augmentation": _augmentation,
     "bm25": _bm25,
@@ -202,6 +244,8 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "probe_regression": _probe_regression,
     "probes": _probes,
     "recipes": _recipes,
+    "reports": _reports,
+    "search": _search,
     "self_retrieval": _self_retrieval,
     "site": _site,
 }

@@ -37,6 +37,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
+@pytest.mark.long
 def test_it_runs_to_its_end_on_a_cpu_without_databases_faiss_and_wheels(tmp_path: Path) -> None:
     words = [
         "--device",
