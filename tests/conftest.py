@@ -26,8 +26,8 @@ _ROOM = 8 << 30
 _FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'", "autovacuum": "off"}
 """Settings of a server that no crash matters to.
 
-Autovacuum would count the rows of a table now and then, also while a load is at work, and finds none then: a copy of
-that database keeps the count, and its plans take a hundred times as long.
+Autovacuum would count a table's rows now and then, also while a load is at work, and finds none then: a copy
+of that database keeps the count, and its plans take a hundred times as long.
 """
 
 # The same examples on every machine; `pytest --hypothesis-profile=random` draws new ones.
