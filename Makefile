@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+UNUSED := /tests?/|/transformers/models/|/torch/(_inductor|testing)/|/(fontTools|mypyc?|pip|sympy/physics)/
 DEMO ?= pinakes-demo
 # A worker more than cores, since tests wait for databases and for processes that they start; a thread a worker.
 # Tests of one file share a worker, and so their fixtures; files start in their order, acceptance first, so that no
@@ -14,21 +15,24 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesse
 .DEFAULT_GOAL := test
 
 # Bytecode is made on all cores at the end: pip makes it on one, in about a third of its time. A third of the text
-# are the packages' own tests and transformers' models, of which what is used is compiled when it is imported.
+# are the packages' own tests, transformers' models and other parts that nothing or little imports: what is used of
+# them is compiled when it is imported.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt torch==2.13.0
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/|/transformers/models/' $(VENV)/lib || true
+	$(BIN)/python -m compileall -qq -j 0 -x '$(UNUSED)' $(VENV)/lib || true
 	touch $(STAMP)
 
 demo: $(STAMP)
 	$(BIN)/pinakes demo --folder $(DEMO)
 
 test: $(STAMP)
+	$(BIN)/python -m tests.bytecode
 	$(PYTEST)
 
 test-long: $(STAMP)
+	$(BIN)/python -m tests.bytecode
 	$(PYTEST) -m "long or not long"
 
 # Mutated input for every loader; what one goes wrong on is kept in tests/data/finds, which `make test` reads.

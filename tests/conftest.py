@@ -23,8 +23,12 @@ from tests.turns import take_turns
 _NUMBERS = count(1)
 _ROOM = 8 << 30
 """bytes that are free where databases are held in memory"""
-_FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'"}
-"""settings of a server that no crash matters to"""
+_FAST = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "'256MB'", "autovacuum": "off"}
+"""Settings of a server that no crash matters to.
+
+Autovacuum would count a table's rows now and then, also while a load is at work, and finds none then: a copy
+of that database keeps the count, and its plans take a hundred times as long.
+"""
 
 # The same examples on every machine; `pytest --hypothesis-profile=random` draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None)

@@ -1,13 +1,16 @@
 """Rows made here, or by other processes while this one stores, and handed out in the order of the papers."""
 
+import importlib
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from typing import Any, Final
 
@@ -15,6 +18,8 @@ from pinakes.errors import PinakesError
 
 _AHEAD: Final = 2
 """batches for each process that are read and not yet stored, at most"""
+_LEFT_OUT: Final = ("scipy", "sklearn")
+"""packages that nltk imports where they are, for classifiers and measures that nothing here uses"""
 
 _made_by: list[Callable[[Any], Any]] = []  # of a process that makes rows: what makes them
 
@@ -61,7 +66,21 @@ def _begin(pickled: bytes) -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which nohup and background jobs pass on
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes: these say nothing
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _import_nltk()
     _made_by.append(pickle.loads(pickled))  # noqa: S301 (of our own parent)
+
+
+def _import_nltk() -> None:
+    """Import nltk, where it is, without what would take each of these processes more than a second.
+
+    Only in a process that does nothing else: its nltk has no `fisher_exact` and no `SklearnClassifier`.
+    """
+    absent = [name for name in _LEFT_OUT if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: there is no such module
+    with suppress(ImportError):
+        importlib.import_module("nltk")
+    for name in absent:
+        del sys.modules[name]
 
 
 def _end_with_parent() -> None:
