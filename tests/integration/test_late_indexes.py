@@ -102,3 +102,13 @@ def test_a_rehearsal_leaves_them_as_they_are(
     load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1), dry_run=True))
     assert seen == [LATE]
     assert _list_late(postgres_database) == LATE
+
+
+def test_postgres_plans_with_the_rows_that_a_load_brought(
+    postgres_database: Database, tmp_path: Path
+) -> None:
+    file = _write(tmp_path / "a.jsonl.gz", 1, papers=1_500)
+    load(postgres_database, LoadRequest("s2orc", file, corpus="a"))
+    counted = "SELECT reltuples FROM pg_class WHERE relname IN ('papers', 'citations')"
+    with postgres_database.read() as session:
+        assert [row["reltuples"] for row in session.rows(counted)] == [1_500.0, 1_500.0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -38,8 +38,12 @@ from pinakes.loaders.staging import Chunk, Rejected, show_raw
 from pinakes.memory import Budget, plan_load
 from pinakes.progress import Progress, Silent
 from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
+from pinakes.schema.integrity import list_filled_tables
 
 __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
+
+MANY_RECORDS: Final = 1_000
+"""records of a load after which the rows of the tables are counted for Postgres' planner"""
 
 
 def load(
@@ -92,7 +96,18 @@ def _load(
     summary = summarise_load(database, corpus, loaded, resolved, corrections)
     with database.begin() as session:
         store_report(session, loaded, summary)
+    if not request.dry_run:
+        _count_for_planner(database, summaries)
     return replace(summary, elapsed_s=time.monotonic() - started)
+
+
+def _count_for_planner(database: Database, summaries: list[FileSummary]) -> None:
+    """Have Postgres count its rows: its own count comes later, or is of a moment before the load was in."""
+    if database.name != "postgresql" or sum(one.rows_loaded for one in summaries) < MANY_RECORDS:
+        return
+    with database.begin() as session:
+        for name in sorted(list_filled_tables(session)):
+            session.execute(f"ANALYZE {name}")
 
 
 def _name_source(request: LoadRequest) -> str:
