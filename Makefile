@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 UNUSED := /tests?/|/transformers/models/|/torch/(_inductor|testing)/|/(fontTools|mypyc?|pip|sympy/physics)/
 DEMO ?= pinakes-demo
-# A worker more than cores, since tests wait for databases and for processes that they start; a thread a worker.
+# Two workers more than cores, since tests wait for databases and for processes that they start; a thread a worker.
 # Tests of one file share a worker, and so their fixtures; files start in their order, acceptance first, so that no
 # long one is left at the end. Bytecode is kept, else each worker and each process that a test starts compiles anew.
-WORKERS ?= $(shell $(PYTHON) -c "import os; print(1 + (os.cpu_count() or 1))")
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(2 + (os.cpu_count() or 1))")
 PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-long fuzz faults store-schema check lint types imports wheel audit bench docs clean install-locked lock
