@@ -1,4 +1,5 @@
-"""The commands of Pinakes as steps of a benchmark: each in a process of its own, with its seconds and memory.
+"""The commands of Pinakes as steps of a benchmark: each in a process of its own, with its seconds, those of
+the processor, and its memory.
 
 Leaves out: what is measured (the benchmarks).
 """
@@ -31,7 +32,7 @@ class Steps:
         return self.run(step, [sys.executable, "-c", COMMAND, *arguments, "--json"])
 
     def run(self, step: str, command: list[str]) -> Any:
-        """Run a command that prints JSON; its seconds and peak memory become a row."""
+        """Run a command that prints JSON; its seconds, of the processor too, and peak memory become a row."""
         print(f"{step} …", file=sys.stderr)
         started = time.perf_counter()
         with tempfile.TemporaryFile() as output:
@@ -43,6 +44,8 @@ class Steps:
                 raise SystemExit(f"{step} ended with exit code {process.returncode}")
             output.seek(0)
             text = output.read()
-        self.rows.append({"step": step, "s": elapsed_s, "peak MiB": usage.ru_maxrss / 1024})
+        processor_s = usage.ru_utime + usage.ru_stime
+        row = {"step": step, "s": elapsed_s, "processor s": processor_s, "peak MiB": usage.ru_maxrss / 1024}
+        self.rows.append(row)
         print(f"{step}: {elapsed_s:.1f} s", file=sys.stderr)
         return json.loads(text)

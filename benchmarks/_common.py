@@ -1,4 +1,4 @@
-"""What every benchmark here shares: its options, its table, its JSON, medians, and the machine in words.
+"""What every benchmark here shares: options, workers, peers, table, JSON, medians, the machine in words.
 
 Leaves out: what is measured. A figure means little without the machine and without the peer that was
 measured in the same run, so both stand beside it.
@@ -9,9 +9,11 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,24 @@ def measure_in_turns(jobs: Mapping[str, Callable[[], Any]], rounds: int) -> dict
             elapsed_s[name].append(time.perf_counter() - started)
             print(f"round {number + 1}/{rounds}: {name} {elapsed_s[name][-1]:.2f} s", file=sys.stderr)
     return {name: statistics.median(values) for name, values in elapsed_s.items()}
+
+
+def run_worker(script: str, worker: str, folder: str) -> dict[str, Any]:
+    """What the script prints last as `--worker`, in a process of its own with the same options."""
+    print(f"{worker} …", file=sys.stderr)
+    command = [sys.executable, script, *sys.argv[1:], "--worker", worker, "--folder", folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(f"{worker}: {result}", file=sys.stderr)
+    return result
+
+
+def list_missing(peers: Sequence[str]) -> list[str]:
+    """The peers that are not installed; each is named to the user."""
+    missing = [name for name in peers if find_spec(name) is None]
+    for name in missing:
+        print(f"{name} is not installed and is left out; the extra bench has it", file=sys.stderr)
+    return missing
 
 
 def describe_machine() -> dict[str, Any]:

@@ -188,8 +188,8 @@ def _recipes(measured: Measured) -> Iterator[Compared]:
 
 def _reports(measured: Measured) -> Iterator[Compared]:
     for row in measured["rows"]:
-        what = f"{row['command']} of {measured['systems']} runs over {measured['queries']} queries"
-        yield Compared(what, row["wall s"], memory_mib=row["peak MiB"])
+        what = f"{row['step']} of {measured['systems']} runs over {measured['queries']} queries"
+        yield Compared(what, row["s"], memory_mib=row["peak MiB"])
 
 
 def _search(measured: Measured) -> Iterator[Compared]:

@@ -15,12 +15,9 @@ apart).
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from _common import describe_machine, make_parser, report
+from _common import describe_machine, list_missing, make_parser, report, run_worker
 
 WORDS = 160
 TEXTS_AT_ONCE = 10_000
@@ -42,9 +39,9 @@ def main() -> None:
         print(json.dumps(WORKERS[options.worker](options, Path(options.folder))))
         return
     with tempfile.TemporaryDirectory(dir=options.scratch) as name:
-        run_worker("make", name)
+        run_worker(__file__, "make", name)
         size = sum(file.stat().st_size for file in Path(name).iterdir())
-        found = {worker: run_worker(worker, name) for worker in list_workers()}
+        found = {worker: run_worker(__file__, worker, name) for worker in list_workers()}
     rows = [
         {
             "what": worker,
@@ -88,19 +85,8 @@ def read_options() -> argparse.Namespace:
 
 def list_workers() -> list[str]:
     """What is timed; a peer that is not installed is named."""
-    missing = [name for name in ("bm25s", "tantivy") if find_spec(name) is None]
-    for name in missing:
-        print(f"{name} is not installed and is left out; the extra bench has it", file=sys.stderr)
+    missing = list_missing(["bm25s"])
     return [worker for worker in WORKERS if worker != "make" and worker.split()[0] not in missing]
-
-
-def run_worker(worker: str, folder: str) -> dict[str, Any]:
-    print(f"{worker} …", file=sys.stderr)
-    command = [sys.executable, __file__, *sys.argv[1:], "--worker", worker, "--folder", folder]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    print(f"{worker}: {result}", file=sys.stderr)
-    return result
 
 
 def make_texts(options: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -11,19 +11,16 @@ Leaves out: the analysis of text (measured apart, on made-up words), retrieval q
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _common import describe_machine, make_parser, report
+from _common import describe_machine, list_missing, make_parser, report, run_worker
 
 K1, B = 1.2, 0.75
 MEAN_LENGTH = 150
@@ -43,7 +40,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.scratch) as name:
         make_collection(options, Path(name))
         names = ["build", "analyse", "pinakes", "grid", *list_peers(options)]
-        found = {worker: run_worker(worker, name) for worker in names}
+        found = {worker: run_worker(__file__, worker, name) for worker in names}
         error, misses = check(options, Path(name))
     rows, figures = summarise(options, found)
     figures |= {"max_relative_error": error, "wrong_in_top": misses, **describe_machine()}
@@ -73,19 +70,8 @@ def read_options() -> argparse.Namespace:
 def list_peers(options: argparse.Namespace) -> list[str]:
     """Those of the peers that are installed; the others are named."""
     wanted = [name for name in options.peers.split(",") if name]
-    missing = [name for name in wanted if find_spec(name) is None]
-    for name in missing:
-        print(f"{name} is not installed and is left out; the extra bench has it", file=sys.stderr)
+    missing = list_missing(wanted)
     return [name for name in wanted if name not in missing]
-
-
-def run_worker(worker: str, folder: str) -> dict[str, Any]:
-    print(f"{worker} …", file=sys.stderr)
-    command = [sys.executable, __file__, *sys.argv[1:], "--worker", worker, "--folder", folder]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    print(f"{worker}: {result}", file=sys.stderr)
-    return result
 
 
 def summarise(

@@ -1,4 +1,4 @@
-"""A GPU machine in one script: its tests, encoding, exact search and rankings, in ten minutes at most.
+"""A GPU machine in one script: tests, encoding, exact search, rankings; nothing begins after `--minutes`.
 
     python benchmarks/gpu.py [--device cuda] [--quick] [--wheels FOLDER] [--minutes 9.5] [--json FILE]
 

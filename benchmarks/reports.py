@@ -7,18 +7,12 @@ The collection is that of `site.py`: each query has 1 to 30 judged papers, each 
 paired tests of all pairs of systems are in the times of `report` and `compare`. There is no peer.
 """
 
-import resource
-import subprocess
-import sys
 import tempfile
-import time
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
+from _commands import Steps
 from _common import describe_machine, make_parser, report
-from _ranked_data import prepare
-
-from pinakes.database import connect
 
 COMMANDS = ("report", "errors", "compare")
 
@@ -35,29 +29,30 @@ def main() -> None:
     systems = options.systems or (4 if options.quick else 10)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        file = options.database or folder / "reports.duckdb"
-        if not file.exists():
-            with connect(f"duckdb:///{file}") as database:
-                prepare(database, folder, queries, papers, systems)
-        rows = [measure(file.resolve(), folder, command) for command in COMMANDS]
+        url = f"duckdb:///{(options.database or folder / 'reports.duckdb').resolve()}"
+        if options.database is None or not options.database.exists():
+            # in a process of its own: a step's peak memory is at least what this one holds
+            made = get_context("spawn").Process(target=make, args=(url, folder, queries, papers, systems))
+            made.start()
+            made.join()
+            if made.exitcode:
+                raise SystemExit(f"the collection was not made; its process ended with {made.exitcode}")
+        steps = Steps(url, folder)
+        for command in COMMANDS:
+            places = [] if command == "compare" else ["--folder", str(folder / command)]
+            steps.pinakes(command, command, "scifact", *places)
     figures = {"queries": queries, "systems": systems, **describe_machine()}
-    report(f"Reports of {systems} runs over {queries} queries", rows, figures, options.json)
+    report(f"Reports of {systems} runs over {queries} queries", steps.rows, figures, options.json)
 
 
-def measure(file: Path, folder: Path, command: str) -> dict[str, Any]:
-    """A row of figures: one command in a new process."""
-    code = "import sys; from pinakes.cli import main; main()"
-    words = [sys.executable, "-c", code, command, "scifact", "--db", str(file)]
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seconds = time.perf_counter() - started
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "command": command,
-        "wall s": seconds,
-        "cpu s": after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime,
-        "peak MiB": after.ru_maxrss / 1024,  # of the largest process so far
-    }
+def make(url: str, folder: Path, queries: int, papers: int, systems: int) -> None:
+    """Fill a new database."""
+    from _ranked_data import prepare
+
+    from pinakes.database import connect
+
+    with connect(url) as database:
+        prepare(database, folder, queries, papers, systems)
 
 
 if __name__ == "__main__":

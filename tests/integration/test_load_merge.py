@@ -256,7 +256,7 @@ def test_identifiers_of_a_paper_mentioned_in_passing_are_added(
 
 
 def forget_the_tables() -> None:
-    """What is kept of the tables that a process declares is made anew."""
+    """Make again what a process keeps of the tables that it declares."""
     integrity.list_integrity_checks.cache_clear()
     integrity._select_filled.cache_clear()
 

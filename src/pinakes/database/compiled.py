@@ -10,7 +10,7 @@ COMPILED: Final[LRUCache[Any, Any]] = LRUCache(1_000)
 
 
 class Text(sa.TextClause):
-    """A text, alone or within a statement, that is compiled anew at each execution.
+    """A text, alone or within a statement, that is compiled at each execution.
 
     SQLAlchemy keeps the columns of a result with the statement; those of `SELECT *` may change.
     """

@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 def remember(
     database: Database, folder: Path, question: Mapping[str, Any], find: Callable[[], Answer]
 ) -> Answer:
-    """What `find` gives, found anew unless the question had its answer in this state of the database.
+    """What `find` gives, asked again unless the question had its answer in this state of the database.
 
     The question and the answer are fit for JSON. Whatever decides the answer beside rows of the database is
     part of the question. Nothing is kept where the folder cannot be written, or where the database does not
