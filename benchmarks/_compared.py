@@ -9,13 +9,17 @@ from typing import Any
 
 Measured = dict[str, Any]
 
+OTHER_FORM = (KeyError, TypeError, ZeroDivisionError)
+"""what reading JSON raises that a script of another version wrote"""
+
 
 @dataclass(frozen=True)
 class Compared:
     """One row: seconds of ours, of a peer and of a limit for the same work, and our peak memory.
 
     A limit is what the machine could do: the same arithmetic at the rate of a bare product, the same file
-    read and no more. None: there is no peer, no limit, or the memory was not measured.
+    read and no more. None: there is no peer, no limit, or the memory was not measured. `what` is the same at
+    any size of the same work, and `database` is named where several are measured.
     """
 
     what: str
@@ -25,11 +29,12 @@ class Compared:
     limit: str = ""
     limit_s: float | None = None
     memory_mib: float | None = None
+    database: str = ""
 
     def describe(self) -> dict[str, Any]:
         """The columns of the table; ratios above 1: ours is faster than the peer, or than the limit."""
         return {
-            "what": self.what,
+            "what": f"{self.what}, {self.database}" if self.database else self.what,
             "ours s": self.ours_s,
             "peer": self.peer or "none",
             "peer s": self.peer_s,
@@ -48,21 +53,15 @@ def compare(script: str, measured: Measured) -> list[Compared]:
 
 def _analysis(measured: Measured) -> Iterator[Compared]:
     rows = {row["what"]: row for row in measured["rows"]}
-    for ours, peers, limit in (
-        ("pinakes analyse, one thread", ("bm25s tokenize", "tantivy analyze"), "bare split"),
-        ("pinakes index", ("tantivy index",), "bare split"),
+    processor_s = {name: row["processor µs/paper"] * measured["papers"] / 1e6 for name, row in rows.items()}
+    for ours, peers in (
+        ("pinakes analyse, one thread", ("bm25s tokenize", "tantivy analyze")),
+        ("pinakes index", ("tantivy index",)),
     ):
-        of_million = {name: row["processor µs/paper"] for name, row in rows.items()}
         for peer in [name for name in peers if name in rows] or [""]:
-            yield Compared(
-                f"analysis, {ours}, processor time of a million abstracts",
-                of_million[ours],
-                peer,
-                of_million.get(peer),
-                limit,
-                of_million[limit],
-                rows[ours]["peak MiB"],
-            )
+            given = (peer, processor_s.get(peer), "bare split", processor_s["bare split"])
+            what = f"{ours}, processor time"
+            yield Compared(what, processor_s[ours], *given, rows[ours]["peak MiB"])
 
 
 def _approximate(measured: Measured) -> Iterator[Compared]:
@@ -71,7 +70,7 @@ def _approximate(measured: Measured) -> Iterator[Compared]:
     for name in ("faiss hnsw", "pgvector hnsw vector"):
         best = max((row["queries/s"] for row in good if row["system"] == name), default=None)
         if best:
-            yield Compared(f"{name}, recall 0.95, {count} queries", count / best, "exact search", exact_s)
+            yield Compared(f"{name}, recall 0.95", count / best, "exact search", exact_s)
 
 
 def _augmentation(measured: Measured) -> Iterator[Compared]:
@@ -125,7 +124,7 @@ def _exact_search(measured: Measured) -> Iterator[Compared]:
     ours, peer = rows["pinakes"], rows.get("faiss", {})
     limit_s = ours["seconds"] * ours["of fp32 rate"]
     given = ("faiss IndexFlatIP" if peer else "", peer.get("seconds"), "fp32 product", limit_s)
-    yield Compared(f"exact search, {measured['title']}", ours["seconds"], *given, ours["peak RSS MiB"])
+    yield Compared("exact search", ours["seconds"], *given, ours["peak RSS MiB"])
 
 
 def _import_run(measured: Measured) -> Iterator[Compared]:
@@ -134,7 +133,7 @@ def _import_run(measured: Measured) -> Iterator[Compared]:
     for peer in ("pandas read_csv", "pytrec_eval parse_run"):
         ours = rows["import-run"]
         given = (peer, rows[peer]["seconds"], "DuckDB read_csv", limit_s, ours["peak MiB"])
-        yield Compared(f"import-run, {measured['lines']:,} lines", ours["seconds"], *given)
+        yield Compared("import-run", ours["seconds"], *given)
 
 
 def _load(measured: Measured) -> Iterator[Compared]:
@@ -145,7 +144,7 @@ def _load(measured: Measured) -> Iterator[Compared]:
         limit_s = row["to bare"] * row["seconds"]
         peer_s = row["to pandas"] * row["seconds"] if row["to pandas"] else None
         given = ("pandas" if peer_s else "", peer_s, "bare DuckDB", limit_s, row["peak MiB"])
-        yield Compared(f"load into {database}, {what}", row["seconds"], *given)
+        yield Compared(f"load, {what}", row["seconds"], *given, database)
 
 
 def _mdcr(measured: Measured) -> Iterator[Compared]:
@@ -177,19 +176,18 @@ def _probes(measured: Measured) -> Iterator[Compared]:
         limit_s = row["at BLAS rate"] * row["seconds"]
         peer_s = row["peer seconds"] or None
         given = ("GridSearchCV" if peer_s else "", peer_s, "BLAS rate", limit_s, row["beyond it MiB"])
-        yield Compared(f"probes, classes of {row['papers']} papers", row["seconds"], *given)
+        yield Compared("probes, classes", row["seconds"], *given)
 
 
 def _recipes(measured: Measured) -> Iterator[Compared]:
     for name in ("duckdb", "postgresql"):
         whole, scans = (sum(row[f"{name}{kind} s"] for row in measured["rows"]) for kind in ("", " scan"))
-        yield Compared(f"all recipes on {name}", whole, limit="a scan each", limit_s=scans)
+        yield Compared("all recipes", whole, limit="a scan each", limit_s=scans, database=name)
 
 
 def _reports(measured: Measured) -> Iterator[Compared]:
     for row in measured["rows"]:
-        what = f"{row['step']} of {measured['systems']} runs over {measured['queries']} queries"
-        yield Compared(what, row["s"], memory_mib=row["peak MiB"])
+        yield Compared(f"{row['step']} of {measured['systems']} runs", row["s"], memory_mib=row["peak MiB"])
 
 
 def _search(measured: Measured) -> Iterator[Compared]:
@@ -224,7 +222,7 @@ def _self_retrieval(measured: Measured) -> Iterator[Compared]:
 
 def _site(measured: Measured) -> Iterator[Compared]:
     for row in measured["rows"]:
-        yield Compared(f"site of {measured['queries']} queries, {row['visit']}", row["seconds"])
+        yield Compared(f"site, {row['visit']}", row["seconds"])
 
 
 READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {

@@ -1,47 +1,31 @@
-"""How cost grows with size: one figure from the JSON that the other benchmarks wrote at several sizes.
+"""How cost grows with size: one figure of every row of the table, from the JSON of each size.
 
     python benchmarks/all.py --growth --full --output results
     python benchmarks/_growth.py results/growth growth.png
 
-A file is called SCRIPT-SIZE.json. What was not measured is not drawn. Leaves out: measuring.
+A file is called SCRIPT-SIZE.json. A panel is a row of the table (`_compared.py`) with both databases, its
+peers and its limits, in microseconds an item: a line that rises is a cost that grows faster than the data.
+Which lines do is printed too. Leaves out: measuring.
 """
 
 import argparse
 import json
+import math
 import sys
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
-Points = dict[str, list[tuple[int, float]]]
+from _common import format_table
+from _compared import OTHER_FORM, READERS, Compared, compare
 
+Points = list[tuple[int, float]]
+"""(size, microseconds an item), by size"""
 
-class Panel(NamedTuple):
-    """One panel: the benchmark, its title, the value of a row that is drawn, its unit, what names a line."""
-
-    script: str
-    title: str
-    column: str
-    unit: str
-    labels: tuple[str, ...] = ("system",)
-
-
-PANELS = (
-    Panel(
-        "exact_search", "Exact search, 3,800 queries, 768 dimensions, top 500", "seconds", "seconds for all"
-    ),
-    Panel("bm25", "BM25, 3,800 queries of 200 to 260 terms, top 500", "batch s", "seconds for all"),
-    Panel("bm25", "Building a BM25 index", "index s", "seconds"),
-    Panel("approximate", "Building a vector index, 384 dimensions", "build s", "seconds"),
-    Panel("approximate", "Vector indexes at recall@10 of 0.95 or more", "queries/s", "queries a second"),
-    Panel("load", "Loading a release", "seconds", "seconds", ("database", "what")),
-    Panel("recipes", "The slowest recipe", "duckdb s", "seconds on DuckDB", ()),
-    Panel("recipes", "The slowest recipe", "postgresql s", "seconds on Postgres", ()),
-    Panel("import_run", "Importing a run, by lines", "seconds", "seconds", ("what",)),
-    Panel("probes", "Probes: a grid search", "seconds", "seconds", ()),
-    Panel("self_retrieval", "Self-retrieval", "seconds", "seconds", ("job",)),
-)
-MIN_RECALL = 0.95
+OURS = "pinakes"
+COLUMNS = 4
+BENDS = 1.15
+"""the exponent of growth between two sizes above which a line counts as bending upward"""
 
 
 def main() -> None:
@@ -53,63 +37,96 @@ def main() -> None:
 
 
 def draw_folder(folder: Path, plot: Path) -> None:
-    """Draw what the folder has."""
-    found = {panel: read_points(folder, panel) for panel in PANELS}
-    drawn = {panel: points for panel, points in found.items() if points}
-    if not drawn:
-        sys.exit(f"{folder} holds no SCRIPT-SIZE.json; see the docstring of this script")
-    draw(drawn, plot)
+    """Draw what the folder has, and print where it bends upward."""
+    panels = {what: lines for what, lines in read_folder(folder).items() if any(map(_grows, lines.values()))}
+    if not panels:
+        sys.exit(f"{folder} holds no SCRIPT-SIZE.json of two sizes; see the docstring of this script")
+    draw(panels, plot)
+    bends = list_bends(panels)
+    if bends:
+        print(f"Growth with an exponent above {BENDS}:\n\n{format_table(bends)}")
 
 
-def read_points(folder: Path, panel: Panel) -> Points:
-    """system -> (size, value) of every file, by size."""
-    points: Points = defaultdict(list)
-    for path in folder.glob(f"{panel.script}-*.json"):
-        size = path.stem.rpartition("-")[2]
-        if size.isdigit():
-            for system, value in read_values(json.loads(path.read_text(encoding="utf-8")), panel).items():
-                points[system].append((int(size), value))
-    return {system: sorted(values) for system, values in sorted(points.items())}
+def read_folder(folder: Path) -> dict[str, dict[str, Points]]:
+    """row of the table -> line -> its points. A file of another form than today's is named and left out."""
+    found: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for path in sorted(folder.glob("*-*.json")):
+        script, _, size = path.stem.rpartition("-")
+        if script not in READERS or not size.isdigit():
+            continue
+        try:
+            rows = compare(script, json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, *OTHER_FORM) as error:
+            print(f"{path.name} has another form and is left out: {error!r}", file=sys.stderr)
+            continue
+        for row in rows:
+            for name, seconds in list_lines(row):
+                found[f"{script}: {row.what}"][name][int(size)] = seconds / int(size) * 1e6
+    return {
+        what: {name: sorted(points.items()) for name, points in lines.items()}
+        for what, lines in found.items()
+    }
 
 
-def read_values(measured: dict[str, Any], panel: Panel) -> dict[str, float]:
-    """system -> its value; of several settings of an index the fastest whose recall suffices."""
-    values: dict[str, float] = {}
-    for row in measured["rows"]:
-        value = float(row.get(panel.column) or 0.0)
-        if value > 0 and row.get("recall@10", 1.0) >= MIN_RECALL:
-            name = ", ".join(row[label] for label in panel.labels) or "pinakes"
-            values[name] = max(value, values.get(name, 0.0))
-    return values
+def list_lines(row: Compared) -> list[tuple[str, float]]:
+    """The name of each line that the row is a point of, and its seconds."""
+    database = f", {row.database}" if row.database else ""
+    named = [
+        (OURS + database, row.ours_s),
+        (row.peer + database, row.peer_s),
+        (f"limit: {row.limit}", row.limit_s),
+    ]
+    return [(name, seconds) for name, seconds in named if seconds]
 
 
-def draw(panels: dict[Panel, Points], file: Path) -> None:
+def list_bends(panels: dict[str, dict[str, Points]]) -> list[dict[str, object]]:
+    """The steps of our own lines whose cost grows faster than the size to the power of `BENDS`.
+
+    >>> list_bends({"sort": {"pinakes": [(10, 1.0), (1000, 10.0)], "peer": [(10, 1.0), (1000, 100.0)]}})
+    [{'row': 'sort', 'line': 'pinakes', 'from': 10, 'to': 1000, 'exponent': 1.5}]
+    """
+    return [
+        {"row": what, "line": name, "from": first[0], "to": second[0], "exponent": round(exponent, 2)}
+        for what, lines in panels.items()
+        for name, points in lines.items()
+        if name.startswith(OURS)
+        for first, second in pairwise(points)
+        if (exponent := 1 + math.log(second[1] / first[1]) / math.log(second[0] / first[0])) > BENDS
+    ]
+
+
+def draw(panels: dict[str, dict[str, Points]], file: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    count = len(panels)
+    height = -(-len(panels) // COLUMNS)
     figure, grid = pyplot.subplots(
-        (count + 1) // 2, 2, figsize=(11, 3.6 * ((count + 1) // 2)), layout="constrained", squeeze=False
+        height, COLUMNS, figsize=(4.6 * COLUMNS, 3.4 * height), layout="constrained", squeeze=False
     )
-    for axes in grid.flat[count:]:
+    for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    systems = sorted({system for points in panels.values() for system in points})
-    colours = {system: pyplot.get_cmap("tab20")(number) for number, system in enumerate(systems)}
-    for axes, (panel, points) in zip(grid.flat, panels.items(), strict=False):
-        for system, values in points.items():
+    for axes, (what, lines) in zip(grid.flat, panels.items(), strict=False):
+        for name, points in lines.items():
+            own, limit = name.startswith(OURS), name.startswith("limit")
+            style = {"marker": "o", "markersize": 4, "linewidth": 2.0 if own else 1.0}
             axes.plot(
-                *zip(*values, strict=True), marker="o", markersize=4, label=system, color=colours[system]
+                *zip(*points, strict=True),
+                label=name,
+                linestyle=":" if limit else "-" if own else "--",
+                **style,
             )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_title(panel.title, fontsize=10)
-        axes.set_xlabel("papers")
-        axes.set_ylabel(panel.unit)
+        axes.set(xscale="log", yscale="log", xlabel="size", ylabel="µs an item")
+        axes.set_title(what, fontsize=9, wrap=True)
         axes.grid(visible=True, which="major", alpha=0.3)
-        axes.legend(fontsize=8)
-    figure.savefig(file, dpi=130)
+        axes.legend(fontsize=7)
+    figure.savefig(file, dpi=110)
+    pyplot.close(figure)
+
+
+def _grows(points: Points) -> bool:
+    return len(points) > 1
 
 
 if __name__ == "__main__":

@@ -20,18 +20,21 @@ from typing import Any
 
 import _growth
 from _common import describe_machine, report
-from _compared import READERS, compare
+from _compared import OTHER_FORM, READERS, compare
 from _history import add_entry, draw_history, read_commit
 
 HERE = Path(__file__).resolve().parent
 SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
 SIZE_OPTIONS = {
+    "analysis": "--papers",
     "exact_search": "--rows",
     "approximate": "--rows",
     "bm25": "--papers",
-    "load": "--papers",
-    "recipes": "--papers",
     "import_run": "--lines",
+    "load": "--papers",
+    "mdcr": "--papers",
+    "recipes": "--papers",
+    "search": "--papers",
     "probes": "--sizes",
     "self_retrieval": "--papers",
 }
@@ -72,8 +75,11 @@ def measure_all(options: argparse.Namespace) -> int:
             failed[script] = found
             continue
         try:
-            rows += [{"script": script, **one.describe()} for one in compare(script, found)]
-        except (KeyError, TypeError, ZeroDivisionError) as error:
+            rows += [
+                {"script": script, **one.describe(), "of": found.get("title", "")}
+                for one in compare(script, found)
+            ]
+        except OTHER_FORM as error:
             failed[script] = f"its JSON has another form: {error!r}"
     entry = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -57,6 +57,7 @@ def main() -> None:
     processor = {row["what"]: row["processor µs/paper"] for row in rows}
     ours = processor["pinakes analyse, one thread"]
     figures = {
+        "papers": options.papers,
         "bytes_per_paper": size / options.papers,
         "ratio_bm25s": processor["bm25s tokenize"] / ours if "bm25s tokenize" in processor else None,
         "ratio_tantivy_analyze": processor["tantivy analyze"] / ours,

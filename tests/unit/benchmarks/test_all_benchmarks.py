@@ -43,7 +43,7 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
     ]
     assert [one["failed"] for one in entries] == [["load"], []]
     for one in entries:
-        assert [(row["what"], row["ours s"]) for row in one["rows"]] == [("site of 3 queries, first", 2.0)]
+        assert [(row["what"], row["ours s"]) for row in one["rows"]] == [("site, first", 2.0)]
         assert {"processor", "cores", "memory_gib", "cpu_flags"} == set(one["machine"])
         assert str(tmp_path) not in json.dumps(one)
     assert json.loads((tmp_path / "out" / "all.json").read_text())["rows"] == entries[-1]["rows"]
@@ -53,3 +53,20 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
 def test_every_script_is_in_the_table() -> None:
     scripts = {file.stem for file in BENCHMARKS.glob("[a-z]*.py")} - {"all", "gpu"}
     assert scripts == set(import_benchmark("_compared").READERS)
+
+
+def test_growth_draws_every_row_of_two_sizes_and_prints_where_it_bends(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for size, seconds in ((1_000, 1.0), (10_000, 10.0), (100_000, 300.0)):
+        rows = [{"visit": "first", "seconds": seconds}, {"visit": "again", "seconds": size / 1e4}]
+        (tmp_path / f"site-{size}.json").write_text(json.dumps({"queries": 3, "rows": rows}))
+    (tmp_path / "site-latest.json").write_text("no benchmark's")
+    growth = import_benchmark("_growth")
+    found = growth.read_folder(tmp_path)
+    assert found["site: site, first"] == {"pinakes": [(1_000, 1000.0), (10_000, 1000.0), (100_000, 3000.0)]}
+    growth.draw_folder(tmp_path, tmp_path / "growth.png")
+    printed = capsys.readouterr().out
+    assert "site: site, first  pinakes  10000  100000  1.48" in printed
+    assert "again" not in printed
+    assert (tmp_path / "growth.png").stat().st_size > 1000
