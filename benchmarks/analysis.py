@@ -5,10 +5,11 @@
 The texts are made up: 160 words each, of two to fourteen letters, a third of the frequent ones stop words,
 with capitals and punctuation; one text of five has characters beyond ASCII. A word of rank r has a share of
 (r + 10) ** -1.6, which gives as many distinct words as 26,656 real abstracts have (51,000). Every row is a
-process of its own that reads the texts part by part, as they come from a database. `analyse` are the terms
+process of its own that reads the texts part by part in Arrow's form, as a database gives them; the peers'
+interfaces take Python's strings, which are made of them. `analyse` are the terms
 alone, `index` the files of an index too. The peers read `--peer-papers` texts at most. The bare
-passes are what nothing that reads these texts can be faster than: their bytes decoded and copied; the same
-and split at spaces by Arrow's code. Leaves out: the database, and how a process starts and compiles (told
+passes are what nothing that reads these texts can be faster than: their bytes copied; split at spaces by
+Arrow's code. Leaves out: the database, and how a process starts and compiles (told
 apart).
 """
 
@@ -156,20 +157,28 @@ def measure(papers: int, threads: int, work: Callable[[], Any]) -> dict[str, Any
 
 def pass_bytes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     def work() -> None:
-        texts = read_texts(folder, options.papers)
-        while part := list(islice(texts, 2_048)):
-            pa.array(part, pa.large_string()).buffers()[2].to_pybytes()
+        for part in read_parts(folder, options.papers):
+            pa.concat_arrays([part, part[:0]])
 
     return measure(options.papers, 1, work)
 
 
 def split_at_spaces(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     def work() -> None:
-        texts = read_texts(folder, options.papers)
-        while part := list(islice(texts, 2_048)):
-            pc.ascii_split_whitespace(pa.array(part, pa.large_string()))
+        for part in read_parts(folder, options.papers):
+            pc.ascii_split_whitespace(part)
 
     return measure(options.papers, 1, work)
+
+
+def number(texts: Iterable[pa.Array]) -> Iterator[Any]:
+    """The texts as documents, numbered from 0."""
+    from pinakes.indexers.sparse_bm25.analyse import TextBlock
+
+    first = 0
+    for part in texts:
+        yield TextBlock(np.arange(first, first + len(part)), part)
+        first += len(part)
 
 
 def analyse(options: argparse.Namespace, folder: Path, threads: int) -> dict[str, Any]:
@@ -177,16 +186,16 @@ def analyse(options: argparse.Namespace, folder: Path, threads: int) -> dict[str
     from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents
     from pinakes.indexers.sparse_bm25.build import BLOCK_ROWS, DEFAULT_ANALYSIS
 
-    def read(texts: Iterable[str]) -> int:
+    def read(texts: Iterable[pa.Array]) -> int:
         vocabulary = GrowingVocabulary()
         analysis = named_analysis(DEFAULT_ANALYSIS)
-        for _ in analyse_documents(enumerate(texts), analysis, vocabulary, BLOCK_ROWS, None, threads):
+        for _ in analyse_documents(number(texts), analysis, vocabulary, BLOCK_ROWS, None, threads):
             pass
         return len(vocabulary)
 
-    read(["compiled"])
+    read([pa.array(["compiled"])])
     sizes = []
-    found = measure(options.papers, threads, lambda: sizes.append(read(read_texts(folder, options.papers))))
+    found = measure(options.papers, threads, lambda: sizes.append(read(read_parts(folder, options.papers))))
     return {**found, "vocabulary": sizes[0]}
 
 
@@ -201,13 +210,13 @@ def analyse_in_threads(options: argparse.Namespace, folder: Path) -> dict[str, A
 def index(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 
-    def build(name: str, texts: Iterable[str]) -> None:
-        build_sparse_bm25(folder / name, enumerate(texts), threads=options.threads)
+    def build(name: str, texts: Iterable[pa.Array]) -> None:
+        build_sparse_bm25(folder / name, number(texts), threads=options.threads)
 
     started = time.perf_counter()
-    build("warm", ["compiled"])
+    build("warm", [pa.array(["compiled"])])
     compile_s = time.perf_counter() - started
-    texts = read_texts(folder, options.papers)
+    texts = read_parts(folder, options.papers)
     return {**measure(options.papers, options.threads, lambda: build("index", texts)), "compile_s": compile_s}
 
 

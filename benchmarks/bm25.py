@@ -179,14 +179,15 @@ def build(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 def analyse(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """How fast texts become an index: analysis, postings and files."""
+    from pinakes.indexers.sparse_bm25.analyse import list_blocks
     from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 
     _, lengths, tokens = next(read_parts(folder, 5_000))
     words = np.array([f"Word{number:x}" for number in range(options.vocabulary)])
     texts = [" ".join(words[part]) for part in np.split(tokens, np.cumsum(lengths)[:-1])]
-    build_sparse_bm25(folder / "warm", [(1, "compiled")])
+    build_sparse_bm25(folder / "warm", list_blocks([(1, "compiled")]))
     started = time.perf_counter()
-    build_sparse_bm25(folder / "texts", enumerate(texts), threads=options.threads)
+    build_sparse_bm25(folder / "texts", list_blocks(enumerate(texts)), threads=options.threads)
     return {"documents_per_s": len(texts) / (time.perf_counter() - started)}
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.analysis import Analysis
 from pinakes.indexers.lexical import Progress
 from pinakes.indexers.sparse_bm25.ahead import map_ahead
-from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, analyse_documents, list_blocks
 from pinakes.indexers.sparse_bm25.inversion import Frequencies, invert_block
 
 TEXTS_AT_ONCE: Final = 2_048
@@ -54,7 +54,8 @@ def count_terms(
     vocabulary = GrowingVocabulary()
     frequencies = Frequencies()
     row_count, total_length = 0, 0
-    blocks = analyse_documents(enumerate(texts), analysis, vocabulary, TEXTS_AT_ONCE, progress, threads)
+    documents = list_blocks(enumerate(texts))
+    blocks = analyse_documents(documents, analysis, vocabulary, TEXTS_AT_ONCE, progress, threads)
     for block in map_ahead(invert_block, blocks, threads):
         row_count += len(block.arrays["lengths"])
         total_length += int(block.arrays["lengths"].sum())

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pinakes.indexers.analysis import Analysis, well_formed
@@ -22,7 +23,20 @@ from pinakes.indexers.sparse_bm25.runs import Runs, find_runs
 
 MOST_KNOWN_RUNS: Final = 2_000_000
 RUNS_AT_ONCE: Final = 32  # few are analysed again where one of them is no term
+DOCUMENTS_AT_ONCE: Final = 2_048
 _UNKNOWN: Final = 1 << 62
+
+
+class TextBlock(NamedTuple):
+    """Some documents as texts.
+
+    Attributes:
+        paper_ids: of each document (n,).
+        texts: strings of Arrow (n,) in any of its layouts; null is an empty text.
+    """
+
+    paper_ids: Ids
+    texts: pa.Array | pa.ChunkedArray
 
 
 class TermIds(NamedTuple):
@@ -89,8 +103,20 @@ class _KnownRuns:
         return found
 
 
+def list_blocks(documents: Iterable[tuple[int, str | None]]) -> Iterator[TextBlock]:
+    """Blocks of documents that are Python's own strings; half a surrogate pair is replaced."""
+    remaining = iter(documents)
+    while block := list(islice(remaining, DOCUMENTS_AT_ONCE)):
+        texts = [text for _, text in block]
+        try:
+            array = pa.array(texts, pa.large_string())
+        except UnicodeEncodeError:
+            array = pa.array([text and well_formed(text) for text in texts], pa.large_string())
+        yield TextBlock(np.array([paper_id for paper_id, _ in block], dtype=np.int64), array)
+
+
 def analyse_documents(
-    documents: Iterable[tuple[int, str | None]],
+    documents: Iterable[TextBlock],
     analysis: Analysis,
     vocabulary: GrowingVocabulary,
     block_rows: int,
@@ -100,7 +126,7 @@ def analyse_documents(
     """The documents in blocks of `block_rows`; terms that are new are added to the vocabulary."""
     known = _KnownRuns(analysis, vocabulary)
     total = 0
-    for paper_ids, runs in map_ahead(_cut_block, _read_blocks(documents, block_rows), threads):
+    for paper_ids, runs in map_ahead(_find_runs, _cut_blocks(documents, block_rows), threads):
         yield TermIds(paper_ids, *_find_terms(runs, known))
         before, total = total, total + len(paper_ids)
         if progress and total // PROGRESS_EVERY > before // PROGRESS_EVERY:
@@ -131,22 +157,38 @@ def _analyse_plain(runs: list[str], analyse: Callable[[str], list[str]]) -> Iter
         yield from terms if len(terms) == len(part) else map(analyse, part)
 
 
-def _read_blocks(
-    documents: Iterable[tuple[int, str | None]], block_rows: int
-) -> Iterator[tuple[Ids, pa.LargeStringArray]]:
-    remaining = iter(documents)
-    while block := list(islice(remaining, block_rows)):
-        texts = [text or "" for _, text in block]
-        try:
-            array = pa.array(texts, pa.large_string())
-        except UnicodeEncodeError:
-            array = pa.array(map(well_formed, texts), pa.large_string())
-        yield np.array([paper_id for paper_id, _ in block], dtype=np.int64), array
+def _cut_blocks(documents: Iterable[TextBlock], block_rows: int) -> Iterator[TextBlock]:
+    """The documents in blocks of `block_rows`, the last of which may have fewer."""
+    waiting: list[TextBlock] = []
+    count = 0
+    for block in documents:
+        start = 0
+        while (stop := start + block_rows - count) <= len(block.paper_ids):
+            yield _join_blocks([*waiting, _slice(block, start, stop)])
+            waiting, count, start = [], 0, stop
+        if start < len(block.paper_ids):
+            waiting.append(_slice(block, start, len(block.paper_ids)))
+            count += len(block.paper_ids) - start
+    if waiting:
+        yield _join_blocks(waiting)
 
 
-def _cut_block(block: tuple[Ids, pa.LargeStringArray]) -> tuple[Ids, Runs]:
-    paper_ids, texts = block
-    return paper_ids, find_runs(texts)
+def _slice(block: TextBlock, start: int, stop: int) -> TextBlock:
+    return TextBlock(block.paper_ids[start:stop], block.texts[start:stop])
+
+
+def _join_blocks(blocks: list[TextBlock]) -> TextBlock:
+    """One block whose texts are one array of large strings without nulls."""
+    parts = [pc.fill_null(block.texts.cast(pa.large_string()), "") for block in blocks]
+    chunks = [
+        chunk for part in parts for chunk in (part.chunks if isinstance(part, pa.ChunkedArray) else [part])
+    ]
+    texts = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    return TextBlock(np.concatenate([block.paper_ids for block in blocks]), texts)
+
+
+def _find_runs(block: TextBlock) -> tuple[Ids, Runs]:
+    return block.paper_ids, find_runs(block.texts)
 
 
 def _find_terms(

@@ -19,7 +19,7 @@ from pinakes.indexers.analysis import Analysis, named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Progress, distinct_ids
 from pinakes.indexers.side_folder import whole_folder, write_parameters
 from pinakes.indexers.sparse_bm25.ahead import map_ahead
-from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds, analyse_documents
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds, TextBlock, analyse_documents
 from pinakes.indexers.sparse_bm25.files import GrowingArray, write_vocabulary
 from pinakes.indexers.sparse_bm25.inversion import Block, Frequencies, invert_block
 from pinakes.indexers.sparse_bm25.weights import write_collection
@@ -44,7 +44,7 @@ FILES: Final = {
 
 def build_sparse_bm25(
     folder: Path,
-    documents: Iterable[tuple[int, str | None]],
+    documents: Iterable[TextBlock],
     *,
     analysis: Analysis | None = None,
     statistics: TermStatistics | None = None,
@@ -52,9 +52,9 @@ def build_sparse_bm25(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> BuiltIndex:
-    """A BM25 index of (paper id, text) in `folder`, whole or not there at all; a folder there is replaced.
+    """A BM25 index of the texts in `folder`, whole or not there at all; a folder there is replaced.
 
-    A text of None or without a term is a document of length 0. `statistics` are another collection's N, df
+    No text, or one without a term, is a document of length 0. `statistics` are another collection's N, df
     and mean length, counted with the same analysis, to weigh terms by; None: the documents' own. The index
     is the same at any number of threads. Raises IndexingError for a paper id given twice, or a term that one
     document has more than 65,535 times.

@@ -54,10 +54,11 @@ class Runs(NamedTuple):
 
 
 def find_runs(texts: pa.LargeStringArray) -> Runs:
-    """The runs of some texts, none of them null; the array begins at the start of its buffers."""
+    """The runs of some texts, none of them null."""
     _, offsets, values = texts.buffers()
-    ends = np.frombuffer(offsets, np.int64, len(texts) + 1)
-    letters = np.frombuffer(values or b"", np.uint8)
+    ends = np.frombuffer(offsets, np.int64, texts.offset + len(texts) + 1)[texts.offset :]
+    letters = np.frombuffer(values or b"", np.uint8)[ends[0] : ends[-1]]
+    ends = ends - ends[0]
     longest = int(np.diff(ends).max(initial=0))
     words = np.zeros((longest + _PADDING) // 8, np.uint64)
     bounds = np.empty(longest + 2, np.int64)

@@ -66,11 +66,24 @@ def trained_on_option() -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexSource:
-    """What an index is built from; `statistics` are those of another corpus that terms are counted in."""
+    """What an index is built from; `statistics` are those of another corpus that terms are counted in.
 
-    documents: Documents
+    Attributes:
+        parts: Arrow tables of papers, each with `paper_id` and a column of texts for each field; read once.
+        weights: of the fields.
+    """
+
+    parts: Iterator[Any]
     weights: Mapping[str, float]
     statistics: "TermStatistics | None"
+
+    @property
+    def documents(self) -> Documents:
+        """The papers one by one, each with the texts of its fields."""
+        for part in self.parts:
+            columns = {name: part[name].to_pylist() for name in self.weights}
+            for row, paper_id in enumerate(part["paper_id"].to_pylist()):
+                yield paper_id, {name: values[row] for name, values in columns.items()}
 
 
 class LexicalIndex(Protocol):
@@ -239,8 +252,7 @@ class LexicalSystem(IndexedSystem):
         statistics = _count_corpus(database, other, scope.paper_template, self._analysis) if other else None
         with database.read() as session:
             parts = session.stream(select_corpus_texts(scope.corpus, scope.paper_template))
-            documents = _read_documents(parts, weights, progress)
-            return self._build_files(folder, IndexSource(documents, weights, statistics))
+            return self._build_files(folder, IndexSource(_tell(parts, progress), weights, statistics))
 
 
 def _rank_query(
@@ -284,10 +296,8 @@ def _count_corpus(database: Database, corpus: str, template: str, analysis: Anal
         return count_terms(texts, analysis, threads=os.cpu_count() or 1)
 
 
-def _read_documents(parts: Iterator[Any], weights: Mapping[str, float], progress: Progress) -> Documents:
-    """paper_id and the texts of the fields of every row of some Arrow tables."""
+def _tell(parts: Iterator[Any], progress: Progress) -> Iterator[Any]:
+    """The Arrow tables; the progress moves on when the next one is asked for."""
     for part in parts:
-        columns = {name: part[name].to_pylist() for name in weights}
-        for row, paper_id in enumerate(part["paper_id"].to_pylist()):
-            yield paper_id, {name: values[row] for name, values in columns.items()}
+        yield part
         progress.advance(part.num_rows)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pinakes.database import Database
 from pinakes.indexers.analysis import ANALYSES, named_analysis
 from pinakes.indexers.lexical import BuiltIndex, Ids, Ranked, Scores, TieOrder, select_top
+from pinakes.indexers.sparse_bm25.analyse import TextBlock
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.explain import explain_score
 from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
@@ -221,10 +222,10 @@ class SparseBm25System(LexicalSystem):
         return lambda given, _titles: index.weigh(given, pair.k1, pair.b)
 
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
-        texts = ((paper_id, fields["text"]) for paper_id, fields in source.documents)
+        blocks = (TextBlock(part["paper_id"].to_numpy(), part["text"]) for part in source.parts)
         return build_sparse_bm25(
             folder,
-            texts,
+            blocks,
             analysis=self._analysis,
             statistics=source.statistics,
             threads=os.cpu_count() or 1,

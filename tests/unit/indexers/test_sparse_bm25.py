@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.analysis import WHOLE_RUNS, english_analysis, named_analysis
 from pinakes.indexers.lexical import Ranked, trec_tie_order
-from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds
+from pinakes.indexers.sparse_bm25.analyse import GrowingVocabulary, TermIds, list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25, write_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.sparse_bm25.kernels import keep_best
@@ -37,7 +37,7 @@ def build(
     folder: Path, texts: dict[int, str] | list[tuple[int, str | None]], **options: Any
 ) -> SparseBm25Index:
     items: Iterable[tuple[int, str | None]] = texts.items() if isinstance(texts, dict) else texts
-    build_sparse_bm25(folder / "index", items, **options)
+    build_sparse_bm25(folder / "index", list_blocks(items), **options)
     return SparseBm25Index.open(folder / "index")
 
 
@@ -228,11 +228,11 @@ def test_a_build_that_is_killed_leaves_no_index_and_a_rerun_equals_an_undisturbe
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build_sparse_bm25(tmp_path / "index", killed(), block_rows=1)
+        build_sparse_bm25(tmp_path / "index", list_blocks(killed()), block_rows=1)
     with pytest.raises(IndexingError, match="build the index again"):
         SparseBm25Index.open(tmp_path / "index")
     for name in ("index", "undisturbed"):
-        build_sparse_bm25(tmp_path / name, CORPUS.items(), threads=2)
+        build_sparse_bm25(tmp_path / name, list_blocks(CORPUS.items()), threads=2)
     for file in (tmp_path / "undisturbed").iterdir():
         assert (tmp_path / "index" / file.name).read_bytes() == file.read_bytes()
 

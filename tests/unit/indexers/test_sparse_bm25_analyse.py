@@ -1,8 +1,10 @@
 """Texts as term ids: the analyser's terms, numbered as they are met, whatever the blocks."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,13 @@ from hypothesis import strategies as st
 from pinakes.indexers.analysis import Analysis, english_analysis, named_analysis, well_formed
 from pinakes.indexers.sparse_bm25 import analyse as sparse_bm25_analyse
 from pinakes.indexers.sparse_bm25 import runs as sparse_bm25_runs
-from pinakes.indexers.sparse_bm25.analyse import RUNS_AT_ONCE, GrowingVocabulary, analyse_documents
+from pinakes.indexers.sparse_bm25.analyse import (
+    RUNS_AT_ONCE,
+    GrowingVocabulary,
+    TextBlock,
+    analyse_documents,
+    list_blocks,
+)
 
 Read = tuple[list[int], list[list[int]], list[str]]
 
@@ -73,8 +81,14 @@ def read_one_by_one(texts: list[str | None], analysis: Analysis) -> Read:
 def read_in_blocks(
     texts: list[str | None], analysis: Analysis, block_rows: int = 2048, threads: int = 1
 ) -> Read:
+    return read_blocks(list_blocks(enumerate(texts)), analysis, block_rows, threads)
+
+
+def read_blocks(
+    documents: Iterable[TextBlock], analysis: Analysis, block_rows: int, threads: int = 1
+) -> Read:
     vocabulary = GrowingVocabulary()
-    blocks = list(analyse_documents(enumerate(texts), analysis, vocabulary, block_rows, None, threads))
+    blocks = list(analyse_documents(documents, analysis, vocabulary, block_rows, None, threads))
     found = []
     for block in blocks:
         ends = np.cumsum(block.lengths)
@@ -92,6 +106,23 @@ def test_blocks_have_the_terms_of_the_analyser_text_by_text(name: str, block_row
     expected = read_one_by_one(TEXTS, analysis)
     assert "citat" in expected[2] or name == "words"
     assert read_in_blocks(TEXTS, analysis, block_rows, threads) == expected
+
+
+@pytest.mark.parametrize("layout", [pa.string(), pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("rows", [[10], [0, 3, 0, 7], [1, 1, 1, 1, 1, 5]])
+def test_blocks_of_any_size_and_layout_have_the_terms_of_the_texts(
+    layout: pa.DataType, rows: list[int]
+) -> None:
+    texts = [text and well_formed(text) for text in [*TEXTS, *TEXTS][: sum(rows)]]
+    whole = pa.chunked_array([pa.array(["cut off", *texts[:4]], layout)[1:], pa.array(texts[4:], layout)])
+    analysis, ends = named_analysis("lucene"), np.cumsum(rows)
+    parts = [
+        TextBlock(np.arange(end - count, end), whole[end - count : end])
+        for end, count in zip(ends, rows, strict=True)
+    ]
+    expected = read_one_by_one(texts, analysis)
+    for block_rows in (1, 4, 100):
+        assert read_blocks(parts, analysis, block_rows) == expected
 
 
 @given(st.lists(st.text(max_size=40) | st.none(), max_size=12), st.integers(1, 5), st.sampled_from(ANALYSES))
@@ -176,7 +207,7 @@ def test_progress_is_told_now_and_then_and_at_the_end(
     heard: list[int] = []
     documents = ((number, "graph") for number in range(24))
     blocks = analyse_documents(
-        documents, named_analysis("lucene"), GrowingVocabulary(), block_rows, heard.append
+        list_blocks(documents), named_analysis("lucene"), GrowingVocabulary(), block_rows, heard.append
     )
     assert sum(len(block.paper_ids) for block in blocks) == 24
     assert heard == told

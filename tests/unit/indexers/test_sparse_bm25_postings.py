@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import named_analysis
+from pinakes.indexers.sparse_bm25.analyse import list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.explain import explain_score
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
@@ -21,7 +22,7 @@ CORPUS = {10: "alpha beta", 20: "beta gamma beta", -3: "", 40: "alpha alpha delt
 
 
 def build(folder: Path, texts: dict[int, str], **options: object) -> SparseBm25Index:
-    build_sparse_bm25(folder / "index", texts.items(), **options)  # type: ignore[arg-type]
+    build_sparse_bm25(folder / "index", list_blocks(texts.items()), **options)  # type: ignore[arg-type]
     return SparseBm25Index.open(folder / "index")
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.sparse_bm25.analyse import list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from tests.long import alternate
@@ -20,7 +21,7 @@ TERMS = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op"]
 
 
 def build(folder: Path, texts: Texts, block_rows: int = 64) -> SparseBm25Index:
-    build_sparse_bm25(folder, texts.items(), block_rows=block_rows)
+    build_sparse_bm25(folder, list_blocks(texts.items()), block_rows=block_rows)
     return SparseBm25Index.open(folder)
 
 

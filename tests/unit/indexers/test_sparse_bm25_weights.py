@@ -9,6 +9,7 @@ import pytest
 
 from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.lexical import Ranked
+from pinakes.indexers.sparse_bm25.analyse import list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import mean_inverse_frequency
@@ -24,7 +25,7 @@ FLOOR = 0.25 * (5 * RARE + COMMON) / 6  # 0.214858: five rare terms and alpha
 
 
 def build(folder: Path, texts: dict[int, str], formula: str = "okapi", **options: Any) -> SparseBm25Index:
-    build_sparse_bm25(folder / "index", texts.items(), analysis=WORDS, **options)
+    build_sparse_bm25(folder / "index", list_blocks(texts.items()), analysis=WORDS, **options)
     return SparseBm25Index.open(folder / "index", formula)
 
 

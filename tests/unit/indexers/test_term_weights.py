@@ -11,6 +11,7 @@ from pinakes.indexers.analysis import english_analysis, named_analysis
 from pinakes.indexers.bm25 import Bm25Index, build_bm25
 from pinakes.indexers.bm25_weights import open_weighing
 from pinakes.indexers.self_retrieval.space import SparseRows
+from pinakes.indexers.sparse_bm25.analyse import list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.term_statistics import count_terms as count_collection
@@ -83,7 +84,7 @@ def test_bm25_weights_multiply_to_the_scores_of_its_index(tmp_path: Path) -> Non
 
 
 def test_sparse_bm25_weights_multiply_to_the_scores_of_its_index(tmp_path: Path) -> None:
-    build_sparse_bm25(tmp_path / "index", enumerate(TEXTS), analysis=named_analysis("english"))
+    build_sparse_bm25(tmp_path / "index", list_blocks(enumerate(TEXTS)), analysis=named_analysis("english"))
     index = SparseBm25Index.open(tmp_path / "index")
     _check(index.weigh(ALTERED, 1.2, 0.75)[0], index.weigh(TEXTS, 1.2, 0.75)[1], index)
 
