@@ -1,8 +1,8 @@
-"""The inner loop of the quantised pass for processors with AMX: 8-bit products, 1,024 pairs at once.
+"""The product of the quantised pass for processors with AMX: 8-bit products, 1,024 pairs at once.
 
 A panel of 32 queries meets 32 documents (two tiles of `kernel`) in four tile registers: `tdpbsud`
 multiplies 16 rows of 64 signed bytes by 64 x 16 unsigned ones. Documents lie as the AVX2 kernel has them,
-which is the order that a tile register wants; sums are exact, so both kernels keep the same pairs.
+which is the order that a tile register wants; sums are exact, so both kernels give the same.
 """
 
 import ctypes
@@ -14,7 +14,6 @@ from pinakes.indexers.exact.kernel import CHUNK, DEFINE, LOOP_ENDS, LOOPS, SIGNA
 
 PANEL: Final = 32  # queries
 TILES: Final = 2  # of documents at once
-RECORD: Final = 2 + PANEL * TILES * TILE // 32  # int32: panel, pair of tiles, one bit for each pair
 ARCH_PRCTL: Final = 158
 REQUEST_PERMISSION: Final = 0x1023
 TILE_DATA: Final = 18
@@ -46,17 +45,17 @@ def has_amx() -> bool:
 def load_amx_kernel() -> Callable[..., None]:
     """The compiled kernel, with the arguments of `kernel.load_kernel`.
 
-    A tile is here a pair of tiles, and corrections are one int32 for each query. Trap: `has_amx` asks the
-    system for the registers, so no thread may come here before it said yes.
+    A tile is here a pair of tiles, and what the corrections would add is added afterwards (`panels`). Trap:
+    `has_amx` asks the system for the registers, so no thread may come here before it said yes.
     """
-    return compile_function("\n".join(_lines()), "scan", SIGNATURE)
+    return compile_function("\n".join(_lines()), "multiply", SIGNATURE)
 
 
 def _lines() -> Iterator[str]:
     yield _HEAD
     yield from _chunk()
-    yield _compare()
-    yield _NEXT
+    yield from _store()
+    yield f"{LOOP_ENDS}\n  call void @llvm.x86.tilerelease()\n  ret void\n}}"
 
 
 def _config() -> str:
@@ -75,15 +74,12 @@ declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
 @config = internal constant [64 x i8] [{_config()}], align 64
 {DEFINE} {{
 entry:
-  %sums = alloca [{PANEL * TILES * TILE} x i32], align 64
   call void @llvm.x86.ldtilecfg(ptr @config)
-  %state1 = getelementptr i64, ptr %state, i64 1
-  %state2 = getelementptr i64, ptr %state, i64 2
+  %row_bytes = mul i64 %stride, 4
 {LOOPS}
   %doc_at = mul i64 %tile_chunks, {TILES * _BYTES}
   %doc0 = getelementptr i8, ptr %docs, i64 %doc_at
   %doc_bytes = mul i64 %chunks, {_BYTES}
-  %panel_chunks = mul i64 %panel, %chunks
   %query_at = mul i64 %panel_chunks, {2 * _BYTES}
   %query0 = getelementptr i8, ptr %queries, i64 %query_at
   call void @llvm.x86.tilezero(i8 0)
@@ -110,81 +106,16 @@ def _chunk() -> Iterator[str]:
     yield "  %c_next = add i64 %c, 1"
     yield "  %last = icmp eq i64 %c_next, %chunks"
     yield "  br i1 %last, label %chunk_end, label %chunk"
+
+def _store() -> Iterator[str]:
     yield "chunk_end:"
+    yield f"  %column = mul i64 %tile, {TILES * TILE}"
+    yield f"  %row = mul i64 %panel, {PANEL}"
     for register in range(4):
-        place = register // 2 * TILE * 2 * TILE + register % 2 * TILE
-        yield f"  %to{register} = getelementptr i32, ptr %sums, i64 {place}"
-        yield f"  call void @llvm.x86.tilestored64(i8 {register}, ptr %to{register}, i64 {4 * 2 * TILE})"
-
-
-def _compare() -> str:
-    # A pair is kept unless its sum < qa * da + qg * dg - qd * dd, in float32: also where that is no number.
-    lines = [f"  %doc_first = mul i64 %tile, {TILES * TILE}", f"  %query_first = mul i64 %panel, {PANEL}"]
-    for term in ("da", "dg", "dd"):
-        lines.append(f"  %{term}0 = getelementptr float, ptr %{term}, i64 %doc_first")
-        for side in range(TILES):
-            lines.append(f"  %{term}p{side} = getelementptr float, ptr %{term}0, i64 {side * TILE}")
-            lines.append(f"  %{term}v{side} = load <16 x float>, ptr %{term}p{side}, align 64")
-    lines += [
-        f"  %record_at = mul i64 %count, {RECORD}",
-        "  %record = getelementptr i32, ptr %records, i64 %record_at",
-        "  %panel32 = trunc i64 %panel to i32",
-        "  store i32 %panel32, ptr %record",
-        "  %record1 = getelementptr i32, ptr %record, i64 1",
-        "  %tile32 = trunc i64 %tile to i32",
-        "  store i32 %tile32, ptr %record1",
-        "  %masks = getelementptr i32, ptr %record, i64 2",
-        "  br label %row",
-        "row:",
-        "  %m = phi i64 [0, %chunk_end], [%m_next, %row]",
-        "  %found = phi i32 [0, %chunk_end], [%found_next, %row]",
-        "  %q = add i64 %query_first, %m",
-    ]
-    for term, kind in (("qa", "float"), ("qg", "float"), ("qd", "float"), ("corrections", "i32")):
-        lines += _broadcast(term, kind)
-    lines.append(f"  %row_at = mul i64 %m, {TILES * TILE}")
-    for side in range(TILES):
-        lines += [
-            f"  %at{side} = add i64 %row_at, {side * TILE}",
-            f"  %sp{side} = getelementptr i32, ptr %sums, i64 %at{side}",
-            f"  %s{side} = load <16 x i32>, ptr %sp{side}, align 64",
-            f"  %t{side} = add <16 x i32> %s{side}, %correctionsv",
-            f"  %f{side} = sitofp <16 x i32> %t{side} to <16 x float>",
-            f"  %x{side} = fmul <16 x float> %qav, %dav{side}",
-            f"  %y{side} = fmul <16 x float> %qgv, %dgv{side}",
-            f"  %z{side} = fmul <16 x float> %qdv, %ddv{side}",
-            f"  %u{side} = fadd <16 x float> %x{side}, %y{side}",
-            f"  %v{side} = fsub <16 x float> %u{side}, %z{side}",
-            f"  %b{side} = fcmp uge <16 x float> %f{side}, %v{side}",
-            f"  %k{side} = bitcast <16 x i1> %b{side} to i16",
-            f"  %w{side} = zext i16 %k{side} to i32",
-        ]
-    return "\n".join(lines)
-
-
-def _broadcast(term: str, kind: str) -> list[str]:
-    whole = f"<16 x {kind}>"
-    return [
-        f"  %{term}p = getelementptr {kind}, ptr %{term}, i64 %q",
-        f"  %{term}l = load {kind}, ptr %{term}p, align 4",
-        f"  %{term}i = insertelement {whole} poison, {kind} %{term}l, i32 0",
-        f"  %{term}v = shufflevector {whole} %{term}i, {whole} poison, <16 x i32> zeroinitializer",
-    ]
-
-
-_NEXT: Final = f"""  %high = shl i32 %w1, {TILE}
-  %word = or i32 %w0, %high
-  %mask_p = getelementptr i32, ptr %masks, i64 %m
-  store i32 %word, ptr %mask_p
-  %found_next = or i32 %found, %word
-  %m_next = add i64 %m, 1
-  %more_rows = icmp slt i64 %m_next, {PANEL}
-  br i1 %more_rows, label %row, label %panel_end
-panel_end:
-  %any = icmp ne i32 %found_next, 0
-  %one = zext i1 %any to i64
-  %count_next = add i64 %count, %one
-{LOOP_ENDS}
-  call void @llvm.x86.tilerelease()
-  ret void
-}}"""
+        half, side = divmod(register, 2)
+        yield f"  %row{register} = add i64 %row, {half * PANEL // 2}"
+        yield f"  %row_at{register} = mul i64 %row{register}, %stride"
+        yield f"  %place{register} = add i64 %row_at{register}, %column"
+        yield f"  %at{register} = add i64 %place{register}, {side * TILE}"
+        yield f"  %to{register} = getelementptr i32, ptr %sums, i64 %at{register}"
+        yield f"  call void @llvm.x86.tilestored64(i8 {register}, ptr %to{register}, i64 %row_bytes)"

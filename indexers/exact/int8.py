@@ -1,18 +1,18 @@
-"""The quantised pass: 8-bit products find every document that could belong among a query's best.
+"""Vectors in bytes, and the bounds on what that loses: what the quantised pass multiplies.
 
-Let p be a query's direction (length 1, or 0) and z a document's vector less the mean of the first block (of
-unit vectors for the cosine). Both are rounded to whole multiples of a step, p' and z'. Then
+Let p be a query's direction (length 1, or 0) and z a document's vector less a mean (that of the first block,
+of unit vectors for the cosine). Both are rounded to whole multiples of a step, p' and z'. Then
 
-    |p.z - p'.z'| = |p.(z - z') + (p - p').z'| <= |z - z'| + |p - p'| |z'|
+    |p.z - p'.z'| = |p'.(z - z') + (p - p').z| <= (1 + e) |z - z'| + e |z|,    e = |p - p'|
 
-by Cauchy and Schwarz. Each length on the right is computed for each row, so the bound is proven whatever the
-data. p'.z' is an exact integer times the two steps: the kernel's sums of 32 products in 16 bits cannot
+by Cauchy and Schwarz, and e |z| <= e (M + |z|^2 / M) / 2 for any M > 0 (here the usual length). Each length is
+computed for each row, so the bound is proven whatever the data, and a block is packed without the queries.
+p'.z' is an exact integer times the two steps: the kernel's sums of 32 products in 16 bits cannot
 overflow, since each lane's lengths are kept under 128 and 255, and by the same inequality the sum under
 128 * 255 = 32,640. A pair is passed on unless its integer is less than `qa * da + qg * dg - qd * dd`, the
 k-th best exact score in these units less the bound, with every float32 rounding on the safe side.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact.kernel import CHUNK, TILE
-from pinakes.indexers.exact.panels import Kernel, choose_kernel, decode
-from pinakes.indexers.exact.scores import CheckedVectors, Rows, share
+from pinakes.indexers.exact.panels import Kernel, choose_kernel
+from pinakes.indexers.exact.scores import CheckedVectors, share
 from pinakes.indexers.names import Distance
 from pinakes.jit import jit
 
@@ -36,80 +36,61 @@ SMALLEST_STEP: Final = 1e-30
 MOST_DIMENSIONS: Final = 1 << 14  # more, and a sum might not be a whole float32 number
 SINGLE: Final = 16 * 2.0**-24  # more than the roundings of one term of the threshold
 LARGEST_SINGLE: Final = 3e38
-QUERIES_AT_ONCE: Final = 384  # whole panels of any kernel, whose bytes stay in the second cache
-ROOM: Final = 1 << 11  # records between two looks at the k-th best
-FIRST_ROOM: Final = 1 << 8
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What queries and documents are seen from: the mean that documents lose, and their usual length."""
+
+    mean: Doubles
+    size: float
+    distance: Distance
 
 
 @dataclass(frozen=True, slots=True)
 class Int8Queries:
     """Queries in panels of bytes, and what turns a score into a threshold."""
 
+    frame: Frame
     kernel: Kernel
     bytes: NDArray[np.int8]
-    corrections: NDArray[np.integer]
+    begins: NDArray[np.int16]
+    ends: NDArray[np.int32]
     steps: Doubles
     scales: Doubles  # the lengths that were divided out
     shifts: Doubles  # p.mean, or for l2 half the square of |query - mean|, over the scale
-    worst: float  # the largest |p - p'|
-    mean: Doubles
-    distance: Distance
+    errors: Doubles  # |p - p'|
 
 
 @dataclass(frozen=True, slots=True)
 class Int8Block:
-    """Documents in tiles of bytes, and their terms of the threshold."""
+    """Documents in tiles of bytes, and their terms of the threshold: da, dg and dd."""
 
     bytes: NDArray[np.uint8]
     terms: tuple[Singles, Singles, Singles]
     rows: int
 
 
-def choose_mean(block: CheckedVectors, distance: Distance) -> Doubles:
-    """The mean of the block's vectors (of their directions for the cosine), in float64."""
-    if distance == "cosine":
-        mean: Doubles = block.directions().mean(axis=0)
-    else:
-        mean = block.values.mean(axis=0, dtype=np.float64)
-    return mean
+def choose_frame(block: CheckedVectors, distance: Distance) -> Frame:
+    """The mean of the block's vectors (of their directions for the cosine), and the root of their mean square."""
+    vectors = block.directions() if distance == "cosine" else block.values
+    mean: Doubles = vectors.mean(axis=0, dtype=np.float64)
+    lengths = block.lengths > 0 if distance == "cosine" else block.lengths
+    square = float(np.mean(lengths.astype(np.float64) ** 2)) - float(mean @ mean)
+    return Frame(mean, float(np.sqrt(max(square, 1e-30))), distance)
 
 
-def quantise_queries(
-    queries: CheckedVectors, distance: Distance, mean: Doubles, kernel: Kernel | None = None
-) -> Int8Queries:
+def quantise_queries(queries: CheckedVectors, frame: Frame, kernel: Kernel | None = None) -> Int8Queries:
     """Round the queries' directions to at most 64 steps each way, for the fastest kernel or the one given."""
     kernel = kernel or choose_kernel()
-    moved = queries.values.astype(np.float64)
-    if distance == "l2":
-        moved -= mean
-    squares = (moved**2).sum(axis=1)
-    scales = _divisor(np.sqrt(squares))
-    moved /= scales[:, None]
-    rows, width = len(moved), _whole(moved.shape[1], CHUNK)
-    padded = np.zeros((_whole(rows, kernel.panel), width))
-    padded[:rows, : moved.shape[1]] = moved
-    lanes = np.sqrt((padded.reshape(len(padded), -1, CHUNK // 4, 2, 2) ** 2).sum(axis=(2, 4)))
-    steps = np.maximum(
-        np.abs(padded).max(axis=1, initial=0.0) / LARGEST_QUERY,
-        lanes.max(axis=(1, 2), initial=0.0) / (LANE_QUERY - LANE_ROUNDING),
-    )
-    steps = np.where(steps > 0, steps, 1.0)
-    whole = np.rint(padded / steps[:, None])
-    error = np.sqrt(((padded - whole * steps[:, None]) ** 2).sum(axis=1))
-    shifts = squares / (2 * scales) if distance == "l2" else moved @ mean
-    return Int8Queries(
-        kernel,
-        *kernel.pack(whole),
-        steps,
-        scales,
-        shifts,
-        float(error.max(initial=0.0)),
-        mean,
-        distance,
-    )
+    rows, width = len(queries.values), _whole(queries.values.shape[1], CHUNK)
+    whole = np.zeros((_whole(rows, kernel.panel), width), dtype=np.int8)
+    columns = steps, scales, shifts, errors = [np.ones(rows) for _ in range(4)]
+    round_queries(queries.values, frame.mean, frame.distance == "l2", whole, *columns)
+    return Int8Queries(frame, kernel, *kernel.pack(whole), steps, scales, shifts, errors)
 
 
-def quantise_block(block: CheckedVectors, queries: Int8Queries) -> Int8Block:
+def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     """Round the documents of a block to at most 127 steps each way."""
     rows, width = len(block.values), _whole(block.values.shape[1], CHUNK)
     # As many tiles as any kernel takes at once; what is beyond the rows is of no document.
@@ -121,82 +102,137 @@ def quantise_block(block: CheckedVectors, queries: Int8Queries) -> Int8Block:
         aligned(tiles * TILE, np.float32),
         aligned(tiles * TILE, np.float32),
     )
-    cosine = queries.distance == "cosine"
-    inverse = 1.0 / _divisor(block.lengths) if cosine else np.ones(rows)
+    cosine = frame.distance == "cosine"
+    inverse = 1.0 / np.where(block.lengths > 0, block.lengths, 1.0) if cosine else np.ones(rows)
     words = packed.view(np.uint32)
-    squares = queries.distance == "l2"
 
     def work(first: int, stop: int) -> None:
-        quantise_rows(block.values, inverse, queries.mean, queries.worst, squares, first, stop, words, *terms)
+        quantise_rows(block.values, inverse, frame.mean, first, stop, words, *terms)
 
     share(work, rows, 256, TILE)
     return Int8Block(packed, terms, rows)
 
 
 def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> tuple[Singles, Singles, Singles]:
-    """qa, qg and qd of the queries of `part`, whose k-th best scores are `lowest`; padded to whole panels."""
+    """qa, qg and qd of the queries of `part`, whose k-th best scores are `lowest`."""
     scales, shifts, steps = queries.scales[part], queries.shifts[part], queries.steps[part]
     # The least true value that may still round to the k-th score.
     least = lowest - 2.0**-21 * np.abs(lowest) - 2.0**-140
-    wanted = np.where(np.isfinite(lowest), least, 0.0)
-    if queries.distance == "l2":
-        known = shifts - wanted**2 / (2 * scales)
-        doubt = shifts + wanted**2 / (2 * scales)
-        squares = 1.0 / scales
+    known = np.isfinite(lowest)
+    wanted = np.where(known, least, 0.0)
+    squared = queries.frame.distance == "l2"
+    if squared:
+        needed, doubt = shifts - wanted**2 / (2 * scales), shifts + wanted**2 / (2 * scales)
     else:
-        divided = wanted if queries.distance == "cosine" else wanted / scales
-        known, doubt, squares = divided - shifts, np.abs(divided) + np.abs(shifts), np.zeros(len(steps))
-    needed = (known - 1e-12 * doubt) / steps
-    needed = np.where(np.isfinite(lowest), needed - SINGLE * np.abs(needed), -np.inf)
-    terms = (needed, squares / steps * (1 - SINGLE), (1 + SINGLE) / steps)
-    padded = [np.zeros(_whole(len(steps), queries.kernel.panel)) for _ in terms]
-    for array, term in zip(padded, terms, strict=True):
-        array[: len(steps)] = term
-    padded[0][len(steps) :] = np.inf
+        divided = wanted if queries.frame.distance == "cosine" else wanted / scales
+        needed, doubt = divided - shifts, np.abs(divided) + np.abs(shifts)
+    qg, lost, qd = _bounds(queries, part)
+    needed = (needed - 1e-12 * doubt) / steps
+    qa = np.where(known, needed - SINGLE * np.abs(needed) - lost, -np.inf)
+    squares = (1 - SINGLE) / (scales * steps) if squared else 0.0
     # Cut down to what float32 holds: a lower threshold lets more through.
-    padded[0][: len(steps)] = np.minimum(padded[0][: len(steps)], LARGEST_SINGLE)
-    padded[1] = np.minimum(padded[1], LARGEST_SINGLE)
-    first, second, third = (array.astype(np.float32) for array in padded)
-    return first, second, third
+    qa, qg = np.minimum(qa, LARGEST_SINGLE), np.minimum(squares - qg, LARGEST_SINGLE)
+    return _singles(qa, qg, qd)
 
 
-def scan_block(
-    queries: Int8Queries,
-    block: Int8Block,
-    part: slice,
-    lowest: Callable[[slice], Doubles],
-) -> Iterator[tuple[Rows, Rows]]:
-    """Every pair of a query of `part` (which begins a panel) and a document that could matter.
+def certain_terms(queries: Int8Queries, part: slice) -> tuple[Singles, Singles, Singles]:
+    """What is sure of a sum s: the pair passes any threshold whose qa is at most
+    (s - SINGLE |s| - first dg - second dd) / da - third, before bounds are taken off."""
+    qg, lost, qd = _bounds(queries, part)
+    if queries.frame.distance == "l2":
+        qg = qg + (1 + SINGLE) / (queries.scales[part] * queries.steps[part])
+    return _singles(qg, qd, lost)
 
-    Queries count from the first of `part`. `lowest` tells the k-th best scores, which may rise between two
-    batches of pairs. Trap: the next batch overwrites the last.
-    """
-    kernel, width = queries.kernel, queries.mean.shape[0]
-    chunks, first = _whole(width, CHUNK) // CHUNK, part.start // kernel.panel
-    panels, tiles = -(-(part.stop - part.start) // kernel.panel), -(-block.rows // kernel.tile)
-    state = np.zeros(3, dtype=np.int64)
-    records = aligned(ROOM * kernel.record, np.int32)
-    scan, shape = kernel.load(), (kernel.panel, kernel.tile, part.stop - part.start, block.rows)
-    room = ROOM * kernel.panel * kernel.tile
-    rows = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
-    allowed = FIRST_ROOM
-    while state[0] < tiles:
-        terms = threshold_terms(queries, lowest(part), part)
-        arrays = (queries.bytes[first:], queries.corrections[first:], *terms, *block.terms, records)
-        addresses = [array.ctypes.data for array in arrays]
-        scan(state.ctypes.data, block.bytes.ctypes.data, *addresses, chunks, panels, tiles, allowed)
-        found = decode(records, int(state[2]), *shape, *rows)
-        yield rows[0][:found], rows[1][:found]
-        # The k-th best rise fast at first, when every record is of many pairs; later looks can be rarer.
-        allowed = min(2 * allowed, ROOM)
+
+def certain_scores(queries: Int8Queries, certain: Singles, part: slice) -> Doubles:
+    """The scores that pairs have at least, by what `certain_terms` says; minus infinity where that is none."""
+    scales, shifts = queries.scales[part], queries.shifts[part]
+    needed = certain.astype(np.float64) * queries.steps[part]
+    doubt = 1e-12 * (np.abs(needed) + np.abs(shifts))
+    with np.errstate(invalid="ignore", over="ignore"):
+        if queries.frame.distance == "l2":
+            scores = -np.sqrt(np.maximum(2 * scales * (shifts - needed + doubt), 0.0))
+        else:
+            scores = needed + shifts - doubt
+            if queries.frame.distance == "inner_product":
+                scores *= scales
+    return np.where(np.isfinite(scores) & (certain > -LARGEST_SINGLE), scores, -np.inf)
+
+
+def _bounds(queries: Int8Queries, part: slice) -> tuple[Doubles, Doubles, Doubles]:
+    """What the rounding of a query loses: of dg, of da and of dd, rounded up."""
+    errors, steps, size = queries.errors[part], queries.steps[part], queries.frame.size
+    safe = (1 + SINGLE) / steps
+    return errors / size * safe, errors * size / 2 * safe, (1 + errors) * safe
+
+
+def multiply(
+    queries: Int8Queries, block: Int8Block, part: slice, first: int, stop: int
+) -> NDArray[np.int32]:
+    """The sums (q, d) of the queries of `part` (which begins a panel) with the documents `first` (which
+    begins a tile of any kernel) to `stop`, and of no pair beyond."""
+    kernel, width = queries.kernel, queries.frame.mean.shape[0]
+    chunks, panel = _whole(width, CHUNK) // CHUNK, part.start // kernel.panel
+    panels = -(-(part.stop - part.start) // kernel.panel)
+    tiles = -(-(stop - first) // kernel.tile)
+    # A power of two would put the same column of all rows in one set of the caches.
+    stride = _whole(tiles * kernel.tile, 32) + 16
+    sums = aligned(panels * kernel.panel * stride, np.int32)
+    documents = block.bytes[first * chunks * CHUNK :]
+    arrays = (documents, queries.bytes[panel:], queries.begins[panel:], sums)
+    kernel.load()(*[array.ctypes.data for array in arrays], chunks, panels, tiles, stride)
+    return sums.reshape(-1, stride)[: part.stop - part.start]
 
 
 def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
-    """Zeros that begin where a vector register's worth of memory does."""
+    """Memory, of any content, that begins where a vector register's worth of it does."""
     size = np.dtype(kind).itemsize
-    memory = np.zeros(count * size + 64, dtype=np.uint8)
+    memory = np.empty(count * size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64
     return memory[start : start + count * size].view(kind)
+
+
+@jit
+def round_queries(
+    values: Singles,
+    mean: Doubles,
+    moved: bool,
+    whole: NDArray[np.int8],
+    steps: Doubles,
+    scales: Doubles,
+    shifts: Doubles,
+    errors: Doubles,
+) -> None:
+    """Write the whole numbers of each query and what is lost; `moved`: the mean is taken off first (l2)."""
+    rows, dimensions = values.shape
+    p = np.zeros(whole.shape[1])
+    lanes = np.zeros(2)
+    for row in range(rows):
+        square = 0.0
+        for i in range(dimensions):
+            p[i] = np.float64(values[row, i]) - (mean[i] if moved else 0.0)
+            square += p[i] * p[i]
+        scale = np.sqrt(square) if square > 0 else 1.0
+        shift, largest, lane = 0.0, 0.0, 0.0
+        for c in range(0, len(p), CHUNK):
+            lanes[:] = 0.0
+            for i in range(c, min(c + CHUNK, dimensions)):
+                p[i] /= scale
+                shift += p[i] * mean[i]
+                largest = max(largest, abs(p[i]))
+                lanes[i // 2 % 2] += p[i] * p[i]
+            lane = max(lane, lanes[0], lanes[1])
+        step = max(largest / LARGEST_QUERY, np.sqrt(lane) / (LANE_QUERY - LANE_ROUNDING))
+        step = step if step > 0 else 1.0
+        error = 0.0
+        for i in range(dimensions):
+            near = np.rint(p[i] / step)
+            left = p[i] - near * step
+            whole[row, i] = np.int8(near)
+            error += left * left
+        steps[row], scales[row] = step, scale
+        shifts[row] = square / (2 * scale) if moved else shift
+        errors[row] = np.sqrt(error) * (1 + (dimensions + 64) * 2.0**-50)
 
 
 @jit
@@ -204,8 +240,6 @@ def quantise_rows(
     values: Singles,
     inverse: Doubles,
     mean: Doubles,
-    worst: float,
-    squares: bool,
     first: int,
     stop: int,
     packed: NDArray[np.uint32],
@@ -223,7 +257,7 @@ def quantise_rows(
     z, whole = np.zeros(width), np.zeros(width)
     codes = np.zeros(width, dtype=np.uint8)
     words = codes.view(np.uint32)
-    most, sums, ints = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
+    most, sums = np.zeros(CHUNK), np.zeros(CHUNK)
     rounding = (dimensions + 64) * 2.0**-50
     size = 0.0
     for i in range(dimensions):
@@ -255,7 +289,6 @@ def quantise_rows(
         step = max(largest / LARGEST_DOCUMENT, np.sqrt(lane) / (LANE_DOCUMENT - LANE_ROUNDING), SMALLEST_STEP)
         per_step = 1.0 / step
         sums[:] = 0.0
-        ints[:] = 0.0
         for c in range(chunks):
             for i in range(CHUNK):
                 # Adding and taking away 1.5 * 2**52 rounds to a whole number, and vectorises.
@@ -263,18 +296,14 @@ def quantise_rows(
                 left = z[c * CHUNK + i] - near * step
                 whole[c * CHUNK + i] = near
                 sums[i] = sums[i] + left * left
-                ints[i] = ints[i] + near * near
         for i in range(width):
             codes[i] = np.uint8(np.int32(whole[i]) + 128)
-        error, length = 0.0, 0.0
+        error = 0.0
         for i in range(CHUNK):
             error += sums[i]
-            length += ints[i]
-        size = np.sqrt(square)
-        bound = (np.sqrt(error) + worst * step * np.sqrt(length)) * (1 + rounding)
-        bound += rounding * (size + mean_length)
+        bound = np.sqrt(error) * (1 + rounding) + rounding * (np.sqrt(square) + mean_length)
         da[row] = 1.0 / step
-        dg[row] = square / 2 / step if squares else 0.0
+        dg[row] = square / 2 / step
         # 0.01 of a unit of the sum is far below what a rounding of a byte loses.
         dd[row] = bound / step * (1 + 1e-6) + 1e-6
         at = row // TILE * (width // 4) * TILE + row % TILE
@@ -282,8 +311,9 @@ def quantise_rows(
             packed[at + i * TILE] = words[i]
 
 
-def _divisor(lengths: Doubles) -> Doubles:
-    return np.where(lengths > 0, lengths, 1.0)
+def _singles(first: Doubles, second: Doubles, third: Doubles) -> tuple[Singles, Singles, Singles]:
+    with np.errstate(over="ignore"):  # infinity lets a pair through, or makes nothing sure
+        return first.astype(np.float32), second.astype(np.float32), third.astype(np.float32)
 
 
 def _whole(count: int, step: int) -> int:

@@ -1,4 +1,4 @@
-"""The two kernels of the quantised pass, AVX2 and AMX: how queries lie for each, how records are read."""
+"""The two products of the quantised pass, AVX2 and AMX: how queries lie for each."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -9,87 +9,48 @@ from numpy.typing import NDArray
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import kernel as exact_kernel
 from pinakes.indexers.exact.kernel import CHUNK, TILE
-from pinakes.indexers.exact.scores import Rows
-from pinakes.jit import jit
 
-Doubles = NDArray[np.float64]
-Packed = tuple[NDArray[np.int8], NDArray[np.integer]]
+Packed = tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int32]]
 
 
 class Kernel(NamedTuple):
-    """What differs between the kernels.
+    """What differs between the products.
 
     Attributes:
-        panel, tile: queries and documents of a record.
-        record: its length in int32.
-        pack: whole numbers (whole panels, whole chunks) -> the queries' bytes, and what is added to the sums
-            since a document's byte is 128 too large.
-        load: gives the compiled kernel.
+        panel, tile: queries and documents that are multiplied at once.
+        pack: whole numbers (whole panels, whole chunks) -> the queries' bytes; what each chunk's sums begin
+            with; and what is added to a query's sums in the end. Both are there since a document's byte is 128
+            too large.
+        load: gives the compiled product.
     """
 
     panel: int
     tile: int
-    record: int
-    pack: Callable[[Doubles], Packed]
+    pack: Callable[[NDArray[np.int8]], Packed]
     load: Callable[[], Callable[..., None]]
 
 
 def choose_kernel() -> Kernel:
-    """The fastest kernel that this processor can run."""
+    """The fastest product that this processor can run."""
     return AMX if exact_amx.has_amx() else AVX2
 
 
-def _pack_for_avx2(whole: Doubles) -> Packed:
+def _pack_for_avx2(whole: NDArray[np.int8]) -> Packed:
     panel, width = exact_kernel.PANEL, whole.shape[1]
-    panels = whole.astype(np.int8).reshape(-1, panel, width // 4, 4).transpose(0, 2, 1, 3)
-    pairs = whole.astype(np.int64).reshape(-1, panel, width // CHUNK, CHUNK // 4, 2, 2).sum(axis=(3, 5))
-    corrections = np.ascontiguousarray((-128 * pairs).transpose(0, 2, 1, 3).astype(np.int16))
-    return np.ascontiguousarray(panels), corrections
+    panels = whole.reshape(-1, panel, width // 4, 4).transpose(0, 2, 1, 3)
+    # A lane of 16 bits gets every second pair of numbers of a chunk; their sums are whole float32 numbers.
+    lane = np.arange(CHUNK)[:, None] // 2 % 2 == np.arange(2)
+    lanes = whole.reshape(-1, CHUNK).astype(np.float32) @ lane.astype(np.float32)
+    begins = (-128 * lanes).reshape(-1, panel, width // CHUNK, 2).transpose(0, 2, 1, 3).astype(np.int16)
+    return np.ascontiguousarray(panels), np.ascontiguousarray(begins), np.zeros(len(whole), dtype=np.int32)
 
 
-def _pack_for_amx(whole: Doubles) -> Packed:
+def _pack_for_amx(whole: NDArray[np.int8]) -> Packed:
     panel, width = exact_amx.PANEL, whole.shape[1]
-    panels = whole.astype(np.int8).reshape(-1, panel, width // CHUNK, CHUNK).transpose(0, 2, 1, 3)
-    corrections = (-128 * whole.astype(np.int64).sum(axis=1)).astype(np.int32).reshape(-1, panel)
-    return np.ascontiguousarray(panels), corrections
+    panels = whole.reshape(-1, panel, width // CHUNK, CHUNK).transpose(0, 2, 1, 3)
+    ends = -128 * whole.sum(axis=1, dtype=np.int32)
+    return np.ascontiguousarray(panels), np.zeros(len(panels), dtype=np.int16), ends
 
 
-AVX2: Final = Kernel(exact_kernel.PANEL, TILE, exact_kernel.RECORD, _pack_for_avx2, exact_kernel.load_kernel)
-AMX: Final = Kernel(
-    exact_amx.PANEL, exact_amx.TILES * TILE, exact_amx.RECORD, _pack_for_amx, exact_amx.load_amx_kernel
-)
-
-
-@jit
-def decode(
-    records: NDArray[np.int32],
-    count: int,
-    panel: int,
-    tile: int,
-    queries: int,
-    documents: int,
-    query: Rows,
-    document: Rows,
-) -> int:
-    """Write the pairs that the records name, and how many they are."""
-    found = 0
-    words = panel * tile // 32
-    for number in range(count):
-        start = number * (2 + words)
-        for word in range(words):
-            bits = np.uint32(records[start + 2 + word])
-            while bits:
-                low = bits & (~bits + np.uint32(1))
-                place = word * 32
-                rest = low
-                while rest > 1:
-                    rest >>= np.uint32(1)
-                    place += 1
-                bits ^= low
-                row = records[start] * panel + place // tile
-                column = records[start + 1] * tile + place % tile
-                if row < queries and column < documents:
-                    query[found] = row
-                    document[found] = column
-                    found += 1
-    return found
+AVX2: Final = Kernel(exact_kernel.PANEL, TILE, _pack_for_avx2, exact_kernel.load_kernel)
+AMX: Final = Kernel(exact_amx.PANEL, exact_amx.TILES * TILE, _pack_for_amx, exact_amx.load_amx_kernel)

@@ -87,6 +87,35 @@ def fold(sums: NDArray[np.float64], width: int) -> float:
 
 
 @jit
+def multiply_add(left: NDArray[np.float64], right: Vectors, sums: NDArray[np.float64]) -> float:
+    """The inner product of two vectors: products half a vector apart are added, then `fold` adds the rest.
+
+    `sums` has room for half a vector, and one number at least.
+    """
+    width = len(left)
+    if width == 0:
+        return 0.0
+    if width % 8 == 0:
+        # The first three halvings at once, in the same order, so that no sum goes through memory.
+        n = width // 8
+        for i in range(n):
+            first = left[i] * right[i] + left[4 * n + i] * right[4 * n + i]
+            second = left[2 * n + i] * right[2 * n + i] + left[6 * n + i] * right[6 * n + i]
+            third = left[n + i] * right[n + i] + left[5 * n + i] * right[5 * n + i]
+            fourth = left[3 * n + i] * right[3 * n + i] + left[7 * n + i] * right[7 * n + i]
+            sums[i] = (first + second) + (third + fourth)
+        return fold(sums, n)
+    half = width // 2
+    for i in range(half):
+        low = left[i] * right[i]
+        sums[i] = low + left[half + i] * right[half + i]
+    if width % 2:
+        low = left[width - 1] * right[width - 1]
+        sums[0] = sums[0] + low if width > 1 else low
+    return fold(sums, max(half, 1))
+
+
+@jit
 def score_into(
     queries: Vectors,
     documents: Vectors,
@@ -100,32 +129,31 @@ def score_into(
     """Write the score of each pair; `distance` counts the names of `Distance`."""
     width = queries.shape[1]
     half = width // 2
-    sums = np.zeros(max(half, 1), dtype=np.float64)
+    sums, left = np.zeros(max(half, 1)), np.zeros(width)
+    held = -1
     for number in range(len(query)):
-        left, right = queries[query[number]], documents[document[number]]
+        right = documents[document[number]]
+        if query[number] != held:
+            held = query[number]
+            for i in range(width):
+                left[i] = np.float64(queries[held, i])
         if width == 0:
             scores[number] = 0.0
             continue
         if distance == 1:
             for i in range(half):
-                low = np.float64(left[i]) - np.float64(right[i])
-                high = np.float64(left[half + i]) - np.float64(right[half + i])
+                low = left[i] - np.float64(right[i])
+                high = left[half + i] - np.float64(right[half + i])
                 sums[i] = low * low + high * high
             if width % 2:
-                low = np.float64(left[width - 1]) - np.float64(right[width - 1])
+                low = left[width - 1] - np.float64(right[width - 1])
                 sums[0] = sums[0] + low * low if width > 1 else low * low
             # Adding zero turns -0.0, also one that a float32 was rounded to, into 0.0.
             scores[number] = np.float32(-np.sqrt(fold(sums, max(half, 1)))) + np.float32(0.0)
             continue
-        for i in range(half):
-            low = np.float64(left[i]) * np.float64(right[i])
-            sums[i] = low + np.float64(left[half + i]) * np.float64(right[half + i])
-        if width % 2:
-            low = np.float64(left[width - 1]) * np.float64(right[width - 1])
-            sums[0] = sums[0] + low if width > 1 else low
-        product = fold(sums, max(half, 1))
+        product = multiply_add(left, right, sums)
         if distance == 0:
-            lengths = query_lengths[query[number]] * document_lengths[document[number]]
+            lengths = query_lengths[held] * document_lengths[document[number]]
             if lengths > 0:
                 product = product / lengths
         scores[number] = np.float32(product) + np.float32(0.0)
@@ -135,17 +163,11 @@ def score_into(
 def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: NDArray[np.float64]) -> None:
     """Write the lengths of the rows `first` to `stop`; not finite where a number is not."""
     width = vectors.shape[1]
-    half = width // 2
-    sums = np.zeros(max(half, 1), dtype=np.float64)
+    sums, left = np.zeros(max(width // 2, 1)), np.zeros(width)
     for row in range(first, stop):
-        vector = vectors[row]
-        for i in range(half):
-            low, high = np.float64(vector[i]), np.float64(vector[half + i])
-            sums[i] = low * low + high * high
-        if width % 2:
-            low = np.float64(vector[width - 1])
-            sums[0] = sums[0] + low * low if width > 1 else low * low
-        lengths[row] = np.sqrt(fold(sums, max(half, 1))) if width > 0 else 0.0
+        for i in range(width):
+            left[i] = np.float64(vectors[row, i])
+        lengths[row] = np.sqrt(multiply_add(left, vectors[row], sums))
 
 
 def check_vectors(vectors: Vectors, kind: str, first_row: int = 0) -> CheckedVectors:
