@@ -26,6 +26,7 @@ import torch
 from _common import describe_machine, make_parser, report
 
 from pinakes.indexers.exact import int8 as exact_int8
+from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact.kernel import has_kernel
 from pinakes.indexers.exact.scores import check_vectors, score_pairs, share
 from pinakes.indexers.exact.search import search_exact
@@ -259,19 +260,19 @@ def measure_product(options: argparse.Namespace, kind: torch.dtype, rows: int = 
 
 
 def measure_int8(options: argparse.Namespace) -> float:
-    """The rate of the quantised pass where it finds nothing, on all threads."""
+    """The rate of the quantised pass's product alone, on all threads."""
     random = np.random.default_rng(1)
-    count = exact_int8.QUERIES_AT_ONCE
+    count = exact_scan.QUERIES_AT_ONCE
     queries = check_vectors(random.standard_normal((count, options.dims), dtype=np.float32), "query")
     block = check_vectors(random.standard_normal((4096, options.dims), dtype=np.float32), "document")
-    left = exact_int8.quantise_queries(queries, "inner_product", np.zeros(options.dims))
-    right = exact_int8.quantise_block(block, left)
+    frame = exact_int8.choose_frame(block, "inner_product")
+    left, right = exact_int8.quantise_queries(queries, frame), exact_int8.quantise_block(block, frame)
 
-    def scan(first: int, stop: int) -> None:
+    def multiply(first: int, stop: int) -> None:
         for _ in range(first, stop):
-            list(exact_int8.scan_block(left, right, slice(0, count), lambda part: np.full(count, 1e9)))
+            exact_int8.multiply(left, right, slice(0, count), 0, 4096)
 
-    seconds = best_seconds(options, lambda: share(scan, options.threads, 1))
+    seconds = best_seconds(options, lambda: share(multiply, options.threads, 1))
     return 2 * options.threads * count * 4096 * options.dims / seconds / 1e9
 
 

@@ -107,6 +107,7 @@ def _chunk() -> Iterator[str]:
     yield "  %last = icmp eq i64 %c_next, %chunks"
     yield "  br i1 %last, label %chunk_end, label %chunk"
 
+
 def _store() -> Iterator[str]:
     yield "chunk_end:"
     yield f"  %column = mul i64 %tile, {TILES * TILE}"

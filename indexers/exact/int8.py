@@ -5,8 +5,8 @@ of unit vectors for the cosine). Both are rounded to whole multiples of a step, 
 
     |p.z - p'.z'| = |p'.(z - z') + (p - p').z| <= (1 + e) |z - z'| + e |z|,    e = |p - p'|
 
-by Cauchy and Schwarz, and e |z| <= e (M + |z|^2 / M) / 2 for any M > 0 (here the usual length). Each length is
-computed for each row, so the bound is proven whatever the data, and a block is packed without the queries.
+by Cauchy and Schwarz, and e |z| <= e (M + |z|^2 / M) / 2 for any M > 0 (here the usual length). Each length
+is computed for each row, so the bound is proven whatever the data, and a block is packed without the queries.
 p'.z' is an exact integer times the two steps: the kernel's sums of 32 products in 16 bits cannot
 overflow, since each lane's lengths are kept under 128 and 255, and by the same inequality the sum under
 128 * 255 = 32,640. A pair is passed on unless its integer is less than `qa * da + qg * dg - qd * dd`, the
@@ -72,7 +72,7 @@ class Int8Block:
 
 
 def choose_frame(block: CheckedVectors, distance: Distance) -> Frame:
-    """The mean of the block's vectors (of their directions for the cosine), and the root of their mean square."""
+    """The mean of the vectors (of their directions for the cosine), and the root of their mean square."""
     vectors = block.directions() if distance == "cosine" else block.values
     mean: Doubles = vectors.mean(axis=0, dtype=np.float64)
     lengths = block.lengths > 0 if distance == "cosine" else block.lengths
@@ -145,7 +145,7 @@ def certain_terms(queries: Int8Queries, part: slice) -> tuple[Singles, Singles, 
 
 
 def certain_scores(queries: Int8Queries, certain: Singles, part: slice) -> Doubles:
-    """The scores that pairs have at least, by what `certain_terms` says; minus infinity where that is none."""
+    """The scores that pairs have at least by `certain_terms`; minus infinity where nothing is sure."""
     scales, shifts = queries.scales[part], queries.shifts[part]
     needed = certain.astype(np.float64) * queries.steps[part]
     doubt = 1e-12 * (np.abs(needed) + np.abs(shifts))
@@ -156,7 +156,7 @@ def certain_scores(queries: Int8Queries, certain: Singles, part: slice) -> Doubl
             scores = needed + shifts - doubt
             if queries.frame.distance == "inner_product":
                 scores *= scales
-    return np.where(np.isfinite(scores) & (certain > -LARGEST_SINGLE), scores, -np.inf)
+    return np.where(np.isfinite(scores) & (certain > -LARGEST_SINGLE / 2), scores, -np.inf)
 
 
 def _bounds(queries: Int8Queries, part: slice) -> tuple[Doubles, Doubles, Doubles]:
@@ -166,9 +166,7 @@ def _bounds(queries: Int8Queries, part: slice) -> tuple[Doubles, Doubles, Double
     return errors / size * safe, errors * size / 2 * safe, (1 + errors) * safe
 
 
-def multiply(
-    queries: Int8Queries, block: Int8Block, part: slice, first: int, stop: int
-) -> NDArray[np.int32]:
+def multiply(queries: Int8Queries, block: Int8Block, part: slice, first: int, stop: int) -> NDArray[np.int32]:
     """The sums (q, d) of the queries of `part` (which begins a panel) with the documents `first` (which
     begins a tile of any kernel) to `stop`, and of no pair beyond."""
     kernel, width = queries.kernel, queries.frame.mean.shape[0]

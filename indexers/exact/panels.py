@@ -19,7 +19,7 @@ class Kernel(NamedTuple):
     Attributes:
         panel, tile: queries and documents that are multiplied at once.
         pack: whole numbers (whole panels, whole chunks) -> the queries' bytes; what each chunk's sums begin
-            with; and what is added to a query's sums in the end. Both are there since a document's byte is 128
+            with; and what is added to a query's sums in the end. Both make up for a document's byte being 128
             too large.
         load: gives the compiled product.
     """

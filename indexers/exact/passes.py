@@ -1,8 +1,4 @@
-"""One search's state over the blocks of its documents: what a pass finds is scored, and the best are kept.
-
-A document is one number of 64 bits, its score (float32) above the rank that says who comes first among
-equals, so that one comparison decides and neither the pass, the order of arrival nor a thread can matter.
-"""
+"""One search's state over the blocks of its documents: what a pass finds is scored, and the best are kept."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal, NamedTuple, get_args
@@ -15,8 +11,9 @@ from pinakes.indexers.encoder.precision import choose_precision
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
 from pinakes.indexers.exact.amx import has_amx
-from pinakes.indexers.exact.filter import filter_pairs
+from pinakes.indexers.exact.best import Best, Ties, push
 from pinakes.indexers.exact.kernel import has_kernel
+from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, scan_block
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
     Rows,
@@ -30,14 +27,12 @@ from pinakes.indexers.exact.scores import (
 )
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
-from pinakes.jit import jit
 
-Keys = NDArray[np.uint64]
 Pass = Literal["int8", "bf16", "fp16", "fp32"]
 
-MOST_DOCUMENTS: Final = 2**32 - 1
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
 FEW_QUERIES: Final = 32  # below, a float32 product reads the documents in the time that bytes need to be made
+FRAME_ROWS: Final = 1 << 14  # documents whose mean stands for all
 
 
 class Block(NamedTuple):
@@ -45,6 +40,41 @@ class Block(NamedTuple):
 
     rows: Rows
     vectors: Vectors
+
+
+class Prepared(NamedTuple):
+    """Documents that are searched again and again: checked, ranked among equals, and packed.
+
+    Attributes:
+        ranks: of each document among equal scores (n,).
+        packed: their bytes as `frame` sees them; None where the int8 pass cannot be had.
+    """
+
+    documents: CheckedVectors
+    distance: Distance
+    ties: Ties
+    ranks: NDArray[np.uint32]
+    frame: exact_int8.Frame | None
+    packed: exact_int8.Int8Block | None
+
+
+def prepare(documents: Vectors, distance: Distance, tie_order: TieRanks | None, device: str) -> Prepared:
+    """The documents (n, d), prepared; raises as `Search` does for what it cannot take."""
+    require_distance(distance)
+    checked = check_vectors(documents, "document")
+    exact_product.require_lengths(checked, distance, LARGEST_LENGTH)
+    ties, count = Ties(tie_order), len(checked.values)
+    ranks = ties.ranks(np.arange(count))
+    if not count or not has_int8(checked, device):
+        return Prepared(checked, distance, ties, ranks, None, None)
+    frame = choose_frame(checked, distance)
+    return Prepared(checked, distance, ties, ranks, frame, exact_int8.quantise_block(checked, frame))
+
+
+def choose_frame(block: CheckedVectors, distance: Distance) -> exact_int8.Frame:
+    """What the first documents of a block are seen from."""
+    first = CheckedVectors(block.values[:FRAME_ROWS], block.lengths[:FRAME_ROWS])
+    return exact_int8.choose_frame(first, distance)
 
 
 class Search:
@@ -59,7 +89,7 @@ class Search:
         queries: Vectors,
         k: int,
         distance: Distance,
-        tie_order: TieRanks | None,
+        ties: Ties,
         device: str,
         method: Pass | Literal["auto"],
     ) -> None:
@@ -67,9 +97,10 @@ class Search:
         if k < 1:
             raise IndexingError(f"k is {k}; expected at least 1")
         self._queries = check_vectors(queries, "query")
+        exact_product.require_lengths(self._queries, distance, LARGEST_LENGTH)
         self._k, self._distance, self._device = k, distance, device
         self._method = choose_pass(method, self._queries, device)
-        self._best = Best(len(queries), k, tie_order)
+        self._best = Best(len(queries), k, ties)
         self._quantised: exact_int8.Int8Queries | None = None
         self.seen = 0
 
@@ -81,48 +112,73 @@ class Search:
             rows, vectors = rows[chosen], vectors[chosen]
         block = check_vectors(vectors, "document", int(rows[0]) if len(rows) else 0)
         require_width(self._queries, block)
-        if not len(rows):
-            return
-        for checked in (self._queries, block):
-            exact_product.require_lengths(checked, self._distance, LARGEST_LENGTH)
-        scoring = _Scoring(self._queries, block, self._distance, self._best, self._best.ranks(rows))
+        exact_product.require_lengths(block, self._distance, LARGEST_LENGTH)
+        ranks = self._best.ties.ranks(rows)
         self.seen += len(rows)
-        if not len(self._queries.values):
+        if not len(rows) or not len(self._queries.values):
             return
         if self._method == "int8":
-            self._scan(block, scoring)
+            quantised = self._quantise_queries(block)
+            self._scan(block, ranks, quantised, exact_int8.quantise_block(block, quantised.frame))
+        else:
+            self._multiply(block, ranks)
+
+    def add_prepared(self, prepared: Prepared) -> None:
+        """Take in documents that were prepared for this distance, with the ties of this search."""
+        documents, ranks = prepared.documents, prepared.ranks
+        require_width(self._queries, documents)
+        self.seen += len(ranks)
+        if not len(ranks) or not len(self._queries.values):
             return
-        exact_product.find_pairs(
-            self._queries,
-            block,
-            self._k,
-            self._distance,
-            self._method,
-            self._device,
-            self._best.lowest,
-            scoring.offer_sorted,
-        )
+        if prepared.packed is None or prepared.frame is None:
+            self._multiply(documents, ranks)
+        else:
+            quantised = exact_int8.quantise_queries(self._queries, prepared.frame)
+            self._scan(documents, ranks, quantised, prepared.packed)
 
     def take(self) -> tuple[Rows, Vectors]:
         """Rows (q, min(k, seen)) and scores of that shape, best first."""
         return self._best.take(min(self._k, self.seen))
 
-    def _scan(self, block: CheckedVectors, scoring: "_Scoring") -> None:
+    def _quantise_queries(self, block: CheckedVectors) -> exact_int8.Int8Queries:
+        """The queries as the first block has them seen."""
         if self._quantised is None:
-            mean = exact_int8.choose_mean(block, self._distance)
-            self._quantised = exact_int8.quantise_queries(self._queries, self._distance, mean)
-        quantised = self._quantised
-        packed = exact_int8.quantise_block(block, quantised)
+            frame = choose_frame(block, self._distance)
+            self._quantised = exact_int8.quantise_queries(self._queries, frame)
+        return self._quantised
+
+    def _scan(
+        self,
+        block: CheckedVectors,
+        ranks: NDArray[np.uint32],
+        quantised: exact_int8.Int8Queries,
+        packed: exact_int8.Int8Block,
+    ) -> None:
+        scoring = _Scoring(self._queries, block, self._distance, self._best, ranks)
 
         def scan(part: slice) -> None:
-            for query, document in exact_int8.scan_block(quantised, packed, part, self._best.lowest):
+            def take(query: Rows, document: Rows) -> None:
                 scoring.offer(part, query, document)
 
-        step, total = exact_int8.QUERIES_AT_ONCE, len(self._queries.values)
-        parts = [slice(start, min(start + step, total)) for start in range(0, total, step)]
+            scan_block(quantised, packed, part, self._k, self._best.lowest, take)
+
+        total = len(self._queries.values)
+        parts = [
+            slice(start, min(start + QUERIES_AT_ONCE, total)) for start in range(0, total, QUERIES_AT_ONCE)
+        ]
+        if len(parts) == 1:
+            scan(parts[0])
+            return
         with ThreadPoolExecutor(count_threads()) as workers:
             for _ in workers.map(scan, parts):
                 pass
+
+    def _multiply(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
+        scoring = _Scoring(self._queries, block, self._distance, self._best, ranks)
+        # What is prepared for the int8 pass has no other; a product is made on whatever device there is.
+        kind = "fp32" if self._method == "int8" else self._method
+        given = (self._k, self._distance, kind, self._device, self._best.lowest)
+        exact_product.find_pairs(self._queries, block, *given, scoring.offer_sorted)
 
 
 class _Scoring:
@@ -133,43 +189,41 @@ class _Scoring:
         queries: CheckedVectors,
         block: CheckedVectors,
         distance: Distance,
-        best: "Best",
+        best: Best,
         ranks: NDArray[np.uint32],
     ) -> None:
         self._queries, self._block, self._distance = queries, block, distance
         self._best, self._ranks = best, ranks
-        self._lengths = block.lengths.astype(np.float32)
 
     def offer(self, part: slice, query: Rows, document: Rows) -> None:
-        """Pairs of documents with the queries of `part`, which count from its first; both are overwritten.
+        """Pairs of documents with the queries of `part`, which count from its first.
 
         Heaps of different queries share nothing, so that threads with parts of their own need no lock.
         """
-        kept = len(query)
-        if has_kernel():
-            lowest = self._best.lowest(part)
-            kept = filter_pairs(
-                self._queries, self._block, self._lengths, part, lowest, self._distance, query, document
-            )
-        query, document = query[:kept] + part.start, document[:kept]
+        query = query + part.start
         scores = score_rows(self._queries, self._block, query, document, self._distance)
-        push(self._best.keys, query, document, self._ranks, scores.view(np.uint32))
+        push(self._best.keys, self._best.held, query, document, self._ranks, scores.view(np.uint32))
 
     def offer_sorted(self, query: Rows, document: Rows) -> None:
         """Pairs by query, in torch's number of threads."""
 
         def work(first: int, stop: int) -> None:
             bounds = slice(*np.searchsorted(query, (first, stop)))
-            self.offer(slice(first, stop), query[bounds] - first, document[bounds].copy())
+            self.offer(slice(first, stop), query[bounds] - first, document[bounds])
 
         share(work, len(self._queries.values), 64)
+
+
+def has_int8(vectors: CheckedVectors, device: str) -> bool:
+    """Whether the int8 pass can be had for such vectors."""
+    return device == "cpu" and has_kernel() and vectors.values.shape[1] <= exact_int8.MOST_DIMENSIONS
 
 
 def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, device: str) -> Pass:
     """The pass that `auto` stands for here, or the one requested; an error if it cannot be had."""
     if requested not in ("auto", *get_args(Pass)):
         raise UnknownNameError("first pass", requested, ["auto", *get_args(Pass)])
-    fits = device == "cpu" and has_kernel() and queries.values.shape[1] <= exact_int8.MOST_DIMENSIONS
+    fits = has_int8(queries, device)
     if requested == "int8" and not fits:
         raise IndexingError(
             "the int8 pass needs the CPU, its AVX2 instructions and at most "
@@ -181,79 +235,3 @@ def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, devi
     if choose_precision(device) == "bf16" and not (many and has_amx()):
         return "bf16"
     return "int8" if many else "fp32"
-
-
-class Best:
-    """The `k` largest keys of each query, kept as heaps: the first of a row is its smallest."""
-
-    def __init__(self, queries: int, k: int, tie_order: TieRanks | None) -> None:
-        self.keys = np.zeros((queries, k), dtype=np.uint64)  # 0: nothing yet
-        self._tie_order = tie_order
-        self._order: Rows | None = None
-        self._ranks: NDArray[np.uint32] | None = None
-        if tie_order is not None:
-            self._order = np.lexsort((np.arange(len(tie_order)), tie_order))
-            self._ranks = np.empty(len(tie_order), dtype=np.uint32)
-            self._ranks[self._order] = np.arange(len(tie_order), dtype=np.uint32)
-
-    def ranks(self, rows: Rows) -> NDArray[np.uint32]:
-        """The rank among equals of each row; `IndexingError` if `tie_order` does not reach so far."""
-        last = int(rows.max(initial=-1))
-        if last >= MOST_DOCUMENTS:
-            raise IndexingError(f"more than {MOST_DOCUMENTS} documents; search them in parts")
-        if self._ranks is None:
-            return rows.astype(np.uint32)
-        if last >= len(self._ranks):
-            raise IndexingError("tie_order ranks fewer documents than there are; expected one rank for each")
-        return self._ranks[rows]
-
-    def lowest(self, part: slice = slice(None)) -> NDArray[np.float64]:
-        """The k-th best score of each query, minus infinity while it has fewer."""
-        return key_scores(self.keys[part, 0])
-
-    def take(self, held: int) -> tuple[Rows, Vectors]:
-        """Rows and scores of the `held` best of each query, best first."""
-        keys = np.sort(self.keys, axis=1)[:, ::-1][:, :held]
-        ranks = (~keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        rows = ranks if self._order is None else self._order[ranks]
-        return rows, key_scores(keys).astype(np.float32)
-
-
-def key_scores(keys: Keys) -> NDArray[np.float64]:
-    """The scores of keys; minus infinity for 0.
-
-    >>> key_scores(np.array([0, 0xC0000000_00000005, 0x407FFFFF_00000000], dtype=np.uint64)).tolist()
-    [-inf, 2.0, -1.0]
-    """
-    high = (keys >> np.uint64(32)).astype(np.uint32)
-    bits = np.where(high >> np.uint32(31), high ^ np.uint32(0x80000000), ~high)
-    scores = bits.astype(np.uint32).view(np.float32).astype(np.float64)
-    return np.where(keys == 0, -np.inf, scores)
-
-
-@jit
-def push(
-    keys: Keys, queries: Rows, documents: Rows, ranks: NDArray[np.uint32], bits: NDArray[np.uint32]
-) -> None:
-    """Offer documents to the heaps of `queries`; `bits` are the float32 scores' own, `ranks` of the block."""
-    depth = keys.shape[1]
-    for number in range(len(queries)):
-        score = bits[number]
-        score = ~score if score >> np.uint32(31) else score | np.uint32(0x80000000)
-        low = np.uint32(0xFFFFFFFF) - ranks[documents[number]]
-        key = (np.uint64(score) << np.uint64(32)) | np.uint64(low)
-        heap = keys[queries[number]]
-        if key <= heap[0]:
-            continue
-        hole = 0
-        while True:
-            child = 2 * hole + 1
-            if child >= depth:
-                break
-            if child + 1 < depth and heap[child + 1] < heap[child]:
-                child += 1
-            if heap[child] >= key:
-                break
-            heap[hole] = heap[child]
-            hole = child
-        heap[hole] = key

@@ -14,7 +14,8 @@ from typing import Final, Literal
 import numpy as np
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.passes import Block, Pass, Search
+from pinakes.indexers.exact.best import Ties
+from pinakes.indexers.exact.passes import Block, Pass, Prepared, Search, prepare
 from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
@@ -27,7 +28,16 @@ from pinakes.indexers.exact.scores import (
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks, order_best
 
-__all__ = ["Block", "Pass", "score_pools", "search_exact", "search_nested"]
+__all__ = [
+    "Block",
+    "Pass",
+    "Prepared",
+    "prepare_documents",
+    "score_pools",
+    "search_exact",
+    "search_nested",
+    "search_prepared",
+]
 
 BLOCK_ROWS: Final = 1 << 14
 
@@ -58,7 +68,7 @@ def search_exact(
     """
     requested = None if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     most = [len(part) for part in (requested, documents) if isinstance(part, np.ndarray)]
-    search = Search(queries, _cut(k, most), distance, tie_order, device, method)
+    search = Search(queries, _cut(k, most), distance, Ties(tie_order), device, method)
     rows = 0
     for block in _blocks(documents, block_rows or BLOCK_ROWS):
         search.add(block, requested)
@@ -67,6 +77,29 @@ def search_exact(
         raise IndexingError(f"tie_order ranks {len(tie_order)} documents; expected all {rows}")
     if requested is not None:
         _require_rows("the pool", requested, rows)
+    return search.take()
+
+
+def prepare_documents(
+    documents: Vectors, distance: Distance = "cosine", tie_order: TieRanks | None = None, device: str = "cpu"
+) -> Prepared:
+    """Documents (n, d) that `search_prepared` searches again and again, in memory.
+
+    They are checked and packed once: d bytes a document beside the vectors themselves, which are not copied.
+    Raises `IndexingError` as `search_exact` does.
+    """
+    if tie_order is not None and len(tie_order) != len(documents):
+        raise IndexingError(f"tie_order ranks {len(tie_order)} documents; expected all {len(documents)}")
+    return prepare(documents, distance, tie_order, device)
+
+
+def search_prepared(
+    queries: Vectors, prepared: Prepared, k: int, device: str = "cpu"
+) -> tuple[Rows, Vectors]:
+    """What `search_exact` gives for these documents, their distance and order of equals, to the bit."""
+    count = len(prepared.ranks)
+    search = Search(queries, _cut(k, [count]), prepared.distance, prepared.ties, device, "auto")
+    search.add_prepared(prepared)
     return search.take()
 
 
@@ -91,7 +124,7 @@ def search_nested(
     `search_exact` does.
     """
     most = len(pools[-1]) if len(pools) else 0
-    search = Search(queries, _cut(k, [most]), distance, tie_order, device, method)
+    search = Search(queries, _cut(k, [most]), distance, Ties(tie_order), device, method)
     step = block_rows or BLOCK_ROWS
     for added in _differences(pools, len(documents)):
         for start in range(0, len(added), step):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.exact.passes import Best
+from pinakes.indexers.exact.best import Best, Ties
 from pinakes.indexers.exact.scores import Rows, count_threads
 from pinakes.indexers.self_retrieval import sparse_kernels
 from pinakes.indexers.self_retrieval.overlaps import NEEDED, find_pairs, order_candidates, share_nearest
@@ -133,12 +133,12 @@ def take(rows: SparseRows, chosen: Rows) -> SparseRows:
 
 def _search(asked: SparseRows, postings: Postings, order: Rows) -> Rows:
     depth = min(NEEDED, len(order))
-    best = Best(len(asked), depth, order)
-    ranks = best.ranks(np.arange(len(order)))
+    best = Best(len(asked), depth, Ties(order))
+    ranks = best.ties.ranks(np.arange(len(order)))
 
     def work(first: int, stop: int) -> None:
         singles = np.empty(len(order), dtype=np.float32)
-        results = (ranks, singles, singles.view(np.uint32), best.keys)
+        results = (ranks, singles, singles.view(np.uint32), best.keys, best.held)
         given: tuple[Any, ...] = (*_arrays(asked), *postings, np.arange(len(asked)), *results)
         sparse_kernels.search_part(first, stop, *given)
 

@@ -6,7 +6,7 @@ A score is summed in float64 over terms ascending, whatever else is computed, th
 import numpy as np
 from numpy.typing import NDArray
 
-from pinakes.indexers.exact.passes import push
+from pinakes.indexers.exact.best import push
 from pinakes.jit import jit
 
 Longs = NDArray[np.int64]
@@ -116,8 +116,12 @@ def search_part(
     singles: Singles,
     bits: NDArray[np.uint32],
     keys: NDArray[np.uint64],
+    held: Longs,
 ) -> None:
-    """Offer all documents to the heaps `keys` of queries `first` to `stop`; `bits` is a view of `singles`."""
+    """Offer all documents to the heaps of queries `first` to `stop`.
+
+    `keys` are the heaps, `held` how many each has; `bits` is a view of `singles`.
+    """
     scores = np.empty(len(ranks))
     everyone = np.arange(len(ranks))
     heap = np.zeros(len(ranks), dtype=np.int64)
@@ -126,7 +130,7 @@ def search_part(
         add_scores(terms[part], weights[part], starts, documents, impacts, lines_of, lines, -1, scores)
         for document in range(len(scores)):
             singles[document] = np.float32(scores[document]) + np.float32(0.0)
-        push(keys[query : query + 1], heap, everyone, ranks, bits)
+        push(keys[query : query + 1], held[query : query + 1], heap, everyone, ranks, bits)
 
 
 @jit

@@ -9,13 +9,20 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact import int8 as exact_int8
+from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.amx import has_amx
-from pinakes.indexers.exact.filter import filter_pairs
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
+from pinakes.indexers.exact.scan import scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
-from pinakes.indexers.exact.search import Pass, score_pools, search_exact
+from pinakes.indexers.exact.search import (
+    Pass,
+    prepare_documents,
+    score_pools,
+    search_exact,
+    search_prepared,
+)
 from pinakes.indexers.names import Distance
 from tests.long import alternate
 
@@ -127,10 +134,9 @@ def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.Monkey
 def test_a_lane_of_a_chunk_never_overflows_16_bits(case: str) -> None:
     queries, documents = make_case(case)
     block = check_vectors(documents, "document")
-    quantised = exact_int8.quantise_queries(
-        check_vectors(queries, "query"), "l2", exact_int8.choose_mean(block, "l2")
-    )
-    packed = exact_int8.quantise_block(block, quantised)
+    frame = exact_int8.choose_frame(block, "l2")
+    quantised = exact_int8.quantise_queries(check_vectors(queries, "query"), frame)
+    packed = exact_int8.quantise_block(block, frame)
     width = -(-documents.shape[1] // CHUNK) * CHUNK
     left = quantised.bytes.transpose(0, 2, 1, 3).reshape(-1, width).astype(np.int64)
     tiles = packed.bytes.astype(np.int64).reshape(-1, width // 4, 16, 4)
@@ -150,10 +156,15 @@ def find_pairs(case: str, distance: Distance, kernel: Kernel) -> tuple[set[tuple
     pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
     scores = score_pairs(queries, documents, pairs, distance).reshape(37, 700).astype(np.float64)
     lowest = np.median(scores, axis=1)
-    quantised = exact_int8.quantise_queries(left, distance, exact_int8.choose_mean(right, distance), kernel)
-    block = exact_int8.quantise_block(right, quantised)
-    found = exact_int8.scan_block(quantised, block, slice(0, 37), lambda part: lowest[part])
-    kept = {pair for query, row in found for pair in zip(query.tolist(), row.tolist(), strict=True)}
+    frame = exact_int8.choose_frame(right, distance)
+    quantised = exact_int8.quantise_queries(left, frame, kernel)
+    block = exact_int8.quantise_block(right, frame)
+    kept: set[tuple[int, int]] = set()
+
+    def take(query: NDArray[np.int64], row: NDArray[np.int64]) -> None:
+        kept.update(zip(query.tolist(), row.tolist(), strict=True))
+
+    scan_block(quantised, block, slice(0, 37), 5, lambda part: lowest[part], take)
     better = {(int(query), int(row)) for query, row in np.argwhere(scores > lowest[:, None])}
     assert better <= kept
     return kept, len(better)
@@ -218,32 +229,52 @@ def test_an_unknown_pass_is_refused_with_the_known_ones() -> None:
 
 
 @needs_kernel
-@pytest.mark.parametrize("distance", ["cosine", "inner_product"])
-@pytest.mark.parametrize("width", [1, 31, 32, 70])
-def test_the_filter_keeps_what_reaches_the_kth_score_and_drops_what_is_far_below(
-    distance: Distance, width: int
+@pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
+def test_a_kth_best_that_is_not_known_is_never_taken_to_be_higher_than_it_is(
+    case: str, distance: Distance
 ) -> None:
-    random = np.random.default_rng(width)
-    queries = check_vectors(random.standard_normal((5, width)).astype(np.float32), "query")
-    block = check_vectors(random.standard_normal((300, width)).astype(np.float32), "document")
-    pairs = np.stack(np.meshgrid(range(5), range(300), indexing="ij"), axis=-1).reshape(-1, 2)
-    scores = score_pairs(queries.values, block.values, pairs, distance)
-    lowest = scores.reshape(5, 300)[:, 7].astype(np.float64)
-    lowest[4] = -np.inf
-    query, document = pairs[:, 0].copy(), pairs[:, 1].copy()
-    kept = filter_pairs(
-        queries, block, block.lengths.astype(np.float32), slice(0, 5), lowest, distance, query, document
-    )
-    found = set(zip(query[:kept].tolist(), document[:kept].tolist(), strict=True))
-    expected = {
-        tuple(pair) for pair, score in zip(pairs.tolist(), scores, strict=True) if score >= lowest[pair[0]]
-    }
-    near = {
-        tuple(pair)
-        for pair, score in zip(pairs.tolist(), scores, strict=True)
-        if score >= lowest[pair[0]] - 1e-2
-    }
-    assert expected <= found <= near
+    queries, documents = make_case(case)
+    pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
+    scores = np.sort(score_pairs(queries, documents, pairs, distance).reshape(37, 700), axis=1)[:, ::-1]
+    right = check_vectors(documents, "document")
+    frame = exact_int8.choose_frame(right, distance)
+    quantised = exact_int8.quantise_queries(check_vectors(queries, "query"), frame)
+    block, part = exact_int8.quantise_block(right, frame), slice(0, 37)
+    sums = exact_int8.multiply(quantised, block, part, 0, 700)
+    for k in (1, 20, 700):
+        floors = exact_scan.find_known_floors(quantised, block, part, k, slice(0, 700), sums)
+        # As `threshold_terms` reads it: a score is rounded to float32.
+        assert (floors - 2.0**-21 * np.abs(floors) - 2.0**-140 <= scores[:, k - 1]).all()
+        if case == "plain" and k == 20:
+            assert (floors > scores[:, 2 * k]).all()
+
+
+@pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
+def test_prepared_documents_are_found_as_others_by_many_queries_and_by_one(
+    case: str, distance: Distance
+) -> None:
+    queries, documents = make_case(case)
+    tie_order = np.random.default_rng(1).permutation(700)
+    prepared = prepare_documents(documents, distance, tie_order)
+    for k in (1, 30, 900):
+        rows, scores = search_exact(queries, documents, k, distance, tie_order)
+        many = search_prepared(queries, prepared, k)
+        few = [search_prepared(query[None], prepared, k) for query in queries]
+        for found in (many, tuple(np.concatenate(parts) for parts in zip(*few, strict=True))):
+            assert found[0].tolist() == rows.tolist()
+            assert found[1].tobytes() == scores.tobytes()
+
+
+def test_prepared_documents_are_checked_as_others_are() -> None:
+    queries, documents = make_case("plain")
+    with pytest.raises(IndexingError, match="tie_order ranks 3 documents; expected all 700"):
+        prepare_documents(documents, tie_order=np.arange(3))
+    with pytest.raises(IndexingError, match="queries have 3 dimensions and documents 70"):
+        search_prepared(queries[:, :3], prepare_documents(documents), 5)
+    assert search_prepared(queries, prepare_documents(documents[:0]), 5)[0].shape == (37, 0)
+    documents[5, 2] = np.nan
+    with pytest.raises(IndexingError, match="document vector 5 is not finite"):
+        prepare_documents(documents)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
