@@ -15,11 +15,10 @@ from pinakes.indexers.exact.scores import Rows
 from pinakes.jit import jit
 
 QUERIES_AT_ONCE: Final = 384  # whole panels of any kernel, whose bytes stay in the second cache
-ROWS_AT_ONCE: Final = 1 << 12  # documents between two looks at the k-th best, for many queries
+ROWS_AT_ONCE: Final = 1 << 12  # documents between two looks at the k-th best
 ROWS_LOOKED_AT: Final = 1 << 14  # whose sums say what a k-th best is at least that is not known yet
-SUMS_AT_ONCE: Final = 1 << 21  # for few queries, whose sums of more documents stay in a cache
-ROWS_SCORED: Final = 1 << 10  # documents whose vectors stay in a cache while they are scored
-LOOKED_AT: Final = 32  # sums that are compared before it is asked whether one of them is large
+SUMS_AT_ONCE: Final = 1 << 17  # what stays in a cache until it is compared
+ROWS_SCORED: Final = 512  # documents that are multiplied, compared and scored at once, in a cache
 HALVINGS: Final = 16
 
 TakePairs = Callable[[Rows, Rows], None]
@@ -39,22 +38,26 @@ def scan_block(
     rise with each call of `take`. Trap: the next pairs overwrite the last.
     """
     count = part.stop - part.start
-    room = count * ROWS_SCORED
+    # Of few queries the sums of more documents stay in a cache.
+    at_once = max(ROWS_SCORED, SUMS_AT_ONCE // count // ROWS_SCORED * ROWS_SCORED)
+    room = count * at_once + 8
     pairs = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
     looked_at = max(ROWS_LOOKED_AT, -(-k // ROWS_AT_ONCE) * ROWS_AT_ONCE)
-    at_once = max(ROWS_AT_ONCE, SUMS_AT_ONCE // (count * ROWS_AT_ONCE) * ROWS_AT_ONCE)
     first = 0
     while first < block.rows:
         known = lowest(part)
         look = not np.isfinite(known).all() and block.rows - first >= k
-        stop = min(first + (looked_at if look else at_once), block.rows)
-        sums = exact_int8.multiply(queries, block, part, first, stop)
+        stop = min(first + (looked_at if look else max(ROWS_AT_ONCE, at_once)), block.rows)
+        sums, begin = np.empty((0, 0), dtype=np.int32), first
         if look:
+            sums = exact_int8.multiply(queries, block, part, first, stop)
             known = np.fmax(known, find_known_floors(queries, block, part, k, slice(first, stop), sums))
-        given = (queries.ends[part], *exact_int8.threshold_terms(queries, known, part))
-        for start in range(first, stop, ROWS_SCORED):
-            end = min(start + ROWS_SCORED, stop)
-            found = find_pairs(sums, *given, *block.terms, first, start, end, *pairs)
+        given = (queries.ends[part], *exact_int8.threshold_terms(queries, known, part), *block.terms)
+        for start in range(first, stop, at_once):
+            end = min(start + at_once, stop)
+            if not look:
+                sums, begin = exact_int8.multiply(queries, block, part, start, end), start
+            found = find_pairs(sums, *given, begin, start, end, *pairs)
             take(pairs[0][:found], pairs[1][:found])
         first = stop
 
@@ -95,7 +98,7 @@ def find_floors(
         line, end, g, d, loss = sums[row], ends[row], qg[row], qd[row], lost[row]
         low, high = np.float32(3e38), np.float32(-3e38)
         for i in range(count):
-            exact = np.float32(line[i] + end)
+            exact = np.float32(np.int32(line[i] + end))
             value = (exact - rounded * abs(exact) - g * square[i] - d * bound[i]) * steps[i] - loss
             sure[i] = value if value > least else least  # also where it is no number
         for i in range(count):
@@ -134,21 +137,20 @@ def find_pairs(
 
     A pair is kept unless its sum < qa * da + qg * dg - qd * dd, in float32: also where that is no number.
     """
-    found = 0
+    found, count = 0, stop - start
+    steps, square, bound = da[start:stop], dg[start:stop], dd[start:stop]
+    # Which pairs are kept is asked of eight at once: mostly none is.
+    kept = np.zeros(-(-count // 8) * 8, dtype=np.uint8)
+    eights = kept.view(np.uint64)
     for row in range(len(sums)):
         end, a, g, d = ends[row], qa[row], qg[row], qd[row]
-        for left in range(start, stop, LOOKED_AT):
-            line = sums[row, left - first : left - first + LOOKED_AT]
-            terms = da[left : left + LOOKED_AT], dg[left : left + LOOKED_AT], dd[left : left + LOOKED_AT]
-            small = np.int32(0)
-            for i in range(LOOKED_AT):
-                least = a * terms[0][i] + g * terms[1][i] - d * terms[2][i]
-                small += np.int32(np.float32(line[i] + end) < least)
-            if small == LOOKED_AT:
-                continue
-            for i in range(min(LOOKED_AT, stop - left)):
-                least = a * terms[0][i] + g * terms[1][i] - d * terms[2][i]
-                if not np.float32(line[i] + end) < least:
-                    query[found], document[found] = row, left + i
-                    found += 1
+        line = sums[row, start - first : stop - first]
+        for i in range(count):
+            least = a * steps[i] + g * square[i] - d * bound[i]
+            kept[i] = not np.float32(np.int32(line[i] + end)) < least
+        for eight in range(len(eights)):
+            if eights[eight]:
+                for i in range(8 * eight, 8 * eight + 8):
+                    query[found], document[found] = row, start + i
+                    found += kept[i]
     return found

@@ -95,16 +95,6 @@ def multiply_add(left: NDArray[np.float64], right: Vectors, sums: NDArray[np.flo
     width = len(left)
     if width == 0:
         return 0.0
-    if width % 8 == 0:
-        # The first three halvings at once, in the same order, so that no sum goes through memory.
-        n = width // 8
-        for i in range(n):
-            first = left[i] * right[i] + left[4 * n + i] * right[4 * n + i]
-            second = left[2 * n + i] * right[2 * n + i] + left[6 * n + i] * right[6 * n + i]
-            third = left[n + i] * right[n + i] + left[5 * n + i] * right[5 * n + i]
-            fourth = left[3 * n + i] * right[3 * n + i] + left[7 * n + i] * right[7 * n + i]
-            sums[i] = (first + second) + (third + fourth)
-        return fold(sums, n)
     half = width // 2
     for i in range(half):
         low = left[i] * right[i]
@@ -151,7 +141,18 @@ def score_into(
             # Adding zero turns -0.0, also one that a float32 was rounded to, into 0.0.
             scores[number] = np.float32(-np.sqrt(fold(sums, max(half, 1)))) + np.float32(0.0)
             continue
-        product = multiply_add(left, right, sums)
+        if width % 8 == 0:
+            # As `multiply_add`: its first three halvings at once, so that few sums go through memory.
+            n = width // 8
+            for i in range(n):
+                first = left[i] * right[i] + left[4 * n + i] * right[4 * n + i]
+                second = left[2 * n + i] * right[2 * n + i] + left[6 * n + i] * right[6 * n + i]
+                third = left[n + i] * right[n + i] + left[5 * n + i] * right[5 * n + i]
+                fourth = left[3 * n + i] * right[3 * n + i] + left[7 * n + i] * right[7 * n + i]
+                sums[i] = (first + second) + (third + fourth)
+            product = fold(sums, n)
+        else:
+            product = multiply_add(left, right, sums)
         if distance == 0:
             lengths = query_lengths[held] * document_lengths[document[number]]
             if lengths > 0:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pinakes.errors import RunError
 from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.encoder.presets import PROMPTS
 from pinakes.indexers.exact.scores import Vectors
-from pinakes.indexers.exact.search import search_exact
+from pinakes.indexers.exact.search import Prepared, prepare_documents, search_exact, search_prepared
 from pinakes.indexers.lexical import Ids, Ranked
 from pinakes.indexers.names import EXACT, Distance
 from pinakes.options import list_options, option, read_options
@@ -245,8 +245,8 @@ class DenseSystem(System):
             documents = np.empty((len(blocks.paper_ids), width), dtype=np.float32)
             for rows, vectors in parts:
                 documents[rows] = vectors
-        held = HeldDocuments(documents, blocks.paper_ids, blocks.ties)
-        return _OpenVectors(self._queries, held, self._distance, self._device)
+        prepared = prepare_documents(documents, self._distance, blocks.ties, self._device)
+        return _OpenVectors(self._queries, prepared, blocks.paper_ids, self._device)
 
     def _list_texts(self, asked: Asked) -> Texts:
         """What each encoder has to have a vector of."""
@@ -292,27 +292,16 @@ class DenseSystem(System):
         return f"'{self._asked_as}'{self._options.requested}{forced}"
 
 
-class HeldDocuments(NamedTuple):
-    """Vectors (n, d) of papers, their ids, ascending, and the rank of each among equal scores."""
-
-    vectors: Vectors
-    paper_ids: Ids
-    ties: Ids
-
-
 class _OpenVectors:
-    """Papers that are compared exactly."""
+    """Papers that are compared exactly; `paper_ids` are those of the prepared vectors, ascending."""
 
-    def __init__(
-        self, asking: Sequence[Member], held: HeldDocuments, distance: Distance, device: str
-    ) -> None:
-        self._asking, self._held, self._distance, self._device = asking, held, distance, device
+    def __init__(self, asking: Sequence[Member], prepared: Prepared, paper_ids: Ids, device: str) -> None:
+        self._asking, self._prepared, self._paper_ids, self._device = asking, prepared, paper_ids, device
 
     def search(self, texts: Sequence[str], k: int) -> list[Ranked]:
-        held = self._held
         queries = _embed(self._asking, texts)
-        found, scores = search_exact(queries, held.vectors, k, self._distance, held.ties, self._device)
-        return [Ranked(held.paper_ids[rows], values) for rows, values in zip(found, scores, strict=True)]
+        found, scores = search_prepared(queries, self._prepared, k, self._device)
+        return [Ranked(self._paper_ids[rows], values) for rows, values in zip(found, scores, strict=True)]
 
 
 class _OpenIndex:
