@@ -48,10 +48,11 @@ def load_amx_kernel() -> Callable[..., None]:
     A tile is here a pair of tiles, and what the corrections would add is added afterwards (`panels`). Trap:
     `has_amx` asks the system for the registers, so no thread may come here before it said yes.
     """
-    return compile_function("\n".join(_lines()), "multiply", SIGNATURE)
+    return compile_function("\n".join(list_lines()), "multiply", SIGNATURE)
 
 
-def _lines() -> Iterator[str]:
+def list_lines() -> Iterator[str]:
+    """The product in LLVM's language."""
     yield _HEAD
     yield from _chunk()
     yield from _store()

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact import scores as exact_scores
@@ -184,6 +185,20 @@ def test_the_avx2_kernel_keeps_every_better_pair(case: str, distance: Distance) 
 @pytest.mark.parametrize("case", CASES)
 def test_the_amx_kernel_keeps_the_same_pairs_as_the_avx2_kernel(case: str, distance: Distance) -> None:
     assert find_pairs(case, distance, AMX) == find_pairs(case, distance, AVX2)
+
+
+@needs_kernel
+def test_the_amx_kernel_is_machine_code_on_a_processor_that_cannot_run_it() -> None:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly("\n".join(exact_amx.list_lines()))
+    module.verify()
+    target = llvm.Target.from_default_triple()
+    machine = target.create_target_machine(cpu="sapphirerapids", features="+amx-tile,+amx-int8", opt=3)
+    code = machine.emit_assembly(module)
+    assert [code.count(name) for name in ("tdpbsud", "tilestored", "tilezero")] == [4, 4, 4]
 
 
 @needs_kernel
