@@ -63,6 +63,7 @@ class SparseBm25Index:
         self._analyser = analysis.build()
         ids = np.asarray(postings.paper_ids)
         self._spelling: Ids | None = None
+        self._ranked: tuple[TieOrder, Ids, NDArray[np.uint32]] | None = None
         self._row_order = None if (np.diff(ids) > 0).all() else np.argsort(ids)
 
     @classmethod
@@ -216,11 +217,18 @@ class SparseBm25Index:
     def _rank_ties(
         self, tie_order: TieOrder, chosen: NDArray[np.bool_] | None
     ) -> tuple[Ids, NDArray[np.uint32]]:
-        """The documents (of the pool) in tie order, and each document's place in it."""
+        """The documents (of the pool) in tie order, and each document's place in it.
+
+        That of all documents is kept for the next search with the same order.
+        """
+        if chosen is None and self._ranked is not None and self._ranked[0] is tie_order:
+            return self._ranked[1:]
         rows = np.arange(self.row_count) if chosen is None else np.flatnonzero(chosen)
         by_rank = rows[np.argsort(tie_order(np.asarray(self._postings.paper_ids)[rows]), kind="stable")]
         ranks = np.zeros(self.row_count, np.uint32)
         ranks[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
+        if chosen is None:
+            self._ranked = (tie_order, by_rank, ranks)
         return by_rank, ranks
 
     def _mark(self, pool: Ids) -> NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from pinakes.jit import jit
 
 Array = NDArray[Any]
 
+RUNS_A_LOOKUP = 32  # that are passed over in the time that a term is looked up in a block
 ROWS_AT_ONCE = 4  # rows of one pass over the accumulator; `score_block` spells them out
 
 
@@ -91,6 +92,7 @@ def prepare_block(
     documents: Array,
     counts: Array,
     lengths: Array,
+    requested: Array,
     slots: Array,
     weights: Array,
     k1: float,
@@ -104,7 +106,7 @@ def prepare_block(
 ) -> None:
     """What the terms of the queries add to the score of the block's documents, before a term's repetition.
 
-    `slots` (vocabulary,) is 1 + the span of a term, minus (1 + the row) of one with a dense row, or 0;
+    `requested` are the terms of the queries, ascending as `terms` are. `slots` (vocabulary,) is 1 + the span of a term, minus (1 + the row) of one with a dense row, or 0;
     `weights` are idf * (k1 + 1), spans first and then rows. Writes `rows` (rows, block), `spans` (spans, 2)
     and `impacts`.
     """
@@ -113,7 +115,12 @@ def prepare_block(
     rows[:] = 0
     spans[:] = 0
     run_count = terms.shape[0]
-    for run in range(run_count):
+    # Few terms are looked up in the block's; of many, the block's are looked up in them.
+    few = requested.shape[0] * RUNS_A_LOOKUP < run_count
+    for number in range(requested.shape[0] if few else run_count):
+        run = np.searchsorted(terms, requested[number]) if few else number
+        if run == run_count or (few and terms[run] != requested[number]):
+            continue
         slot = slots[terms[run]]
         if slot == 0:
             continue

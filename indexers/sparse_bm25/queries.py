@@ -23,6 +23,7 @@ class QueryTerms:
     """A batch of queries: which rows and spans each one adds up, and how often it has the term.
 
     Attributes:
+        terms: the term ids of all queries, ascending.
         slots: for each term of the vocabulary 1 + its span, minus (1 + its row), or 0: not asked for.
         weights: the idf of each span, then of each row.
         average_length: the mean length of the collection that they are from.
@@ -31,6 +32,7 @@ class QueryTerms:
         sparse_ends, sparse, sparse_factors: each query's spans.
     """
 
+    terms: NDArray[np.int32]
     slots: NDArray[np.int32]
     weights: NDArray[np.float64]
     average_length: float
@@ -67,6 +69,7 @@ def compile_queries(
     padded_factors = np.zeros(dense_ends[-1], np.float32)
     padded_rows[places], padded_factors[places] = dense, factors[is_dense]
     return QueryTerms(
+        np.union1d(rows, spans).astype(np.int32),
         slots,
         weigh_terms(np.concatenate((spans, rows)), collection, formula),
         collection.average_length,

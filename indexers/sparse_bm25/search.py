@@ -183,6 +183,7 @@ class PreparedBlocks:
             postings.documents[held],
             postings.counts[held],
             postings.lengths[first:stop],
+            self._terms.terms,
             self._terms.slots,
             self._weights,
             self._tuning.k1,
