@@ -106,9 +106,9 @@ def prepare_block(
 ) -> None:
     """What the terms of the queries add to the score of the block's documents, before a term's repetition.
 
-    `requested` are the terms of the queries, ascending as `terms` are. `slots` (vocabulary,) is 1 + the span of a term, minus (1 + the row) of one with a dense row, or 0;
-    `weights` are idf * (k1 + 1), spans first and then rows. Writes `rows` (rows, block), `spans` (spans, 2)
-    and `impacts`.
+    `requested` are the terms of the queries, ascending as `terms` are. `slots` (vocabulary,) is 1 + the span
+    of a term, minus (1 + the row) of one with a dense row, or 0; `weights` are idf * (k1 + 1), spans first
+    and then rows. Writes `rows` (rows, block), `spans` (spans, 2) and `impacts`.
     """
     for document in range(lengths.shape[0]):
         norms[document] = k1 * (1.0 - b + b * lengths[document] / average)
