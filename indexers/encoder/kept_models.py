@@ -17,6 +17,7 @@ from typing import Any, Final
 import orjson
 import tokenizers
 import torch
+from safetensors import SafetensorError
 
 from pinakes.cache_folder import find_cache_folder
 from pinakes.errors import PinakesError
@@ -75,7 +76,7 @@ def describe_folder(folder: Path) -> dict[str, Any]:
 def find_kept(state: Mapping[str, Any], folder: Path, dtype: torch.dtype, device: str) -> LoadedModel | None:
     """The model of a folder in that state; None where it is not known."""
     path = _find_file(state)
-    with suppress(OSError, ValueError, TypeError, KeyError):
+    with suppress(OSError, ValueError, TypeError, KeyError, SafetensorError):
         kept = orjson.loads(path.read_bytes()) if path else None
         if kept and kept["state"] == state:
             model = DirectModel(kept["config"], read_weights(folder, kept["weights"], dtype))
@@ -99,7 +100,7 @@ def keep_model(state: Mapping[str, Any], folder: Path, loaded: LoadedModel) -> N
         "tokenizer": asdict(tokenizer),
         "digest": loaded.digest,
     }
-    with suppress(OSError, PinakesError):
+    with suppress(OSError, PinakesError, TypeError):  # a name that is not UTF-8 is a TypeError of orjson's
         _remove_gone(path.parent)
         with open_whole(path) as file:
             file.write(orjson.dumps(kept))

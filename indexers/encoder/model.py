@@ -147,7 +147,6 @@ def _read_model(
         model, report = AutoModel.from_pretrained(
             folder,
             dtype=WEIGHT_TYPES[precision],
-            attn_implementation="sdpa",
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,
