@@ -6,9 +6,10 @@
 On a CPU: the model against sentence-transformers' defaults. On a CUDA device: an encoder of BERT-base's
 shape with random weights against sentence-transformers in fp16, at each length. Both take turns; medians
 are compared. Also measured: how fast this machine multiplies matrices of the model's shape, and what
-fraction of that the encoding reaches, on a CPU by processor time, which others on its cores do not lengthen; and how far the vectors lie from the peer's. Texts: the SciFact
-corpus where it lies beside the checkout, else texts made here. With --ndcg also nDCG@10 on SciFact of both
-systems' vectors. Leaves out: databases and files (see `pinakes encode`).
+fraction of that the encoding reaches, on a CPU by processor time, which others on its cores do not
+lengthen; and how far the vectors lie from the peer's. Texts: the SciFact corpus where it lies beside the
+checkout, else texts made here. With --ndcg also nDCG@10 on SciFact of both systems' vectors.
+Leaves out: databases and files (see `pinakes encode`).
 """
 
 import argparse

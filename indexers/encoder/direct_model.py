@@ -42,9 +42,9 @@ class DirectModel(nn.Module):
         activation = ACTIVATIONS[self.config.activation]
         for name, module in self.named_modules():
             if name.endswith(".intermediate"):
-                module.intermediate_act_fn = activation  # type: ignore[assignment]
+                module.intermediate_act_fn = activation
             elif name.endswith(".ffn"):  # DistilBERT's
-                module.activation = activation  # type: ignore[assignment]
+                module.activation = activation
 
 
 def read_weights(folder: Path, names: Mapping[str, str], dtype: torch.dtype) -> dict[str, Tensor]:

@@ -144,7 +144,7 @@ def _read_config(model: Any) -> dict[str, Any] | None:
 
 
 def _read_tokenizer(tokenizer: Any) -> KeptTokenizer | None:
-    backend = getattr(tokenizer, "backend_tokenizer", None)
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     special = int(tokenizer.num_special_tokens_to_add())
     if not hasattr(backend, "encode_batch_fast") or not special:  # without one an empty text has no token
         return None
@@ -159,7 +159,7 @@ def _read_tokenizer(tokenizer: Any) -> KeptTokenizer | None:
 
 
 def _find_names(model: Any, folder: Path) -> dict[str, str] | None:
-    """What the files call each of the model's weights; None where one of them is not in the files as it is."""
+    """What the files call each of the model's weights; None where one is not in them as it is."""
     weights = {name: one for name, one in model.state_dict().items() if not name.startswith(_UNUSED)}
     for prefix in ("", f"{model.base_model_prefix}."):
         names = {name: prefix + name for name in weights}
@@ -170,13 +170,12 @@ def _find_names(model: Any, folder: Path) -> dict[str, str] | None:
     return None
 
 
-def _gives_the_same(
-    model: Any, config: Mapping[str, Any], names: Mapping[str, str], folder: Path
-) -> bool:
+def _gives_the_same(model: Any, config: Mapping[str, Any], names: Mapping[str, str], folder: Path) -> bool:
     """Whether the states of some tokens are the same to the bit."""
     first = next(model.parameters())
     direct = DirectModel(config, read_weights(folder, names, first.dtype)).to(first.device)
-    count = min(_SAMPLE_TOKENS, config["max_position_embeddings"] - 2, len(model.get_input_embeddings().weight))
+    known = len(model.get_input_embeddings().weight)
+    count = min(_SAMPLE_TOKENS, config["max_position_embeddings"] - 2, known)
     tokens = [list(range(count)), list(range(count))[:1]]
     with torch.inference_mode():
         found = []

@@ -25,7 +25,7 @@ def keep_kernel(dispatcher: Any, function: FunctionType, source: bytes) -> None:
 
 def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
     from numba.core import caching
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
 
     results: Any = caching.CompileResultCacheImpl
     base: Any = caching.FunctionCache

@@ -67,7 +67,8 @@ def read_vectors(
 class CorpusBlocks:
     """The vectors of a corpus's papers that have a text, or of those of a pool (ascending ids).
 
-    Which papers these are, and which vectors are theirs, is remembered in `folder` until the database changes.
+    Which papers these are, and which vectors are theirs, is remembered in `folder` until the database
+    changes.
 
     Attributes:
         paper_ids: the papers that are searched, ascending.
@@ -84,8 +85,8 @@ class CorpusBlocks:
     ) -> None:
         self._texts = select_corpus_texts(scope.corpus, scope.paper_template)
         self._tables = tables
-        # A database that does not show its state finds the vectors by the texts themselves.
-        self._knows_digests = database.describe_state() is not None
+        # To stage digests would cost Postgres a copy; there the vectors are found by the texts themselves.
+        self._knows_digests = database.backend.stages_in_place
         found = _select_searched(self._texts, tables if self._knows_digests else ())
 
         def find() -> pa.Table:

@@ -1,7 +1,7 @@
 """What was found by reading all texts of a corpus, kept in a file until the database changes.
 
-A search asks whether its index is of the texts of today, and which vector is whose. Reading texts takes longer
-than the search; that nothing was written since they were last read is seen at once
+A search asks whether its index is of the texts of today, and which vector is whose. Reading texts takes
+longer than the search; that nothing was written since they were last read is seen at once
 (`Database.describe_state`). Any write to the database, whatever it was, has the texts read again, once.
 """
 
@@ -64,8 +64,7 @@ def remember_table(
 
 
 _Form = tuple[str, Callable[[Path, str, str], Any], Callable[[Any, str, str, Any], None]]
-"""the ending of a file's name; what reads a file's answer, None where it is of another state or question; what
-writes it"""
+"""the ending of a file's name; what reads its answer, None of another state or question; what writes it"""
 
 
 def _remember(

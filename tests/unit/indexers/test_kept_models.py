@@ -3,9 +3,9 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -179,25 +179,20 @@ def test_a_known_folder_imports_no_transformers(toy: Path) -> None:
 
 def test_mpnets_buckets_are_those_of_the_library() -> None:
     positions = torch.arange(300)
-    bucket = transformers.models.mpnet.modeling_mpnet.MPNetEncoder.relative_position_bucket
+    bucket: Any = transformers.models.mpnet.modeling_mpnet.MPNetEncoder.relative_position_bucket
     expected = bucket(positions[None, :] - positions[:, None])
     assert torch.equal(find_relative_buckets(300), expected)
 
 
-@pytest.fixture
-def unread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Weights are not read whole for their digest."""
+def test_the_digest_of_a_known_folder_is_not_computed_again(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = load_encoder(resolve_model(toy), "fp32", for_texts=True).digest
 
     def refuse(folder: Path) -> str:
         raise AssertionError(f"the weights in {folder} are read")
 
     monkeypatch.setattr(model_module, "digest_weights", refuse)
-    yield
-
-
-def test_the_digest_of_a_known_folder_is_not_computed_again(toy: Path, request: pytest.FixtureRequest) -> None:
-    digest = load_encoder(resolve_model(toy), "fp32", for_texts=True).digest
-    request.getfixturevalue("unread")
     assert load_encoder(resolve_model(toy), "fp32", for_texts=True).digest == digest
 
 
