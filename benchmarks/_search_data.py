@@ -30,9 +30,9 @@ _NOISE: Final = 0.05
 _ROWS: Final = 16_384
 
 
-def make_database(file: Path, papers: int, systems: list[str]) -> None:
-    """A DuckDB file with the corpus, an index for each lexical system, and vectors where minilm is one."""
-    with connect(file) as database:
+def make_database(url: str | Path, papers: int, systems: list[str]) -> None:
+    """A database with the corpus, an index for each lexical system, and vectors where minilm is one."""
+    with connect(url) as database:
         initialise(database)
         load(database, LoadRequest("synthetic", options={"papers": str(papers), "seed": "1"}))
         for system in systems:

@@ -1,9 +1,11 @@
 """Searching: the processor's seconds of one search in a new process, and queries a second in one that stays.
 
-    python benchmarks/search.py [--quick] [--json FILE] [--papers N] [--systems bm25,sparse_bm25,minilm]
+    python benchmarks/search.py [--quick] [--json FILE] [--papers N] [--systems minilm,bm25] [--postgres]
 
 A search in a new process pays for Python and its imports first; `limit` is a process that only imports what
-the system cannot do without. Peers search the same documents with the same queries in the same run: tantivy
+the system cannot do without. With --postgres searches in new processes are measured there too; the seconds
+are those of the command, not of the server.
+Peers search the same documents with the same queries in the same run: tantivy
 through its own Python package with its own analysis, and faiss's flat index behind sentence-transformers.
 Leaves out: the quality of rankings, and filters. `_search_data` says what the vectors are.
 """
@@ -23,12 +25,13 @@ from _common import describe_machine, format_table, make_parser, report
 
 K: Final = 10
 TEXT: Final = "neural citation graph"
+_BASE: Final = "import typer, typer._adapters, sqlalchemy, duckdb_engine, numpy, pyarrow"
 LIMITS: Final = {
-    "bm25": "import typer, sqlalchemy, duckdb, numpy, pyarrow, tantivy",
-    "sparse_bm25": "import typer, sqlalchemy, duckdb, numpy, pyarrow, numba",
-    "minilm": "import typer, sqlalchemy, duckdb, numpy, pyarrow, numba, torch, transformers.modeling_utils",
+    "bm25": f"{_BASE}, tantivy",
+    "sparse_bm25": f"{_BASE}, pyarrow.compute, numba",
+    "minilm": f"{_BASE}, numba, torch, tokenizers, safetensors",
 }
-"""system -> what no search by it can do without"""
+"""system -> what no search by it can do without; Typer imports its adapters, and pydantic, for any option"""
 ONE_BY_ONE: Final = 50
 
 
@@ -42,7 +45,9 @@ def main() -> None:
         systems = options.systems.split(",")
         if not file.exists():
             make_database(file, options.papers, systems)
-        rows = [measure_cold(file, system, options.rounds) for system in systems]
+        rows = [measure_cold(str(file), system, options.rounds) for system in systems]
+        if options.postgres:
+            rows += measure_on_postgres(Path(name), options.papers, systems, options.rounds)
         queries = read_queries(file, options.queries)
         rates = [row for system in systems for row in measure_rates(file, system, queries)]
     title = f"one search in a new process, {options.papers} papers"
@@ -59,6 +64,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="processes, of which the median is taken")
     parser.add_argument("--systems", default=",".join(LIMITS), help="which systems, with commas")
     parser.add_argument("--database", type=Path, help="a DuckDB file that is kept; made where it is missing")
+    parser.add_argument("--postgres", action="store_true", help="one search in a new process there too")
     parser.add_argument("--scratch", help="where the files of the run lie")
     options = parser.parse_args()
     options.papers = options.papers or (5_000 if options.quick else 200_000)
@@ -66,9 +72,24 @@ def read_options() -> argparse.Namespace:
     return options
 
 
-def measure_cold(file: Path, system: str, rounds: int) -> dict[str, Any]:
+def measure_on_postgres(folder: Path, papers: int, systems: list[str], rounds: int) -> list[dict[str, Any]]:
+    """As `measure_cold` on a server that is started for it."""
+    from _search_data import make_database
+    from load import serve_postgres
+
+    os.environ["PINAKES_INDEX_FOLDER"] = str(folder / "postgres.indexes")
+    try:
+        with serve_postgres(folder) as urls:
+            url = next(urls)
+            make_database(url, papers, systems)
+            return [measure_cold(url, system, rounds) for system in systems]
+    finally:
+        del os.environ["PINAKES_INDEX_FOLDER"]
+
+
+def measure_cold(url: str, system: str, rounds: int) -> dict[str, Any]:
     """The medians of new processes; the first, which remembers and compiles, is not counted."""
-    words = ["search", "synthetic", TEXT, "-s", system, "-k", str(K), "--json", "--db", str(file), "-q"]
+    words = ["search", "synthetic", TEXT, "-s", system, "-k", str(K), "--json", "--db", url, "-q"]
     program = f"import sys; sys.argv[1:] = {words!r}; from pinakes.cli import main; main()"
     first_s, _ = run_process(program)
     found = [run_process(program) for _ in range(rounds)]
@@ -77,6 +98,7 @@ def measure_cold(file: Path, system: str, rounds: int) -> dict[str, Any]:
     limit_s = statistics.median(limits)
     return {
         "system": system,
+        "database": "postgres" if url.startswith("postgresql") else "duckdb",
         "first cpu s": first_s,
         "cpu s": cpu_s,
         "wall s": wall_s,

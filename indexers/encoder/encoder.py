@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+import tokenizers
 import torch
 from numpy.typing import NDArray
 
 from pinakes.indexers.encoder.control_codes import require_codes
+from pinakes.indexers.encoder.kept_models import KeptTokenizer
 from pinakes.indexers.encoder.model_settings import Pooling, prepare_text
 from pinakes.indexers.encoder.packed import PackedBatch, PackedModel
 from pinakes.indexers.encoder.packed_families import pack_model
@@ -202,10 +204,14 @@ def _make_tokenize(tokenizer: Any, max_tokens: int) -> Callable[[list[str]], lis
     spends nearly all its time outside Python, so that a thread tokenises ahead of a GPU.
     """
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
-    if not hasattr(backend, "encode_batch_fast"):
+    if isinstance(tokenizer, KeptTokenizer):
+        serialized = tokenizer.serialized
+    elif hasattr(backend, "encode_batch_fast"):
+        # A copy: the length is the encoder's, and others may use the tokenizer with another.
+        serialized = backend.to_str()
+    else:
         return lambda texts: _call_tokenizer(tokenizer, max_tokens, texts)
-    # A copy: the length is the encoder's, and others may use the tokenizer with another.
-    own: Any = type(backend).from_str(backend.to_str())
+    own: Any = tokenizers.Tokenizer.from_str(serialized)
     own.enable_truncation(max_tokens, direction=getattr(tokenizer, "truncation_side", "right"))
     own.no_padding()
     return lambda texts: [found.ids for found in own.encode_batch_fast(texts)]

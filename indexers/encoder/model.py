@@ -15,6 +15,7 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.adapter_source import AdapterSource
 from pinakes.indexers.encoder.adapters import attach_adapter
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
+from pinakes.indexers.encoder.kept_models import LoadedModel, describe_folder, find_kept, keep_model
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
 from pinakes.indexers.encoder.precision import choose_precision, read_cpu_info
 from pinakes.indexers.encoder.presets import ADAPTED, ModelSource
@@ -32,21 +33,29 @@ def load_encoder(
     max_tokens: int | None = None,
     pooling: Pooling | None = None,
     normalize: bool | None = None,
+    *,
+    for_texts: bool = False,
 ) -> Encoder:
     """The model in `source`, ready to encode; what is None is as its preset says, or else as the folder says.
 
     `auto` is bf16 where the device multiplies it faster than fp32 (a CUDA device that has it, a CPU with
     AMX or AVX-512 bf16), else fp32. Raises `IndexingError` for a model that cannot be used as it is.
+    `for_texts`: the encoder is asked for the vectors of whole texts alone; a folder that was loaded so before
+    and did not change is then loaded without transformers (`kept_models`), and gives the same vectors.
 
     On one processor of Intel's, vectors are the same to the bit at any number of threads.
     """
     _fix_order_of_sums()
     settings = _read_settings(source)
     chosen = choose_precision(device) if precision == "auto" else precision
-    model, tokenizer = _read_model(settings, source.adapter, chosen, device)
+    # What is kept of a tokenizer knows no tokens by name, as control codes are asked for.
+    is_plain = source.adapter is None and (pooling or settings.pooling) != "control_code"
+    read = _read_kept if for_texts and is_plain else _read_whole
+    loaded = read(settings, source.adapter, chosen, device)
+    model, tokenizer = loaded.model, loaded.tokenizer
     return Encoder(
         name=source.name,
-        **_identify(source, digest_weights(settings.transformer)),
+        **_identify(source, loaded.digest),
         dimensions=int(model.config.hidden_size),
         pooling=pooling or settings.pooling,
         normalize=settings.normalize if normalize is None else normalize,
@@ -103,6 +112,27 @@ def digest_weights(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def _read_kept(
+    settings: ModelSettings, adapter: AdapterSource | None, precision: Precision, device: str
+) -> LoadedModel:
+    """A model without an adapter; kept for the next process where that can be."""
+    folder = settings.transformer
+    state = describe_folder(folder) | {"precision": precision}
+    found = find_kept(state, folder, WEIGHT_TYPES[precision], device)
+    if found is None:
+        found = _read_whole(settings, adapter, precision, device)
+        if describe_folder(folder).items() <= state.items():  # else it is of another state
+            keep_model(state, folder, found)
+    return found
+
+
+def _read_whole(
+    settings: ModelSettings, adapter: AdapterSource | None, precision: Precision, device: str
+) -> LoadedModel:
+    digest = digest_weights(settings.transformer)
+    return LoadedModel(*_read_model(settings, adapter, precision, device), digest)
+
+
 def _read_model(
     settings: ModelSettings, adapter: AdapterSource | None, precision: Precision, device: str
 ) -> tuple[Any, Any]:
@@ -117,7 +147,6 @@ def _read_model(
         model, report = AutoModel.from_pretrained(
             folder,
             dtype=WEIGHT_TYPES[precision],
-            attn_implementation="sdpa",
             local_files_only=True,
             trust_remote_code=False,
             use_safetensors=True,

@@ -18,11 +18,14 @@ def pack_model(model: nn.Module) -> PackedModel | None:
     The projections of query, key and value become views of one matrix, so that nothing is held twice. A
     model whose modules were replaced or hooked (by adapters, say) is not packed.
     """
+    return _FAMILIES[model.config.model_type](model) if is_packed(model) else None  # type: ignore[index, union-attr]
+
+
+def is_packed(model: nn.Module) -> bool:
+    """Whether `pack_model` packs the transformer."""
     config: Any = model.config
-    read = _FAMILIES.get(config.model_type)
-    if read is None or getattr(config, "is_decoder", False) or _is_altered(model):
-        return None
-    return read(model)
+    known = config.model_type in _FAMILIES and not getattr(config, "is_decoder", False)
+    return known and not _is_altered(model)
 
 
 def _is_altered(model: nn.Module) -> bool:
@@ -42,7 +45,7 @@ def _is_altered(model: nn.Module) -> bool:
 def _join_projections(parts: Sequence[nn.Linear]) -> Linear:
     weight = torch.cat([part.weight.data for part in parts])
     bias = torch.cat([part.bias.data for part in parts])
-    width = parts[0].out_features
+    width = len(parts[0].weight)
     for number, part in enumerate(parts):
         rows = slice(number * width, (number + 1) * width)
         part.weight.data, part.bias.data = weight[rows], bias[rows]

@@ -7,38 +7,25 @@ process.
 """
 
 import hashlib
-import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Final
+from typing import Any
 
-_ONLY_OWNER: Final = stat.S_IRWXU
+from pinakes.cache_folder import find_cache_folder
 
 
 def keep_kernel(dispatcher: Any, function: FunctionType, source: bytes) -> None:
     """Have numba's dispatcher of the function keep its machine code; `source` is all that decides it."""
-    folder = find_folder()
+    folder = find_cache_folder("kernels")
     if folder is not None:
         with suppress(ImportError, AttributeError, TypeError):  # numba's own classes, which may change
             dispatcher._cache = _make_cache(function, folder, hashlib.sha256(source).hexdigest())
 
 
-def find_folder() -> Path | None:
-    """The folder of kept kernels, made where it is missing; None where others could write to it."""
-    with suppress(OSError, RuntimeError):  # a home that is read-only, or none
-        cache = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(cache) if cache else Path.home() / ".cache") / "pinakes" / "kernels"
-        folder.mkdir(mode=_ONLY_OWNER, parents=True, exist_ok=True)
-        found = folder.stat()
-        if found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return folder
-    return None
-
-
 def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
     from numba.core import caching
+    from numba.core.runtime.nrt import rtsys
 
     results: Any = caching.CompileResultCacheImpl
     base: Any = caching.FunctionCache
@@ -76,7 +63,10 @@ def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
 
         def load_overload(self, signature: Any, target: Any) -> Any:
             try:
-                return super().load_overload(signature, target)
+                # numba would first register all that it can compile, which takes longer than what is done
+                # here; what compiles does that by itself, and code that is loaded needs the runtime alone.
+                rtsys.initialize(target)
+                return self._load_overload(signature, target)
             except Exception:  # noqa: BLE001 (a damaged file, whatever numba makes of it)
                 with suppress(Exception):
                     self.flush()  # it is written anew

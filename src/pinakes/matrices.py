@@ -14,7 +14,7 @@ def to_matrix(column: Any) -> NDArray[np.float32]:
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    lists = _join_chunks(column) if isinstance(column, pa.ChunkedArray) else column
     values = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
     matrix: NDArray[np.float32] = values.reshape(len(lists), column.type.list_size)
     return matrix
@@ -23,3 +23,8 @@ def to_matrix(column: Any) -> NDArray[np.float32]:
 def to_lists(matrix: NDArray[Any], missing: Any = None) -> Any:
     """The Arrow array of lists of a matrix's rows; `missing` (n,) says which are null."""
     return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), matrix.shape[1], mask=missing)
+
+
+def _join_chunks(column: Any) -> Any:
+    # Arrow copies even one chunk.
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

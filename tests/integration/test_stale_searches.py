@@ -1,6 +1,7 @@
 """A search never answers from an index of other texts, however it remembers that it was of today's."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -115,12 +116,19 @@ def test_a_write_of_another_program_is_seen(prepared_duckdb_url: str, tmp_path: 
         look(prepared_duckdb_url, tmp_path)
 
 
+def skip_beside_others(url: str) -> None:
+    """Skip where others write to the server of the tests: each of their transactions changes its state."""
+    if url.startswith("postgresql") and "PINAKES_TEST_POSTGRES" in os.environ:
+        pytest.skip("others write to this server")
+
+
 def test_texts_are_read_once_until_something_is_written(
-    prepared_duckdb_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    prepared_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with connect(prepared_duckdb_url) as database:
+    skip_beside_others(prepared_url)
+    with connect(prepared_url) as database:
         index_corpus(database, "scifact", "bm25", options=SystemOptions(tmp_path / "indexes"))
-    look(prepared_duckdb_url, tmp_path)
+    look(prepared_url, tmp_path)
     read = lexical._digest_texts
     calls: list[str] = []
 
@@ -130,12 +138,12 @@ def test_texts_are_read_once_until_something_is_written(
 
     monkeypatch.setattr(lexical, "_digest_texts", count)
     for _ in range(3):
-        look(prepared_duckdb_url, tmp_path)
+        look(prepared_url, tmp_path)
     assert calls == []
-    with connect(prepared_duckdb_url) as database:
+    with connect(prepared_url) as database:
         change(database, "UPDATE papers SET year = 1999 WHERE source_id = 'p2'")
     for _ in range(3):
-        look(prepared_duckdb_url, tmp_path)
+        look(prepared_url, tmp_path)
     assert calls == ["scifact"]
 
 
@@ -170,3 +178,33 @@ def test_the_state_is_that_of_what_is_committed(prepared_duckdb_url: str) -> Non
     assert None not in states
     assert states[0] == states[1]
     assert len(set(states)) == 3
+
+
+def test_postgres_shows_the_same_state_until_a_transaction_that_wrote_is_seen(
+    prepared_postgres_url: str,
+) -> None:
+    skip_beside_others(prepared_postgres_url)
+    with connect(prepared_postgres_url) as database, connect(prepared_postgres_url) as other:
+        states = [database.describe_state()]
+        with database.read() as session:  # what only reads changes nothing
+            session.rows("SELECT count(*) FROM papers")
+        assert [database.describe_state(), other.describe_state()] == states * 2
+        with suppress(RuntimeError), other.begin() as session:
+            session.execute("UPDATE papers SET year = 1 WHERE source_id = 'p1'")
+            states.append(database.describe_state())
+            raise RuntimeError
+        states.append(database.describe_state())
+        change(other, "UPDATE papers SET year = 1 WHERE source_id = 'p1'")
+        states.append(database.describe_state())
+    assert None not in states
+    assert len({states[0], states[2], states[3]}) == 3
+
+
+def test_nobody_elses_rows_are_remembered(prepared_postgres_url: str) -> None:
+    with connect(prepared_postgres_url) as database:
+        here = database.describe_state()
+    elsewhere = (
+        f"{prepared_postgres_url}{'&' if '?' in prepared_postgres_url else '?'}options=-csearch_path%3Dx"
+    )
+    with connect(elsewhere) as database:
+        assert database.describe_state() != here

@@ -7,6 +7,7 @@ A command is made when it is called (`commands`), and imports what it runs then,
 waits for none of it.
 """
 
+import gc
 import logging
 import os
 import sys
@@ -36,6 +37,8 @@ _GOES_ON: Final = frozenset(
     ("load", "fetch", "derive", "encode", "index", "run", "cross-format")
 ) | frozenset(("reproduce", "tune", "evaluate", "site", "demo"))
 """the commands that pass over what an earlier start has done"""
+_OBJECTS_A_COLLECTION: Final = 50_000
+"""Python looks for garbage after every 700 new objects, of which an import makes thousands that all stay"""
 
 app = typer.Typer(
     name="pinakes",
@@ -64,6 +67,7 @@ def _root(
 def main() -> None:
     """Run the command line and exit with its code."""
     refuse_pandas()
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not of UTF-8 ends no command

@@ -31,6 +31,13 @@ class Backend(Protocol):
     def name(self) -> str:
         """`duckdb` or `postgresql`."""
 
+    @property
+    def stages_in_place(self) -> bool:
+        """Whether staging rows copies and writes nothing."""
+
+    def describe_state(self, connection: sa.Connection) -> str | None:
+        """As `Database.describe_state`."""
+
     def prepare_write(self, connection: sa.Connection) -> None:
         """Make this transaction the only writer."""
 

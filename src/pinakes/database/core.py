@@ -7,12 +7,10 @@ from typing import Any, Final
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.address import find_file
 from pinakes.database.backend import ArrowResult, Backend, RawResult
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.compiled import Text
 from pinakes.database.driver_errors import driver_errors, translated
-from pinakes.database.file_state import describe_file_state
 from pinakes.database.waiting import Waiting
 from pinakes.errors import DatabaseError
 
@@ -234,14 +232,11 @@ class Database:
     def describe_state(self) -> str | None:
         """What tells the rows that are committed now from those of any other moment, without reading them.
 
-        Of a DuckDB file, where any write changes it; None of a database that does not show it so: one in
-        memory, and Postgres.
+        Two that are equal are of the same rows, whatever wrote them; two that differ may be. None of a
+        database that does not show it: one in memory, and a standby of Postgres.
         """
-        file = find_file(self.engine.url)
-        if file is None:
-            return None
-        with self.connect():  # has the file open
-            return describe_file_state(file)
+        with translated(), self.connect() as connection:
+            return self.backend.describe_state(connection)
 
     def _fold_log(self, size: int) -> None:
         """Fold DuckDB's log into its file where it has so many bytes, and leave it where that cannot be."""

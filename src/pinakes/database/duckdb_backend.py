@@ -9,8 +9,10 @@ import duckdb
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.database.address import find_file
 from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.driver_errors import read_message
+from pinakes.database.file_state import describe_file_state
 from pinakes.database.query_text import find_explained
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
@@ -39,11 +41,17 @@ class DuckdbBackend:
     """DuckDB through duckdb-engine."""
 
     name: Final = "duckdb"
+    stages_in_place: Final = True
 
     def __init__(self, memory: int | None = None) -> None:
         """`memory` is the limit in bytes that DuckDB was opened with; None: its address gives its own."""
         self._memory = memory
         self._staged: dict[tuple[int, str], _Staged] = {}  # by connection and name
+
+    def describe_state(self, connection: sa.Connection) -> str | None:
+        """That of the file; the connection has it open. None of a database in memory."""
+        file = find_file(connection.engine.url)
+        return None if file is None else describe_file_state(file)
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Nothing to do: a DuckDB file has one writing process, and its transactions conflict by row."""

@@ -29,11 +29,23 @@ FROM pg_catalog.pg_settings
 WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes AND source <> 'client'
 """
 
+# On a standby the text of a snapshot does not name all transactions that are in progress.
+_DESCRIBE_STATE: Final = """
+SELECT pg_is_in_recovery() AS is_standby,
+       CAST(pg_current_snapshot() AS text) AS snapshot,
+       pg_postmaster_start_time() AS started,
+       (SELECT stats_reset FROM pg_stat_bgwriter) AS last_crash,
+       (SELECT oid FROM pg_database WHERE datname = current_database()) AS database,
+       CAST(current_schemas(true) AS text) AS schemas,
+       current_user AS reader
+"""
+
 
 class PostgresBackend:
     """Postgres 16 or newer through psycopg 3, with pgvector."""
 
     name: Final = "postgresql"
+    stages_in_place: Final = False
 
     def __init__(self, tell: Callable[[str], None] = say_nothing, memory: int = 0) -> None:
         """`tell` takes a line for the user on whom a transaction waits for.
@@ -42,6 +54,15 @@ class PostgresBackend:
         """
         self._tell = tell
         self._memory = memory
+
+    def describe_state(self, connection: sa.Connection) -> str | None:
+        """The snapshot: who reads by one of the same transactions reads the same rows. None on a standby.
+
+        A server that starts anew, from a backup too, may give transactions' numbers again; so its start, and
+        the last loss of its statistics, which is what a crash costs it, are part of it.
+        """
+        row = connection.execute(sa.text(_DESCRIBE_STATE)).one()
+        return None if row.is_standby else "\n".join(map(str, row))
 
     def prepare_write(self, connection: sa.Connection) -> None:
         """Wait for other writers of Pinakes, so that ids are handed out one transaction after the other."""

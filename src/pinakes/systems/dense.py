@@ -218,9 +218,9 @@ class DenseSystem(System):
                 scope, stored[member], vector, query.k, self._distance, query.pool, query.tie_order
             )
             return search_through(database, folder, through, nearest, self._through)
+        blocks = CorpusBlocks(database, folder, query.scope, list_tables(stored, self._papers), query.pool)
         with database.read() as session:
-            blocks = CorpusBlocks(session, query.scope, query.pool)
-            read = blocks.read(session, list_tables(stored, self._papers))
+            read = blocks.read(session)
             found, scores = search_exact(vector, read, query.k, self._distance, blocks.ties, self._device)
         return Ranked(blocks.paper_ids[found[0]], scores[0])
 
@@ -238,12 +238,11 @@ class DenseSystem(System):
                 database, folder, through, read, stored[member], self._distance, self._through
             )
             return _OpenIndex(self._queries, nearest, searched)
+        blocks = CorpusBlocks(database, folder, scope, list_tables(stored, self._papers), searched.pool)
+        width = next(iter(stored.values())).dimensions
+        documents = np.empty((len(blocks.paper_ids), width), dtype=np.float32)
         with database.read() as session:
-            blocks = CorpusBlocks(session, scope, searched.pool)
-            parts = blocks.read(session, list_tables(stored, self._papers))
-            width = next(iter(stored.values())).dimensions
-            documents = np.empty((len(blocks.paper_ids), width), dtype=np.float32)
-            for rows, vectors in parts:
+            for rows, vectors in blocks.read(session):
                 documents[rows] = vectors
         prepared = prepare_documents(documents, self._distance, blocks.ties, self._device)
         return _OpenVectors(self._queries, prepared, blocks.paper_ids, self._device)

@@ -133,9 +133,9 @@ class EncoderSession:
         store_precision(database, self.table_name, error)
 
     def load(self) -> Encoder:
-        """The model, which is held from then on."""
+        """The model for whole texts, which is held from then on."""
         if self._encoder is None:
-            self._encoder = self._load(self.precision)
+            self._encoder = load_encoder(self.source, self.precision, self.device, for_texts=True)
         return self._encoder
 
     def embed_texts(self, texts: Sequence[str]) -> Vectors:

@@ -5,6 +5,7 @@ them; with several tables a text's vector is the mean of its vectors in each.
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from pinakes.database import Session
+from pinakes.database import Database, Session
 from pinakes.errors import RunError
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import Block
@@ -21,6 +22,7 @@ from pinakes.matrices import to_matrix
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidate_texts, select_corpus_texts, select_queries
 from pinakes.schema import papers
+from pinakes.vectors.remembered import remember_table
 from pinakes.vectors.stored import PrefixedVectors, add_prefix, digest_of
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
@@ -65,21 +67,59 @@ def read_vectors(
 class CorpusBlocks:
     """The vectors of a corpus's papers that have a text, or of those of a pool (ascending ids).
 
+    Which papers these are, and which vectors are theirs, is remembered in `folder` until the database
+    changes.
+
     Attributes:
         paper_ids: the papers that are searched, ascending.
         ties: the rank of each among equal scores: source ids byte-wise descending.
     """
 
-    def __init__(self, session: Session, scope: CorpusScope, pool: Ids | None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        folder: Path,
+        scope: CorpusScope,
+        tables: Sequence[PrefixedVectors],
+        pool: Ids | None,
+    ) -> None:
         self._texts = select_corpus_texts(scope.corpus, scope.paper_template)
-        ranked = session.fetch_arrow(_select_ranks(self._texts))
-        ids, ranks = (ranked[name].to_numpy().astype(np.int64) for name in ("paper_id", "tie_rank"))
-        chosen = slice(None) if pool is None else np.isin(ids, pool)
-        self.paper_ids, self.ties = ids[chosen], ranks[chosen]
+        self._tables = tables
+        # To stage digests would cost Postgres a copy; there the vectors are found by the texts themselves.
+        self._knows_digests = database.backend.stages_in_place
+        found = _select_searched(self._texts, tables if self._knows_digests else ())
 
-    def read(self, session: Session, tables: Sequence[PrefixedVectors]) -> Iterator[Block]:
+        def find() -> pa.Table:
+            with database.read() as session:
+                return session.fetch_arrow(found)
+
+        question = {"searched": str(found.compile(compile_kwargs={"literal_binds": True}))}
+        searched = remember_table(database, folder, question, find)
+        if pool is not None:
+            searched = searched.filter(np.isin(searched["paper_id"].to_numpy(), pool))
+        self._searched = searched
+        self.paper_ids, self.ties = (
+            searched[name].to_numpy().astype(np.int64) for name in ("paper_id", "tie_rank")
+        )
+
+    def read(self, session: Session) -> Iterator[Block]:
         """Read each vector once."""
-        return _read_blocks(session, self._texts, tables, self.paper_ids, whole=False)
+        if self._knows_digests:
+            return self._read_by_digests(session)
+        return _read_blocks(session, self._texts, self._tables, self.paper_ids, whole=False)
+
+    def _read_by_digests(self, session: Session) -> Iterator[Block]:
+        digests = [f"digest_{number}" for number in range(len(self._tables))]
+        staged = self._searched.select(digests).append_column("row", pa.array(np.arange(len(self.paper_ids))))
+        searched = sa.table("searched_texts", *(sa.column(name) for name in staged.column_names))
+        keys = [sa.cast(searched.c[name], sa.Uuid) for name in digests]
+        select = _select_vectors(searched, searched.c.row, keys, self._tables)
+        count = 0
+        with session.staged({searched.name: staged}):
+            for part in session.stream(select, rows=BLOCK_ROWS):
+                count += part.num_rows
+                yield Block(part["row"].to_numpy(), _mean_columns(part, len(self._tables)))
+        _require_all(count, self.paper_ids)
 
 
 def _read_blocks(
@@ -98,16 +138,27 @@ def _read_blocks(
             ids, vectors = ids[requested], vectors[requested]
         count += len(ids)
         yield Block(positions_of(ids, paper_ids, "the papers as they were read before"), vectors)
+    _require_all(count, paper_ids)
+
+
+def _require_all(count: int, paper_ids: Ids) -> None:
     if count != len(paper_ids):
         raise RunError("the database changed while its vectors were read; start again.")
 
 
-def _select_ranks(texts: sa.Select[Any]) -> sa.Select[Any]:
-    """paper_id and the rank of its source id, for the papers with a text, by paper_id."""
+def _select_searched(texts: sa.Select[Any], tables: Sequence[PrefixedVectors]) -> sa.Select[Any]:
+    """paper_id, the rank of its source id and the digest of its text for each table, where there is a text.
+
+    By paper_id.
+    """
     rank = sa.func.row_number().over(order_by=papers.c.source_id.desc()).label("tie_rank")
     inner = texts.add_columns(rank).order_by(None).subquery("texts")
+    digests = [
+        digest_of(add_prefix(inner.c.text, one.prefix)).element.label(f"digest_{number}")
+        for number, one in enumerate(tables)
+    ]
     chosen = inner.c.text != ""
-    return sa.select(inner.c.paper_id, inner.c.tie_rank).where(chosen).order_by(inner.c.paper_id)
+    return sa.select(inner.c.paper_id, inner.c.tie_rank, *digests).where(chosen).order_by(inner.c.paper_id)
 
 
 def fetch_queries(
@@ -140,13 +191,23 @@ def fetch_distinct_queries(
 def _join_vectors(
     texts: sa.Subquery, key: sa.ColumnElement[Any], tables: Sequence[PrefixedVectors]
 ) -> sa.Select[Any]:
+    digests = [digest_of(add_prefix(texts.c.text, one.prefix)).element for one in tables]
+    return _select_vectors(texts, key, digests, tables).where(texts.c.text != "")
+
+
+def _select_vectors(
+    source: sa.FromClause,
+    key: sa.ColumnElement[Any],
+    digests: Sequence[sa.ColumnElement[Any]],
+    tables: Sequence[PrefixedVectors],
+) -> sa.Select[Any]:
+    """The key and `embedding_0`, …: of each table the vector of its digest."""
     aliases = [one.table.alias(f"vectors_{number}") for number, one in enumerate(tables)]
-    source: Any = texts
-    for alias, one in zip(aliases, tables, strict=True):
-        digest = digest_of(add_prefix(texts.c.text, one.prefix)).element
-        source = source.join(alias, alias.c.text_digest == digest)
+    joined = source
+    for alias, digest in zip(aliases, digests, strict=True):
+        joined = joined.join(alias, alias.c.text_digest == digest)
     columns = [alias.c.embedding.label(f"embedding_{number}") for number, alias in enumerate(aliases)]
-    return sa.select(key, *columns).select_from(source).where(texts.c.text != "")
+    return sa.select(key, *columns).select_from(joined)
 
 
 def _mean_columns(part: pa.Table, count: int) -> Vectors:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import sqlalchemy as sa
@@ -22,7 +22,8 @@ from pinakes.indexers.side_folder import folder_name, is_whole
 from pinakes.schema import benchmarks, corpora, encoders, next_id, side_indexes
 
 Row = dict[str, Any]
-"""a row of `side_indexes`"""
+"""a row of `side_indexes`, but for the time when it was built, for which DuckDB would load all time zones"""
+_READ: Final = tuple(column for column in side_indexes.c if column.name != "built_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def identify(kind: str, scope: str, paper_template: str = "", encoder: str = "")
 def find_row(session: Session, identity: Mapping[str, str]) -> Row | None:
     """The row of `side_indexes` of that kind, scope, template and encoder."""
     same = [side_indexes.c[name] == value for name, value in identity.items()]
-    return session.first(sa.select(side_indexes).where(*same))
+    return session.first(sa.select(*_READ).where(*same))
 
 
 def store_row(session: Session, identity: Mapping[str, str], values: Mapping[str, Any]) -> Row:
