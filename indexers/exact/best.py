@@ -55,6 +55,7 @@ class Best:
     def __init__(self, queries: int, k: int, ties: Ties) -> None:
         self.keys = np.zeros((queries, k), dtype=np.uint64)  # 0: nothing yet
         self.held = np.zeros(queries, dtype=np.int64)
+        self.depth = k
         self.ties = ties
 
     def lowest(self, part: slice = slice(None)) -> NDArray[np.float64]:

@@ -28,10 +28,11 @@ from pinakes.indexers.exact.scores import (
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
 
-Pass = Literal["int8", "bf16", "fp16", "fp32"]
+Pass = Literal["int8", "bf16", "fp16", "fp32", "float64"]
+"""how candidates are found; `float64` scores every document, which pays for few queries"""
 
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
-FEW_QUERIES: Final = 32  # below, a float32 product reads the documents in the time that bytes need to be made
+FEW_QUERIES: Final = 6  # below, every document is scored in the time that bytes need to be made
 FRAME_ROWS: Final = 1 << 14  # documents whose mean stands for all
 
 
@@ -121,7 +122,7 @@ class Search:
             quantised = self._quantise_queries(block)
             self._scan(block, ranks, quantised, exact_int8.quantise_block(block, quantised.frame))
         else:
-            self._multiply(block, ranks)
+            self._find(block, ranks)
 
     def add_prepared(self, prepared: Prepared) -> None:
         """Take in documents that were prepared for this distance, with the ties of this search."""
@@ -131,7 +132,7 @@ class Search:
         if not len(ranks) or not len(self._queries.values):
             return
         if prepared.packed is None or prepared.frame is None:
-            self._multiply(documents, ranks)
+            self._find(documents, ranks)
         else:
             quantised = exact_int8.quantise_queries(self._queries, prepared.frame)
             self._scan(documents, ranks, quantised, prepared.packed)
@@ -173,10 +174,13 @@ class Search:
             for _ in workers.map(scan, parts):
                 pass
 
-    def _multiply(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
+    def _find(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
+        """Without bytes: by scoring every document, or by a product on the device."""
         scoring = _Scoring(self._queries, block, self._distance, self._best, ranks)
-        # What is prepared for the int8 pass has no other; a product is made on whatever device there is.
-        kind = "fp32" if self._method == "int8" else self._method
+        if self._method == "float64":
+            share(scoring.offer_all, len(self._queries.values), 1)
+            return
+        kind = "fp32" if self._method == "int8" else self._method  # what is prepared may have no bytes
         given = (self._k, self._distance, kind, self._device, self._best.lowest)
         exact_product.find_pairs(self._queries, block, *given, scoring.offer_sorted)
 
@@ -203,6 +207,20 @@ class _Scoring:
         query = query + part.start
         scores = score_rows(self._queries, self._block, query, document, self._distance)
         push(self._best.keys, self._best.held, query, document, self._ranks, scores.view(np.uint32))
+
+    def offer_all(self, first: int, stop: int) -> None:
+        """Every document for the queries `first` to `stop`."""
+        everyone = np.arange(len(self._block.values))
+        for number in range(first, stop):
+            query = np.full_like(everyone, number)
+            scores = score_rows(self._queries, self._block, query, everyone, self._distance)
+            # Of many documents the heap is offered those alone that could be among the best.
+            least = self._best.lowest(slice(number, number + 1))[0]
+            if len(scores) > self._best.depth:
+                least = max(least, np.partition(scores, -self._best.depth)[-self._best.depth])
+            chosen = np.flatnonzero(scores >= least)
+            bits = scores[chosen].view(np.uint32)
+            push(self._best.keys, self._best.held, query[chosen], chosen, self._ranks, bits)
 
     def offer_sorted(self, query: Rows, document: Rows) -> None:
         """Pairs by query, in torch's number of threads."""
@@ -231,7 +249,8 @@ def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, devi
         )
     if requested != "auto":
         return requested
-    many = fits and len(queries.values) >= FEW_QUERIES
-    if choose_precision(device) == "bf16" and not (many and has_amx()):
+    if device == "cpu" and len(queries.values) < FEW_QUERIES:
+        return "float64"
+    if choose_precision(device) == "bf16" and not (fits and has_amx()):
         return "bf16"
-    return "int8" if many else "fp32"
+    return "int8" if fits else "fp32"

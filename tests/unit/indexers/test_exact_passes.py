@@ -126,6 +126,8 @@ def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.Monkey
     random = np.random.default_rng(4)
     queries = random.standard_normal((60, 384)).astype(np.float32)
     documents = random.standard_normal((40_000, 384)).astype(np.float32)
+    if kind == "float64":
+        pytest.skip("this pass leaves nothing out")
     search_exact(queries, documents, 10, block_rows=2000, method=kind)
     assert 60 * 10 <= sum(scored) < 60 * 40_000 // 10
 
@@ -239,7 +241,7 @@ def test_an_empty_pool_gives_an_empty_ranking() -> None:
 
 
 def test_an_unknown_pass_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="known: auto, bf16, fp16, fp32, int8"):
+    with pytest.raises(UnknownNameError, match="known: auto, bf16, float64, fp16, fp32, int8"):
         search_exact(*make_case("plain"), 5, method="int4")  # type: ignore[arg-type]
 
 
