@@ -36,7 +36,7 @@ from pinakes.schema import (
 from pinakes.settings import read_settings
 
 _WRITTEN: Final = (samplings, sampling_exclusions, sampled_queries, sampled_citations, pools, pool_members)
-_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "scope", "members")
+_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "sets", "cited_sets", "scope", "members")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class _Drawing:
             # Else Postgres compares every query with every citation.
             self.blocks.count_rows(sampled_queries.name, sampled_citations.name)
             self._make("fields", "cited")
-            self._make("scope")
+            self._make("sets", "cited_sets", "scope")
             for fold, repeat in orders:
                 self._draw_members(fold, repeat)
             return [Available(**row) for row in self.blocks.rows("count_available")]

@@ -102,13 +102,21 @@ WHERE sampled_queries.benchmark = :benchmark
 
 -- name: make_fields
 -- The fields that have queries, numbered: papers are sorted by a number in half the time that a field's name takes.
+-- A set of fields is the bits of a number, 60 fields a word.
 CREATE {scratch} TABLE sampling_fields AS
-SELECT named.field, CAST(ROW_NUMBER() OVER (ORDER BY named.field) AS INTEGER) AS number
+SELECT
+    numbered.field,
+    numbered.number,
+    CAST(FLOOR((numbered.number - 1) / 60.0) AS INTEGER) AS word,
+    CAST(1 AS BIGINT) << CAST((numbered.number - 1) % 60 AS INTEGER) AS bit
 FROM (
-    SELECT DISTINCT COALESCE(sampled_queries.field, '') AS field
-    FROM sampled_queries
-    WHERE sampled_queries.benchmark = :benchmark
-) AS named
+    SELECT named.field, CAST(ROW_NUMBER() OVER (ORDER BY named.field) AS INTEGER) AS number
+    FROM (
+        SELECT DISTINCT COALESCE(sampled_queries.field, '') AS field
+        FROM sampled_queries
+        WHERE sampled_queries.benchmark = :benchmark
+    ) AS named
+) AS numbered
 
 -- name: make_cited
 -- With what md5 orders a paper of the field by, but for the key of the order.
@@ -126,6 +134,23 @@ FROM (
 INNER JOIN sampling_fields ON cited.number = sampling_fields.number
 INNER JOIN papers ON cited.paper_id = papers.paper_id
 
+-- name: make_sets
+-- Each paper's fields that have queries.
+CREATE {scratch} TABLE sampling_sets AS
+SELECT paper_fields.paper_id, sampling_fields.word, BIT_OR(sampling_fields.bit) AS bits
+FROM paper_fields
+INNER JOIN sampling_fields ON paper_fields.field = sampling_fields.field
+WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
+GROUP BY paper_fields.paper_id, sampling_fields.word
+
+-- name: make_cited_sets
+-- The fields of all papers that cite a paper: of sets there are fewer to tell apart than of single fields.
+CREATE {scratch} TABLE sampling_cited_sets AS
+SELECT sampling_links.cited_paper_id AS paper_id, sampling_sets.word, BIT_OR(sampling_sets.bits) AS bits
+FROM sampling_links
+INNER JOIN sampling_sets ON sampling_links.citing_paper_id = sampling_sets.paper_id
+GROUP BY sampling_links.cited_paper_id, sampling_sets.word
+
 -- name: make_scope
 -- The papers that may fill a pool: all, or those that papers of the field cite.
 CREATE {scratch} TABLE sampling_scope AS
@@ -135,18 +160,13 @@ CROSS JOIN sampling_fields
 WHERE CAST(:assigned_by AS TEXT) IS NULL
 UNION ALL
 SELECT
-    field_cited.number,
+    sampling_fields.number,
     sampling_papers.paper_id,
     sampling_papers.source_id || ':' || sampling_fields.field || ':' AS hashed
-FROM (
-    SELECT DISTINCT sampling_fields.number, sampling_links.cited_paper_id AS paper_id
-    FROM paper_fields
-    INNER JOIN sampling_fields ON paper_fields.field = sampling_fields.field
-    INNER JOIN sampling_links ON paper_fields.paper_id = sampling_links.citing_paper_id
-    WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
-) AS field_cited
-INNER JOIN sampling_fields ON field_cited.number = sampling_fields.number
-INNER JOIN sampling_papers ON field_cited.paper_id = sampling_papers.paper_id
+FROM sampling_cited_sets
+INNER JOIN sampling_papers ON sampling_cited_sets.paper_id = sampling_papers.paper_id
+INNER JOIN sampling_fields
+    ON sampling_cited_sets.word = sampling_fields.word AND (sampling_cited_sets.bits & sampling_fields.bit) <> 0
 
 -- name: make_members
 -- One random order for each field: what the fold's queries cite, then what fills the pool.
