@@ -128,6 +128,13 @@ def _exact_search(measured: Measured) -> Iterator[Compared]:
     yield Compared(f"exact search, {measured['title']}", ours["seconds"], *given, ours["peak RSS MiB"])
 
 
+def _hits(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["what"]): row["s"] for row in measured["rows"]}
+    for name in ("duckdb", "postgresql"):
+        given = ("rows of Python", rows[name, "rows of Python"], "a pass in SQL", rows[name, "a pass"])
+        yield Compared(f"{measured['hits']:,} hits read from {name}", rows[name, "read"], *given)
+
+
 def _import_run(measured: Measured) -> Iterator[Compared]:
     rows = {row["what"]: row for row in measured["rows"]}
     limit_s = rows["DuckDB read_csv"]["seconds"]
@@ -135,6 +142,9 @@ def _import_run(measured: Measured) -> Iterator[Compared]:
         ours = rows["import-run"]
         given = (peer, rows[peer]["seconds"], "DuckDB read_csv", limit_s, ours["peak MiB"])
         yield Compared(f"import-run, {measured['lines']:,} lines", ours["seconds"], *given)
+    ours, bare = (rows[name] for name in ("import-run, Postgres", "bare COPY, Postgres"))
+    given = ("", None, "bare COPY", bare["seconds"], ours["peak MiB"])
+    yield Compared(f"import-run into Postgres, {measured['lines']:,} lines", ours["seconds"], *given)
 
 
 def _load(measured: Measured) -> Iterator[Compared]:
@@ -165,6 +175,16 @@ def _neighbours(measured: Measured) -> Iterator[Compared]:
     anew, once = (1000 / rates[way] for way in ("analysed for every code", "analysed once"))
     ours = 1000 / rates["derive, 1 job"]
     yield Compared("neighbours of 1,000 papers", ours, "analysed for every code", anew, "analysed once", once)
+
+
+def _pools(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["step"]): row for row in measured["rows"]}
+    for (name, step), row in rows.items():
+        pass_s = rows[name, "pass over mentions"]["s"]
+        other = rows["duckdb", step]["s"] if name == "postgresql" else None
+        if step != "pass over mentions":
+            given = ("DuckDB" if other else "", other, "a pass over mentions", pass_s, row["peak MiB"])
+            yield Compared(f"{step} of {measured['papers']:,} papers, {name}", row["s"], *given)
 
 
 def _probe_regression(measured: Measured) -> Iterator[Compared]:
@@ -236,11 +256,13 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "csfcube": _csfcube,
     "encode": _encode,
     "exact_search": _exact_search,
+    "hits": _hits,
     "import_run": _import_run,
     "load": _load,
     "mdcr": _mdcr,
     "memory": _memory,
     "neighbours": _neighbours,
+    "pools": _pools,
     "probe_regression": _probe_regression,
     "probes": _probes,
     "recipes": _recipes,

@@ -32,6 +32,8 @@ SIZE_OPTIONS = {
     "load": "--papers",
     "recipes": "--papers",
     "import_run": "--lines",
+    "hits": "--hits",
+    "pools": "--papers",
     "probes": "--sizes",
     "self_retrieval": "--papers",
 }

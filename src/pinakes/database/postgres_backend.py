@@ -30,8 +30,8 @@ SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
 FROM pg_catalog.pg_settings
 WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes AND source <> 'client'
 """
-# By default a row that a worker hands on is taken to cost as much as ten that it reads, and sorts of millions of rows
-# are left to one process.
+# By default a row that a worker hands on is taken to cost as much as ten that it reads, and sorts of millions
+# of rows are left to one process.
 _SHARE_WORK: Final = """
 SELECT SET_CONFIG(name, '0', TRUE)
 FROM pg_catalog.pg_settings
@@ -86,7 +86,7 @@ class PostgresBackend:
             outside.execute(sa.text(f"VACUUM (ANALYZE, TRUNCATE FALSE) {quote(table)}"))
 
     def name_scratch(self, connection: sa.Connection) -> str:
-        """`UNLOGGED`, since no worker can read a temporary table; `TEMPORARY` where the user may make no other."""
+        """`UNLOGGED`, since workers read no temporary table; `TEMPORARY` where the user may no more."""
         return "UNLOGGED" if connection.execute(sa.text(_MAY_CREATE)).scalar() else "TEMPORARY"
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
@@ -139,7 +139,7 @@ class PostgresBackend:
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
     ) -> Generator[tuple[Any, ...]]:
-        """The result as it comes, in Postgres' binary format: for a cursor no parallel workers are planned."""
+        """The result as it comes, in Postgres' binary format: a cursor would have no parallel workers."""
         compiled = statement.compile(  # type: ignore[attr-defined]
             dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
         )

@@ -1,4 +1,4 @@
-"""The SQL files of this folder at work: statements that share their values, and tables that they drop again."""
+"""The SQL files of this folder at work: statements that share their values, and their own tables."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from pinakes.schema.create import read_view
 class BoundBlocks:
     """The blocks of a file in one session, each given those of the values that it names.
 
-    The block `make_links` of sampling.sql makes the table `sampling_links`, which the user of the class drops.
+    The block `make_links` of sampling.sql makes the table `sampling_links`, which is to be dropped.
     """
 
     def __init__(self, session: Session, file: str, values: Mapping[str, Any]) -> None:
@@ -33,8 +33,8 @@ class BoundBlocks:
     def make(self, table: str, *, offered: str = "", **values: Any) -> None:
         """Make a table; the block named by `offered` takes the place of `{offered}` in its own.
 
-        `{scratch}` is what such a table is on this database. `{prefiltered_papers}` is the query of that view,
-        over the links that `make_links` has made.
+        `{scratch}` is what such a table is on this database. `{prefiltered_papers}` is the query of that
+        view, over the links that `make_links` has made.
         """
         statement = self._blocks[f"make_{table}"].replace("{scratch}", self._scratch)
         if offered:
