@@ -127,13 +127,23 @@ def _exact_search(measured: Measured) -> Iterator[Compared]:
     yield Compared("exact search", ours["seconds"], *given, ours["peak RSS MiB"])
 
 
+def _hits(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["what"]): row["s"] for row in measured["rows"]}
+    for name in ("duckdb", "postgresql"):
+        given = ("rows of Python", rows[name, "rows of Python"], "a pass in SQL", rows[name, "a pass"])
+        yield Compared("hits read", rows[name, "read"], *given, database=name)
+
+
 def _import_run(measured: Measured) -> Iterator[Compared]:
     rows = {row["what"]: row for row in measured["rows"]}
     limit_s = rows["DuckDB read_csv"]["seconds"]
     for peer in ("pandas read_csv", "pytrec_eval parse_run"):
         ours = rows["import-run"]
         given = (peer, rows[peer]["seconds"], "DuckDB read_csv", limit_s, ours["peak MiB"])
-        yield Compared("import-run", ours["seconds"], *given)
+        yield Compared("import-run", ours["seconds"], *given, "duckdb")
+    ours, bare = (rows[name] for name in ("import-run, Postgres", "bare COPY, Postgres"))
+    given = ("", None, "bare COPY", bare["seconds"], ours["peak MiB"])
+    yield Compared("import-run", ours["seconds"], *given, "postgresql")
 
 
 def _load(measured: Measured) -> Iterator[Compared]:
@@ -164,6 +174,16 @@ def _neighbours(measured: Measured) -> Iterator[Compared]:
     anew, once = (1000 / rates[way] for way in ("analysed for every code", "analysed once"))
     ours = 1000 / rates["derive, 1 job"]
     yield Compared("neighbours of 1,000 papers", ours, "analysed for every code", anew, "analysed once", once)
+
+
+def _pools(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["step"]): row for row in measured["rows"]}
+    for (name, step), row in rows.items():
+        pass_s = rows[name, "pass over mentions"]["s"]
+        other = rows["duckdb", step]["s"] if name == "postgresql" else None
+        if step != "pass over mentions":
+            given = ("DuckDB" if other else "", other, "a pass over mentions", pass_s, row["peak MiB"])
+            yield Compared(step, row["s"], *given, database=name)
 
 
 def _probe_regression(measured: Measured) -> Iterator[Compared]:
@@ -234,11 +254,13 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "csfcube": _csfcube,
     "encode": _encode,
     "exact_search": _exact_search,
+    "hits": _hits,
     "import_run": _import_run,
     "load": _load,
     "mdcr": _mdcr,
     "memory": _memory,
     "neighbours": _neighbours,
+    "pools": _pools,
     "probe_regression": _probe_regression,
     "probes": _probes,
     "recipes": _recipes,

@@ -27,15 +27,16 @@ HERE = Path(__file__).resolve().parent
 SIZES = (10_000, 100_000, 1_000_000, 2_000_000)
 SIZE_OPTIONS = {
     "analysis": "--papers",
-    "exact_search": "--rows",
     "approximate": "--rows",
     "bm25": "--papers",
+    "exact_search": "--rows",
+    "hits": "--hits",
     "import_run": "--lines",
     "load": "--papers",
-    "mdcr": "--papers",
+    "pools": "--papers",
+    "probes": "--sizes",
     "recipes": "--papers",
     "search": "--papers",
-    "probes": "--sizes",
     "self_retrieval": "--papers",
 }
 """the option that says how large, of the scripts that have one"""

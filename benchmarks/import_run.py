@@ -7,7 +7,9 @@ that has the corpus: read, checked against the benchmark, ranked again as trec_e
 its reading and ranking alone. The peers read the same file into memory and check nothing: `pandas.read_csv`,
 and `pytrec_eval.parse_run`, which evaluates from the dictionaries that it makes. The limits: Arrow's CSV
 reader, and DuckDB's `CREATE TABLE AS SELECT … FROM read_csv` into a file. Each is in a process of its own.
-Leaves out: Postgres; compressed files.
+The same import into Postgres stands beside a bare binary COPY of the same rows into a table with the same
+key; its processor seconds are those of the server too. Postgres: the server that `PINAKES_TEST_POSTGRES`
+names, or one started here as it is installed. Leaves out: compressed files.
 """
 
 import argparse
@@ -25,6 +27,8 @@ from typing import Any
 import numpy as np
 import orjson
 from _common import describe_machine, make_parser, report
+from _server_time import read_server_s
+from load import serve_postgres
 
 DEPTH = 1000
 CORPUS = "scifact"
@@ -41,6 +45,7 @@ def main() -> None:
     parser.add_argument("--papers", type=int, help="papers (default: 200,000; 20,000 with --quick)")
     parser.add_argument("--worker", choices=tuple(WORKERS), help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--postgres", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.lines = options.lines or (200_000 if options.quick else 2_000_000)
     options.papers = options.papers or (20_000 if options.quick else 200_000)
@@ -48,7 +53,8 @@ def main() -> None:
         measured = WORKERS[options.worker](options)
         print(json.dumps({**measured, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
         return
-    with tempfile.TemporaryDirectory(prefix="pinakes-import-") as name:
+    with tempfile.TemporaryDirectory(prefix="pinakes-import-") as name, serve_postgres(Path(name)) as urls:
+        options.postgres = next(urls)
         # In a process too, since one begins with the largest memory of the one that starts it.
         run_worker("prepare", name, options)
         found = {worker: run_worker(worker, name, options) for worker in WORKERS if worker != "prepare"}
@@ -72,7 +78,7 @@ def main() -> None:
 
 def run_worker(name: str, folder: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, __file__, "--worker", name, "--folder", folder]
-    for option in ("threads", "lines", "papers"):
+    for option in ("threads", "lines", "papers", "postgres"):
         command += [f"--{option}", str(getattr(options, option))]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -105,24 +111,63 @@ def prepare(options: argparse.Namespace) -> dict[str, Any]:
                 f"q{query} Q0 {ids[one]} {rank} {score:.6f} made\n"
                 for rank, (one, score) in enumerate(zip(found.tolist(), scores.tolist(), strict=True), 1)
             )
-    with connect(f"duckdb:///{folder / 'papers.duckdb'}") as database:
-        initialise(database)
-        load(database, LoadRequest("beir", source, corpus=CORPUS))
+    for url in (f"duckdb:///{folder / 'papers.duckdb'}", options.postgres):
+        with connect(url) as database:
+            initialise(database)
+            load(database, LoadRequest("beir", source, corpus=CORPUS))
     return {"lines": queries * DEPTH}
 
 
 def import_whole(options: argparse.Namespace) -> dict[str, Any]:
+    return import_into(options, f"duckdb:///{options.folder / 'papers.duckdb'}")
+
+
+def import_into_postgres(options: argparse.Namespace) -> dict[str, Any]:
+    return import_into(options, options.postgres)
+
+
+def import_into(options: argparse.Namespace, url: str) -> dict[str, Any]:
     from pinakes.database import connect
     from pinakes.run.import_run import ImportRequest, import_run
 
-    with connect(f"duckdb:///{options.folder / 'papers.duckdb'}") as database:
+    with connect(url) as database:
         numbers = itertools.count()  # another name each time, since a run that is there is not imported
 
         def read() -> int:
             request = ImportRequest(CORPUS, f"made{next(numbers)}", [options.folder / "run.trec"])
             return import_run(database, request).hit_count
 
-        return take_time(read)
+        return take_time(read, url)
+
+
+def copy_into_postgres(options: argparse.Namespace) -> dict[str, Any]:
+    """Bytes that were made before, of the run that was imported last."""
+    import pyarrow as pa
+    import sqlalchemy as sa
+
+    from pinakes.database import connect
+    from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
+    from pinakes.schema import hits
+
+    types = ["bigint", "text", "bigint", "integer", "double precision"]
+    with connect(options.postgres) as database:
+        with database.read() as session:
+            newest = sa.select(sa.func.max(hits.c.run_id)).scalar_subquery()
+            in_order = sa.select(hits).where(hits.c.run_id == newest).order_by(hits.c.query_id, hits.c.rank)
+            rows: pa.Table = session.fetch_arrow(in_order)
+        parts = [encode_tuples(part, types) for part in rows.to_batches(max_chunksize=20_000)]
+
+        def copy() -> int:
+            with database.begin() as session:
+                session.execute("DROP TABLE IF EXISTS bare_hits")
+                session.execute("CREATE TABLE bare_hits (LIKE hits INCLUDING INDEXES)")
+                cursor = session.connection.connection.cursor()
+                with cursor.copy("COPY bare_hits FROM STDIN (FORMAT BINARY)") as target:
+                    for part in (HEADER, *parts, TRAILER):
+                        target.write(part)
+            return len(rows)
+
+        return take_time(copy, options.postgres)
 
 
 def parse(options: argparse.Namespace) -> dict[str, Any]:
@@ -180,19 +225,25 @@ def read_by_duckdb(options: argparse.Namespace) -> dict[str, Any]:
     return take_time(read)
 
 
-def take_time(job: Callable[[], int]) -> dict[str, Any]:
-    """The best of some rounds, by the clock; `lines` as the last gave it."""
+def take_time(job: Callable[[], int], url: str = "") -> dict[str, Any]:
+    """The best of some rounds, by the clock; `lines` as the last gave it.
+
+    A Postgres server at the URL is counted among the processor's seconds.
+    """
     best = (float("inf"), 0.0)
     for _ in range(ROUNDS):
-        started, worked = time.perf_counter(), time.process_time()
+        before_s, started, worked = read_server_s(url), time.perf_counter(), time.process_time()
         lines = job()
-        best = min(best, (time.perf_counter() - started, time.process_time() - worked))
+        elapsed_s, worked_s = time.perf_counter() - started, time.process_time() - worked
+        best = min(best, (elapsed_s, worked_s + read_server_s(url) - before_s))
     return {"seconds": best[0], "processor_s": best[1], "lines": lines}
 
 
 WORKERS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "prepare": prepare,
     "import-run": import_whole,
+    "import-run, Postgres": import_into_postgres,
+    "bare COPY, Postgres": copy_into_postgres,
     "parse": parse,
     "pandas read_csv": read_by_pandas,
     "pytrec_eval parse_run": read_by_pytrec_eval,

@@ -112,3 +112,11 @@ def test_postgres_plans_with_the_rows_that_a_load_brought(
     counted = "SELECT reltuples FROM pg_class WHERE relname IN ('papers', 'citations')"
     with postgres_database.read() as session:
         assert [row["reltuples"] for row in session.rows(counted)] == [1_500.0, 1_500.0]
+
+
+def test_after_a_load_an_index_serves_without_its_table(postgres_database: Database, tmp_path: Path) -> None:
+    file = _write(tmp_path / "a.jsonl.gz", 1, papers=1_500)
+    load(postgres_database, LoadRequest("s2orc", file, corpus="a"))
+    seen = "SELECT relallvisible > 0 AS is_seen FROM pg_class WHERE relname IN ('papers', 'citations')"
+    with postgres_database.read() as session:
+        assert [row["is_seen"] for row in session.rows(seen)] == [True, True]

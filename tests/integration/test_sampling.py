@@ -389,3 +389,57 @@ def test_the_command_prints_the_funnel_and_every_pool(
     assert pools == ["100/1", "100/2", "100000/1", "validation/90/1"]
     assert "1 of 1 excluded papers are in the corpus" in told.err
     assert "drawn once: 100000/1" in told.err
+
+
+FILLING = """
+SELECT REPLACE(pools.field, ' ', '_') || '/test/1', links.cited_paper_id
+FROM pools
+INNER JOIN paper_fields ON pools.field = paper_fields.field AND paper_fields.assigned_by = 'many'
+INNER JOIN citation_links AS links ON paper_fields.paper_id = links.citing_paper_id
+INNER JOIN prefiltered_papers AS filled
+    ON links.cited_paper_id = filled.paper_id AND filled.benchmark = 'field_level'
+INNER JOIN samplings ON samplings.benchmark = 'field_level' AND filled.year <= samplings.year
+WHERE pools.benchmark = 'field_level' AND pools.fold = 'test' AND pools.repeat = 1
+    AND links.citing_paper_id <> links.cited_paper_id
+UNION
+SELECT REPLACE(sampled_queries.field, ' ', '_') || '/test/1', sampled_citations.paper_id
+FROM sampled_queries
+INNER JOIN sampled_citations
+    ON sampled_queries.benchmark = sampled_citations.benchmark
+    AND sampled_queries.query_id = sampled_citations.query_id
+WHERE sampled_queries.benchmark = 'field_level' AND sampled_queries.fold = 'test'
+"""
+
+
+def test_each_of_many_fields_is_filled_with_what_its_papers_cite(database: Database) -> None:
+    load_world(database)
+    with database.begin() as session:
+        for step in (1, 2, 3):  # a paper is of three fields
+            session.execute(
+                f"INSERT INTO paper_fields (paper_id, field, assigned_by) "
+                f"SELECT paper_id, 'field ' || CAST({step} * paper_id % 211 AS TEXT), 'many' FROM papers "
+                f"WHERE {step} = 1 OR paper_id % 211 <> 0"
+            )
+    sample_fields(database, assigned_by="many", pool_sizes=(5000,), min_cited=1, queries=1, repeats=1)
+    members: dict[str, set[int]] = {}
+    for name, paper_id in ask(
+        database, "SELECT sample, paper_id FROM pool_members WHERE benchmark = 'field_level'"
+    ):
+        if "/test/" in name:
+            members.setdefault(name, set()).add(paper_id)
+    expected: dict[str, set[int]] = {}
+    for name, paper_id in ask(database, FILLING):
+        expected.setdefault(name, set()).add(paper_id)
+    assert len(expected) > 60
+    assert members == expected
+
+
+def test_who_may_make_no_tables_samples_with_temporary_ones(postgres_database: Database) -> None:
+    with postgres_database.begin() as session:
+        assert session.name_scratch() == "UNLOGGED"
+        session.execute("CREATE ROLE reads_only_here")
+        session.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        session.execute("SET LOCAL ROLE reads_only_here")
+        assert session.name_scratch() == "TEMPORARY"
+        session.execute("RESET ROLE")
+        session.execute("DROP ROLE reads_only_here")

@@ -1,6 +1,6 @@
 """`Backend`: what DuckDB and Postgres say differently, and the results that it hands out."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +50,12 @@ class Backend(Protocol):
     def raise_memory(self, connection: sa.Connection) -> None:
         """Let this transaction's sorts and joins take the memory that was planned for the database."""
 
+    def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
+        """Prepare many new, committed rows of the tables for who reads them."""
+
+    def name_scratch(self, connection: sa.Connection) -> str:
+        """What stands between CREATE and TABLE for a table that this transaction makes and drops again."""
+
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Make the rows visible to SQL under the name until the transaction ends."""
 
@@ -64,6 +70,11 @@ class Backend(Protocol):
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
+
+    def stream_packed(
+        self, connection: sa.Connection, statement: sa.Executable
+    ) -> Generator[tuple[Any, ...]]:
+        """The rows of a query one by one, of which each packs many values."""
 
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of one query as the user wrote it; nothing in it is taken for a parameter.

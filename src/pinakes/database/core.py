@@ -47,6 +47,11 @@ class Session:
         with translated():
             self.backend.raise_memory(self.connection)
 
+    def name_scratch(self) -> str:
+        """`TEMPORARY` or `UNLOGGED`: what a table is made as that this transaction makes and drops again."""
+        with translated():
+            return self.backend.name_scratch(self.connection)
+
     def execute(self, statement: Statement, parameters: Parameters | None = None) -> int:
         """Run a statement that gives no rows; the number of rows that it changed, -1 if unknown."""
         with translated():
@@ -100,6 +105,19 @@ class Session:
         """The rows of a query one by one, in constant memory, as `stream` reads them."""
         for part in self.stream(statement, parameters, rows=rows):
             yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
+
+    def stream_packed(
+        self, statement: Statement, parameters: Parameters | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """As `stream_rows`, of a query whose rows are few and large: Postgres has its workers pack them.
+
+        In no order, unless the query says one. Bytes come as bytes.
+        """
+        with translated():
+            rows = self.backend.stream_packed(self.connection, _bound(statement, parameters))
+            self._results.append(rows)
+            yield from rows
+            self._results.remove(rows)
 
     def query(self, text: str, *, timeout_s: float | None = None) -> RawResult:
         """The result of a user's own query, word for word."""
@@ -218,6 +236,14 @@ class Database:
         finally:
             session.close_results()
 
+    def tidy(self, tables: Iterable[str]) -> None:
+        """Prepare many new rows of the tables for who reads them, and count them for the query planner.
+
+        Call it when they are committed. Postgres would do so by itself, after a while.
+        """
+        with translated(), self.connect() as connection:
+            self.backend.tidy(connection, list(tables))
+
     def release(self) -> None:
         """Release the DuckDB file to other processes until the next transaction; nothing on Postgres.
 
@@ -293,6 +319,9 @@ class _InOneSession(Database):
     def read(self) -> Iterator[Session]:
         """The one session, with all that was written in it."""
         yield self._session
+
+    def tidy(self, tables: Iterable[str]) -> None:
+        """Nothing is done: what the session has written is not committed."""
 
     def describe_state(self) -> str | None:
         """None: what the session has written is not committed."""

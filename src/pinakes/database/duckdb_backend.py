@@ -1,7 +1,7 @@
 """What only DuckDB says: Arrow tables are registered and results are fetched as Arrow."""
 
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -90,6 +90,13 @@ class DuckdbBackend:
     def raise_memory(self, connection: sa.Connection) -> None:
         """Nothing to do: DuckDB has its memory from the start."""
 
+    def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
+        """Nothing to do: DuckDB counts its rows as it writes them."""
+
+    def name_scratch(self, connection: sa.Connection) -> str:
+        """`TEMPORARY`."""
+        return "TEMPORARY"
+
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
         return _unify_types(_relation(connection, statement).to_arrow_table())
@@ -98,6 +105,13 @@ class DuckdbBackend:
         """The result through DuckDB's record batch reader."""
         with _relation(connection, statement).to_arrow_reader(rows) as reader:
             yield from _tables(reader)
+
+    def stream_packed(
+        self, connection: sa.Connection, statement: sa.Executable
+    ) -> Generator[tuple[Any, ...]]:
+        """The result through DuckDB's record batch reader."""
+        for part in self.stream(connection, statement, 2_048):
+            yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
 
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of the text through DuckDB's cursor."""

@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 import sqlalchemy as sa
 from pgvector import Vector
-from psycopg import sql
+from psycopg import capabilities, sql
 from psycopg.types import TypeInfo
 
 from pinakes.database.backend import ArrowResult, RawResult
@@ -23,11 +23,21 @@ from pinakes.progress import say_nothing
 
 _STEPS: Final = 8
 """sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
+PACKED_AT_ONCE: Final = 100
+"""rows that are held of an answer as it comes, by a libpq that can (17 and newer); else one"""
 _RAISE_MEMORY: Final = """
 SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
 FROM pg_catalog.pg_settings
 WHERE name = 'work_mem' AND CAST(setting AS BIGINT) < :kilobytes AND source <> 'client'
 """
+# By default a row that a worker hands on is taken to cost as much as ten that it reads, and sorts of millions
+# of rows are left to one process.
+_SHARE_WORK: Final = """
+SELECT SET_CONFIG(name, '0', TRUE)
+FROM pg_catalog.pg_settings
+WHERE name IN ('parallel_setup_cost', 'parallel_tuple_cost') AND source <> 'client'
+"""
+_MAY_CREATE: Final = "SELECT HAS_SCHEMA_PRIVILEGE(CURRENT_SCHEMA(), 'CREATE')"
 
 # On a standby the text of a snapshot does not name all transactions that are in progress.
 _DESCRIBE_STATE: Final = """
@@ -79,8 +89,26 @@ class PostgresBackend:
         """Raise `work_mem` until the transaction's end, but not where the URL sets it or the server has more.
 
         By default it is 4 MB, with which millions of rows go to temporary files again and again.
+
+        Its workers take part wherever they can: each may take as much memory as the session itself.
         """
         connection.execute(sa.text(_RAISE_MEMORY), {"kilobytes": self._memory // _STEPS // 1024})
+        connection.execute(sa.text(_SHARE_WORK))
+
+    def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
+        """VACUUM (ANALYZE) each, or else whoever reads many new rows first has to mark each as committed.
+
+        Until then no index serves without its table, and the planner takes a new table to be nearly empty. A
+        table of another user is passed over with a warning.
+        """
+        outside = connection.execution_options(isolation_level="AUTOCOMMIT")
+        quote = connection.dialect.identifier_preparer.quote
+        for table in tables:
+            outside.execute(sa.text(f"VACUUM (ANALYZE, TRUNCATE FALSE) {quote(table)}"))
+
+    def name_scratch(self, connection: sa.Connection) -> str:
+        """`UNLOGGED`, since workers read no temporary table; `TEMPORARY` where the user may no more."""
+        return "UNLOGGED" if connection.execute(sa.text(_MAY_CREATE)).scalar() else "TEMPORARY"
 
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Fill a temporary table of that name by binary COPY."""
@@ -128,6 +156,17 @@ class PostgresBackend:
             types = _arrow_types(_raw(connection), result.cursor.description or ())
             for part in result.partitions(rows):
                 yield _arrow_table(names, types, part)
+
+    def stream_packed(
+        self, connection: sa.Connection, statement: sa.Executable
+    ) -> Generator[tuple[Any, ...]]:
+        """The result as it comes, in Postgres' binary format: a cursor would have no parallel workers."""
+        compiled = statement.compile(  # type: ignore[attr-defined]
+            dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
+        )
+        size = PACKED_AT_ONCE if capabilities.has_stream_chunked() else 1
+        with _raw(connection).cursor(binary=True) as cursor:
+            yield from cursor.stream(str(compiled), compiled.params, size=size)
 
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of the text, streamed where it is no EXPLAIN or SHOW."""

@@ -43,7 +43,7 @@ from pinakes.schema.integrity import list_filled_tables
 __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
 
 MANY_RECORDS: Final = 1_000
-"""records of a load after which the rows of the tables are counted for Postgres' planner"""
+"""records of a load after which Postgres' tables are tidied: few are done by the server in its own time"""
 
 
 def load(
@@ -97,17 +97,17 @@ def _load(
     with database.begin() as session:
         store_report(session, loaded, summary)
     if not request.dry_run:
-        _count_for_planner(database, summaries)
+        _tidy(database, summaries)
     return replace(summary, elapsed_s=time.monotonic() - started)
 
 
-def _count_for_planner(database: Database, summaries: list[FileSummary]) -> None:
-    """Have Postgres count its rows: its own count comes later, or is of a moment before the load was in."""
-    if database.name != "postgresql" or sum(one.rows_loaded for one in summaries) < MANY_RECORDS:
+def _tidy(database: Database, summaries: list[FileSummary]) -> None:
+    """Prepare what many records have filled for who reads it, and for Postgres' query planner."""
+    if sum(one.rows_loaded for one in summaries) < MANY_RECORDS:
         return
-    with database.begin() as session:
-        for name in sorted(list_filled_tables(session)):
-            session.execute(f"ANALYZE {name}")
+    with database.read() as session:
+        filled = sorted(list_filled_tables(session))
+    database.tidy(filled)
 
 
 def _name_source(request: LoadRequest) -> str:

@@ -1,4 +1,4 @@
-"""The SQL files of this folder at work: statements that share their values, and temporary tables."""
+"""The SQL files of this folder at work: statements that share their values, and their own tables."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,11 +14,12 @@ from pinakes.schema.create import read_view
 class BoundBlocks:
     """The blocks of a file in one session, each given those of the values that it names.
 
-    The block `make_links` of sampling.sql makes the temporary table `sampling_links`.
+    The block `make_links` of sampling.sql makes the table `sampling_links`, which is to be dropped.
     """
 
     def __init__(self, session: Session, file: str, values: Mapping[str, Any]) -> None:
         self._session, self._prefix, self._values = session, file, values
+        self._scratch = session.name_scratch()
         self._blocks = read_blocks("pinakes.sample", "sql", f"{file}.sql")
 
     def run(self, block: str, **values: Any) -> None:
@@ -30,17 +31,22 @@ class BoundBlocks:
         return self._session.rows(self._blocks[block], self._bind(self._blocks[block], {}))
 
     def make(self, table: str, *, offered: str = "", **values: Any) -> None:
-        """Make a temporary table; the block named by `offered` takes the place of `{offered}` in its own.
+        """Make a table; the block named by `offered` takes the place of `{offered}` in its own.
 
-        `{prefiltered_papers}` is the query of that view, over the links that `make_links` has made. The rows
-        are counted for the query planner: nothing else would count them before the commit.
+        `{scratch}` is what such a table is on this database. `{prefiltered_papers}` is the query of that
+        view, over the links that `make_links` has made.
         """
-        statement = self._blocks[f"make_{table}"]
+        statement = self._blocks[f"make_{table}"].replace("{scratch}", self._scratch)
         if offered:
             statement = statement.replace("{offered}", self._blocks[offered])
         statement = statement.replace("{prefiltered_papers}", self._read_prefilter())
         self._session.execute(statement, self._bind(statement, values))
-        self._session.execute(f"ANALYZE {self._prefix}_{table}")
+        self.count_rows(f"{self._prefix}_{table}")
+
+    def count_rows(self, *tables: str) -> None:
+        """Count the rows of tables for the query planner, which otherwise takes new ones to be few."""
+        for table in tables:
+            self._session.execute(f"ANALYZE {table}")
 
     def _read_prefilter(self) -> str:
         """The view's query over links that are told apart already: the view would do that again."""
@@ -48,7 +54,7 @@ class BoundBlocks:
         return query.replace("citation_links", f"{self._prefix}_links")
 
     def drop(self, *tables: str) -> None:
-        """Drop temporary tables that exist."""
+        """Drop those of the tables that exist."""
         for table in tables:
             self._session.execute(
                 DropTable(sa.Table(f"{self._prefix}_{table}", sa.MetaData()), if_exists=True)

@@ -82,6 +82,7 @@ def construct(
         counts = {row["source"]: row for row in work.blocks.rows("count_types")}
         clashes = tuple(Clash(**row) for row in work.blocks.rows("list_clashes"))
         work.blocks.drop(*_TEMPORARY)
+    database.tidy(table.name for table in _WRITTEN)
     nothing = {"candidates": 0, "complete": 0}
     filled = [(type_.source, counts.get(type_.source, nothing)) for type_ in types]
     return ConstructionSummary(

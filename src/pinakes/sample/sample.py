@@ -36,7 +36,7 @@ from pinakes.schema import (
 from pinakes.settings import read_settings
 
 _WRITTEN: Final = (samplings, sampling_exclusions, sampled_queries, sampled_citations, pools, pool_members)
-_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "scope")
+_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "sets", "cited_sets", "scope", "members")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,7 @@ def sample(
         made = drawing.store_pools(available)
         funnel, excluded_held = drawing.count_funnel(), drawing.count("excluded")
         drawing.blocks.drop(*_TEMPORARY)
+    database.tidy(table.name for table in _WRITTEN)
     tests = [one.queries for one in available if one.fold == TEST]
     return SampleSummary(
         benchmark=plan.benchmark,
@@ -137,8 +138,10 @@ class _Drawing:
             self._make("links", "papers", "citing")
             self.blocks.run("draw_queries")
             self.blocks.run("keep_citations")
+            # Else Postgres compares every query with every citation.
+            self.blocks.count_rows(sampled_queries.name, sampled_citations.name)
             self._make("fields", "cited")
-            self._make("scope")
+            self._make("sets", "cited_sets", "scope")
             for fold, repeat in orders:
                 self._draw_members(fold, repeat)
             return [Available(**row) for row in self.blocks.rows("count_available")]
@@ -161,7 +164,9 @@ class _Drawing:
     def _draw_members(self, fold: str, repeat: int) -> None:
         order = f"{fold}/{repeat}"
         key, largest = f"{order}:{self._plan.options.seed}", self._plan.list_sizes(fold)[-1]
-        self.blocks.run("draw_members", fold=fold, sample=order, member_key=key, largest=largest)
+        self.blocks.make("members", fold=fold, member_key=key, largest=largest)
+        self.blocks.run("keep_members", sample=order)
+        self.blocks.drop("members")
         self._progress.advance(1)
 
     def store_pools(self, available: Sequence[Available]) -> tuple[PoolSummary, ...]:

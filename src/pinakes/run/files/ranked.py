@@ -68,14 +68,22 @@ def _order(
     ties = np.ones(max(len(order) - 1, 0), dtype=bool)
     for key in keys:
         ties &= key[order][1:] == key[order][:-1]
-    places = np.flatnonzero(ties)
-    if not len(places):
+    tied = np.append(False, ties) | np.append(ties, False)
+    if not tied.any():
         return order
-    tied = np.unique(sources[order[np.union1d(places, places + 1)]])
-    descending = pc.sort_indices(source_ids.take(pa.array(tied)), sort_keys=[("", "descending")])
-    by_id = np.zeros(len(source_ids), dtype=np.int32)
-    by_id[tied[descending.to_numpy()]] = np.arange(len(tied))
-    return np.lexsort((by_id[sources], *keys))
+    rows = order[tied]
+    owners = np.append(0, np.cumsum(~ties))[tied]
+    order[tied] = rows[np.lexsort((_place_descending(sources[rows], source_ids), owners))]
+    return order
+
+
+def _place_descending(sources: NDArray[np.int32], source_ids: pa.Array) -> NDArray[np.int64]:
+    """The place of each source's id among those of all that are given, byte by byte descending."""
+    distinct, which = np.unique(sources, return_inverse=True)
+    descending = pc.sort_indices(source_ids.take(pa.array(distinct)), sort_keys=[("", "descending")])
+    places = np.empty(len(distinct), dtype=np.int64)
+    places[descending.to_numpy()] = np.arange(len(distinct))
+    return places[which]
 
 
 def _sort(keys: tuple[NDArray[Any], ...]) -> NDArray[np.int64]:

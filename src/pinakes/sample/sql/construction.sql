@@ -4,7 +4,7 @@
 
 -- name: make_queries
 -- The test queries, each with the name that it has in the first of its field's pools.
-CREATE TEMPORARY TABLE construction_queries AS
+CREATE {scratch} TABLE construction_queries AS
 SELECT
     sampled_queries.query_id,
     sampled_queries.paper_id,
@@ -19,7 +19,7 @@ INNER JOIN pools
 WHERE sampled_queries.benchmark = :drawn_from AND sampled_queries.fold = 'test'
 
 -- name: make_cited
-CREATE TEMPORARY TABLE construction_cited AS
+CREATE {scratch} TABLE construction_cited AS
 SELECT construction_queries.query_id, sampled_citations.paper_id, papers.source_id
 FROM construction_queries
 INNER JOIN sampled_citations
@@ -29,7 +29,7 @@ INNER JOIN papers ON sampled_citations.paper_id = papers.paper_id
 
 -- name: make_refused
 -- What can be no negative: all that the query cites, and the query itself.
-CREATE TEMPORARY TABLE construction_refused AS
+CREATE {scratch} TABLE construction_refused AS
 SELECT construction_cited.query_id, construction_cited.paper_id
 FROM construction_cited
 UNION
@@ -38,7 +38,7 @@ FROM construction_queries
 
 -- name: make_papers
 -- What can be a negative: what passes the pre-filter and is of no later year than the queries.
-CREATE TEMPORARY TABLE construction_papers AS
+CREATE {scratch} TABLE construction_papers AS
 WITH prefiltered AS (
     {prefiltered_papers}
 )
@@ -49,7 +49,7 @@ WHERE prefiltered.benchmark = :benchmark AND prefiltered.year <= samplings.year
 
 -- name: make_links
 -- In order, since citations are stored nearly so: then Postgres tells links apart in half the time of a hash table.
-CREATE TEMPORARY TABLE construction_links AS
+CREATE {scratch} TABLE construction_links AS
 SELECT citation_links.citing_paper_id, citation_links.cited_paper_id
 FROM citation_links
 WHERE citation_links.citing_paper_id <> citation_links.cited_paper_id
@@ -58,7 +58,7 @@ ORDER BY citation_links.citing_paper_id, citation_links.cited_paper_id
 -- name: make_tops
 -- The negatives among the best of each run for each query: of its best candidates, cited ones included, or, with
 -- `top_of` negatives, the best negatives. The query itself has no place.
-CREATE TEMPORARY TABLE construction_tops AS
+CREATE {scratch} TABLE construction_tops AS
 SELECT placed.run_id, placed.query_id, placed.paper_id
 FROM (
     SELECT
@@ -144,7 +144,7 @@ ORDER BY
 
 -- name: make_neighbours
 -- What the cited papers cite and are cited by.
-CREATE TEMPORARY TABLE construction_neighbours AS
+CREATE {scratch} TABLE construction_neighbours AS
 WITH cited AS (
     SELECT DISTINCT construction_cited.paper_id FROM construction_cited
 )
@@ -160,7 +160,7 @@ INNER JOIN construction_links ON cited.paper_id = construction_links.cited_paper
 -- For each query the cited papers in the order of their overlap similarity: that of the neighbours they share
 -- with the query, since what these are divided by is one number a query. The walk ends with a paper that has
 -- neighbours enough by itself, whatever the query refuses.
-CREATE TEMPORARY TABLE construction_walk AS
+CREATE {scratch} TABLE construction_walk AS
 WITH similarity AS (
     SELECT construction_cited.query_id, construction_cited.paper_id, COUNT(*) AS shared
     FROM construction_cited
@@ -212,7 +212,7 @@ WHERE ended.enough_before = 0
 
 -- name: make_numbers
 -- The papers in the one random order that random candidates are dealt from.
-CREATE TEMPORARY TABLE construction_numbers AS
+CREATE {scratch} TABLE construction_numbers AS
 SELECT
     construction_papers.paper_id,
     construction_papers.source_id,
@@ -229,7 +229,7 @@ FROM construction_papers
 -- name: make_offers
 -- What the block of a type offers (query_id, paper_id, source_id, priority) in the order of priority, then of md5.
 -- No negative is cited by its query.
-CREATE TEMPORARY TABLE construction_offers AS
+CREATE {scratch} TABLE construction_offers AS
 WITH offered AS (
     {offered}
 ),

@@ -4,14 +4,14 @@
 -- name: make_links
 -- A paper that cites itself cites nothing by that.
 -- In order, since citations are stored nearly so: then Postgres tells links apart in half the time of a hash table.
-CREATE TEMPORARY TABLE sampling_links AS
+CREATE {scratch} TABLE sampling_links AS
 SELECT citation_links.citing_paper_id, citation_links.cited_paper_id
 FROM citation_links
 WHERE citation_links.citing_paper_id <> citation_links.cited_paper_id
 ORDER BY citation_links.citing_paper_id, citation_links.cited_paper_id
 
 -- name: make_papers
-CREATE TEMPORARY TABLE sampling_papers AS
+CREATE {scratch} TABLE sampling_papers AS
 WITH prefiltered AS (
     {prefiltered_papers}
 )
@@ -21,7 +21,7 @@ WHERE prefiltered.benchmark = :benchmark AND prefiltered.year <= :year
 
 -- name: make_citing
 -- What the papers of the year cite. A cited paper without a word cannot be found.
-CREATE TEMPORARY TABLE sampling_citing AS
+CREATE {scratch} TABLE sampling_citing AS
 SELECT sampling_links.citing_paper_id, sampling_links.cited_paper_id
 FROM sampling_links
 INNER JOIN sampling_papers ON sampling_links.citing_paper_id = sampling_papers.paper_id
@@ -102,17 +102,25 @@ WHERE sampled_queries.benchmark = :benchmark
 
 -- name: make_fields
 -- The fields that have queries, numbered: papers are sorted by a number in half the time that a field's name takes.
-CREATE TEMPORARY TABLE sampling_fields AS
-SELECT named.field, CAST(ROW_NUMBER() OVER (ORDER BY named.field) AS INTEGER) AS number
+-- A set of fields is the bits of a number, 60 fields a word.
+CREATE {scratch} TABLE sampling_fields AS
+SELECT
+    numbered.field,
+    numbered.number,
+    CAST(FLOOR((numbered.number - 1) / 60.0) AS INTEGER) AS word,
+    CAST(1 AS BIGINT) << CAST((numbered.number - 1) % 60 AS INTEGER) AS bit
 FROM (
-    SELECT DISTINCT COALESCE(sampled_queries.field, '') AS field
-    FROM sampled_queries
-    WHERE sampled_queries.benchmark = :benchmark
-) AS named
+    SELECT named.field, CAST(ROW_NUMBER() OVER (ORDER BY named.field) AS INTEGER) AS number
+    FROM (
+        SELECT DISTINCT COALESCE(sampled_queries.field, '') AS field
+        FROM sampled_queries
+        WHERE sampled_queries.benchmark = :benchmark
+    ) AS named
+) AS numbered
 
 -- name: make_cited
 -- With what md5 orders a paper of the field by, but for the key of the order.
-CREATE TEMPORARY TABLE sampling_cited AS
+CREATE {scratch} TABLE sampling_cited AS
 SELECT cited.fold, cited.number, cited.paper_id, papers.source_id || ':' || sampling_fields.field || ':' AS hashed
 FROM (
     SELECT DISTINCT sampled_queries.fold, sampling_fields.number, sampled_citations.paper_id
@@ -126,31 +134,43 @@ FROM (
 INNER JOIN sampling_fields ON cited.number = sampling_fields.number
 INNER JOIN papers ON cited.paper_id = papers.paper_id
 
+-- name: make_sets
+-- Each paper's fields that have queries.
+CREATE {scratch} TABLE sampling_sets AS
+SELECT paper_fields.paper_id, sampling_fields.word, BIT_OR(sampling_fields.bit) AS bits
+FROM paper_fields
+INNER JOIN sampling_fields ON paper_fields.field = sampling_fields.field
+WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
+GROUP BY paper_fields.paper_id, sampling_fields.word
+
+-- name: make_cited_sets
+-- The fields of all papers that cite a paper: of sets there are fewer to tell apart than of single fields.
+CREATE {scratch} TABLE sampling_cited_sets AS
+SELECT sampling_links.cited_paper_id AS paper_id, sampling_sets.word, BIT_OR(sampling_sets.bits) AS bits
+FROM sampling_links
+INNER JOIN sampling_sets ON sampling_links.citing_paper_id = sampling_sets.paper_id
+GROUP BY sampling_links.cited_paper_id, sampling_sets.word
+
 -- name: make_scope
 -- The papers that may fill a pool: all, or those that papers of the field cite.
-CREATE TEMPORARY TABLE sampling_scope AS
+CREATE {scratch} TABLE sampling_scope AS
 SELECT sampling_fields.number, sampling_papers.paper_id, sampling_papers.source_id || '::' AS hashed
 FROM sampling_papers
 CROSS JOIN sampling_fields
 WHERE CAST(:assigned_by AS TEXT) IS NULL
 UNION ALL
 SELECT
-    field_cited.number,
+    sampling_fields.number,
     sampling_papers.paper_id,
     sampling_papers.source_id || ':' || sampling_fields.field || ':' AS hashed
-FROM (
-    SELECT DISTINCT sampling_fields.number, sampling_links.cited_paper_id AS paper_id
-    FROM paper_fields
-    INNER JOIN sampling_fields ON paper_fields.field = sampling_fields.field
-    INNER JOIN sampling_links ON paper_fields.paper_id = sampling_links.citing_paper_id
-    WHERE paper_fields.assigned_by = CAST(:assigned_by AS TEXT)
-) AS field_cited
-INNER JOIN sampling_fields ON field_cited.number = sampling_fields.number
-INNER JOIN sampling_papers ON field_cited.paper_id = sampling_papers.paper_id
+FROM sampling_cited_sets
+INNER JOIN sampling_papers ON sampling_cited_sets.paper_id = sampling_papers.paper_id
+INNER JOIN sampling_fields
+    ON sampling_cited_sets.word = sampling_fields.word AND (sampling_cited_sets.bits & sampling_fields.bit) <> 0
 
--- name: draw_members
+-- name: make_members
 -- One random order for each field: what the fold's queries cite, then what fills the pool.
-INSERT INTO pool_members (benchmark, sample, position, paper_id)
+CREATE {scratch} TABLE sampling_members AS
 WITH members AS (
     SELECT sampling_cited.number, sampling_cited.paper_id, sampling_cited.hashed, 0 AS is_drawn
     FROM sampling_cited
@@ -179,15 +199,20 @@ ordered AS (
         ) AS position
     FROM members
 )
+SELECT ordered.number, ordered.position, ordered.paper_id
+FROM ordered
+WHERE ordered.position <= :largest OR ordered.is_drawn = 0
+
+-- name: keep_members
+INSERT INTO pool_members (benchmark, sample, position, paper_id)
 SELECT
     :benchmark,
     CASE WHEN sampling_fields.field = '' THEN '' ELSE REPLACE(sampling_fields.field, ' ', '_') || '/' END
     || CAST(:sample AS TEXT),
-    ordered.position,
-    ordered.paper_id
-FROM ordered
-INNER JOIN sampling_fields ON ordered.number = sampling_fields.number
-WHERE ordered.position <= :largest OR ordered.is_drawn = 0
+    sampling_members.position,
+    sampling_members.paper_id
+FROM sampling_members
+INNER JOIN sampling_fields ON sampling_members.number = sampling_fields.number
 
 -- name: count_available
 -- For each fold and field that has queries: the papers that its pools may hold, and how many of these are cited.

@@ -75,8 +75,8 @@ def _read_rows(
 
 def _read_packed(session: Session, run_id: int, positions: Mapping[str, int]) -> Iterator[Part]:
     statement = read_blocks("pinakes.tasks.hits", "sql", "read_hits.sql")["postgresql"]
-    for query_id, packed in session.stream_rows(statement, {"run_id": run_id}, rows=200):
-        of_query = np.frombuffer(bytes.fromhex(packed), dtype=_HIT)
+    for query_id, packed in session.stream_packed(statement, {"run_id": run_id}):
+        of_query = np.frombuffer(packed, dtype=_HIT)
         query = np.full(len(of_query), positions.get(query_id, -1), dtype=np.int32)
         yield query, of_query["paper_id"], of_query["score"]
 
