@@ -7,6 +7,7 @@ Imports, and making empty tables, are not timed. Leaves out: choosing and compar
 
 import gzip
 import json
+import os
 import resource
 import sys
 import time
@@ -27,6 +28,55 @@ PAPER_COLUMNS = {
 }
 """the columns of S2ORC's metadata that the loader keeps, without citations, in DuckDB's types"""
 PANDAS_CHUNK = 10_000
+
+
+class Timer:
+    """The clock, this process's processor time, and that of the Postgres server behind a URL."""
+
+    def __init__(self, url: str = "") -> None:
+        """Without the URL of a Postgres server on this machine, its time is 0."""
+        self._postmaster = find_postmaster(url) if url.startswith("postgresql") else None
+        self._server = read_server_s(self._postmaster)
+        self._started, self._own = time.perf_counter(), time.process_time()
+
+    def stop(self) -> dict[str, float]:
+        """Seconds since it was made."""
+        return {
+            "seconds": time.perf_counter() - self._started,
+            "processor_s": time.process_time() - self._own,
+            "server_s": read_server_s(self._postmaster) - self._server,
+        }
+
+
+def find_postmaster(url: str) -> int | None:
+    """The server's first process; None where it is on another machine."""
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(url)
+    with engine.connect() as connection:
+        stat = read_stat(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+    engine.dispose()
+    return int(stat[1][1]) if stat is not None and stat[0] == "postgres" else None
+
+
+def read_server_s(postmaster: int | None) -> float:
+    """Processor seconds of a Postgres server: of its processes, also of those that have ended."""
+    ticks = 0
+    for folder in Path("/proc").glob("[0-9]*") if postmaster is not None else ():
+        stat = read_stat(int(folder.name))
+        if stat is not None and postmaster in (int(folder.name), int(stat[1][1])):
+            ticks += sum(map(int, stat[1][11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def read_stat(pid: int) -> tuple[str, list[str]] | None:
+    """A process's name and the fields behind it in proc(5)'s `stat`; None where there is no such process."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    name, _, rest = text.partition(" (")[2].rpartition(") ")
+    return name, rest.split()
 
 
 def list_columns(citations: bool) -> dict[str, str]:
@@ -82,13 +132,13 @@ def bare(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any
     described = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
     names = ", ".join(f'"{name}"' for name in columns)
     source = f"read_json('{folder}/metadata/*.gz', format = 'newline_delimited', columns = {{{described}}})"
-    started = time.perf_counter()
+    timer = Timer()
     with duckdb.connect(file, config={"threads": threads}) as connection:
         connection.execute(f"CREATE TABLE papers AS SELECT {names} FROM {source}")
-    seconds = time.perf_counter() - started
+    took = timer.stop()
     with duckdb.connect(file) as connection:
         papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]
-    return {"seconds": seconds, "papers": papers}
+    return {**took, "papers": papers}
 
 
 def pinakes(
@@ -101,13 +151,13 @@ def pinakes(
 
     with connect(url) as database:
         initialise(database)
-    started = time.perf_counter()
+    timer = Timer(url)
     with connect(url) as database:
         if database.name == "duckdb":
             with database.begin() as session:
                 session.execute(f"SET threads = {threads}")
         summary = load(database, LoadRequest(loader, Path(folder), options, corpus="bench", jobs=jobs))
-    seconds = time.perf_counter() - started
+    took = timer.stop()
     files = summary.files
     counted = {
         name: sum(getattr(file, f"rows_{name}") for file in files) for name in ("updated", "unchanged")
@@ -115,7 +165,7 @@ def pinakes(
     with connect(url) as database, database.read() as session:
         citations = session.scalar("SELECT COUNT(*) FROM citations")
     known = {"rows_in": summary.rows_in, "rejected": summary.rows_rejected, **counted, "citations": citations}
-    return {"seconds": seconds, "papers": summary.papers, **known}
+    return {**took, "papers": summary.papers, **known}
 
 
 def pandas(folder: str, url: str, rows: int, citations: bool) -> dict[str, Any]:
@@ -129,7 +179,7 @@ def pandas(folder: str, url: str, rows: int, citations: bool) -> dict[str, Any]:
     engine = sa.create_engine(url)
     columns = list_columns(citations)
     lists = [name for name, kind in columns.items() if kind.endswith("[]")]
-    loaded, started = 0, time.perf_counter()
+    loaded, timer = 0, Timer(url)
     for chunk in _read_chunks(pd, Path(folder), min(rows, PANDAS_CHUNK)):
         part = chunk[list(columns)].head(rows - loaded).copy()
         for name in lists:
@@ -139,7 +189,7 @@ def pandas(folder: str, url: str, rows: int, citations: bool) -> dict[str, Any]:
         if loaded >= rows:
             break
     engine.dispose()
-    return {"seconds": time.perf_counter() - started, "papers": loaded}
+    return {**timer.stop(), "papers": loaded}
 
 
 def _read_chunks(pd: Any, folder: Path, chunk: int) -> Iterator[Any]:

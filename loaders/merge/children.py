@@ -3,15 +3,24 @@
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
 from pinakes.errors import LoadError
 from pinakes.loaders.base import PAPER_CHILDREN
-from pinakes.loaders.merge.context import UNKNOWN, Ids, Keys, MergeContext, Tables, find_keys
-from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows
+from pinakes.loaders.merge.citations import CITATION_KEYS
+from pinakes.loaders.merge.context import (
+    UNKNOWN,
+    Ids,
+    Keys,
+    MergeContext,
+    Tables,
+    encode_keys,
+    find_first,
+    find_keys,
+)
+from pinakes.loaders.merge.rows import fit_table, keep_first, keep_papers, mark_rows
 from pinakes.loaders.merge.statements import add_missing
 from pinakes.schema import next_id
 
@@ -30,18 +39,19 @@ def prepare_children(
             continue
         rows = tables[name]
         if name == "citations":
-            owner = rows["citing_source_id"]
+            ids = papers.find(rows["citing_source_id"])
             rows = rows.append_column("reference_id", pa.array(references.find(rows["reference_key"])))
-            rows = rows.append_column("paper_id", pa.array(papers.find(owner)))
-            is_own = pc.is_in(owner, value_set=tables["papers"]["source_id"].combine_chunks())
-            children[name] = rows.filter(is_own)
+            rows = rows.append_column("paper_id", pa.array(ids)).drop_columns(CITATION_KEYS)
+            children[name] = keep_papers(rows, papers.find(tables["papers"]["source_id"]))
             continue
         ids = papers.find(rows["source_id"])
         if "mentioned_papers" not in tables and (ids == UNKNOWN).any():
             raise LoadError(f"{DEFECT}: a record stages {name} of a paper that it does not stage.")
         rows = rows.append_column("paper_id", pa.array(ids))
         if name == "authorships":
+            rows = encode_keys(rows, ["author_source_id"])
             rows = rows.append_column("author_id", pa.array(_find_authors(session, rows, context)))
+            rows = rows.drop_columns("author_source_id")
         children[name] = mark_rows(table, keep_first(rows, list_key(table)), context)
     return children
 
@@ -61,11 +71,12 @@ def add_children(session: Session, tables: Tables, papers: Keys) -> None:
 
 
 def _find_authors(session: Session, rows: pa.Table, context: MergeContext) -> Ids:
+    """The ids of the authors; `rows` have the column `author_source_id` encoded."""
     authors = find_keys(session, "authors", context.corpus_id, [rows["author_source_id"]])
+    is_new = pa.array(authors.ids == UNKNOWN)
     new = authors.number_new(next_id(session, schema.authors.c.author_id))
     if len(new.keys):
-        first = pc.index_in(new.keys, value_set=rows["author_source_id"].combine_chunks())
-        names = rows["author_name"].take(first)
+        names = rows["author_name"].take(find_first(rows["author_source_id"]).filter(is_new))
         described = pa.table({"author_id": new.ids, "source_id": new.keys, "name": names})
         session.insert(schema.authors, mark_rows(schema.authors, described, context))
     return authors.find(rows["author_source_id"])

@@ -25,6 +25,8 @@ from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows, merge_g
 from pinakes.loaders.merge.statements import add_missing, fill_gaps
 from pinakes.schema import citations, load_batches, next_id, pending_citations
 
+CITATION_KEYS: Final = ("citing_source_id", "reference_key")
+"""columns of staged mentions that name a paper and a work; encoded (`context.encode_keys`)"""
 _DESCRIBED: Final = ("title", "abstract", "year")
 _MAY_BE_NULL: Final = ("source_reference_id", "context", "context_start")
 
@@ -77,6 +79,7 @@ def merge_citations(
     papers, references = keys
     ids = papers.find(rows["citing_source_id"])
     rows = rows.append_column("reference_id", pa.array(references.find(rows["reference_key"])))
+    rows = rows.drop_columns("reference_key")
     rows = rows.append_column("citing_paper_id", pa.array(ids))
     written, own = children
     is_own = np.isin(ids, own)
@@ -87,7 +90,7 @@ def merge_citations(
         keep[~is_own] = ~_find_repeated(session, others, context)
     else:
         keep |= ~is_own
-    return _append(session, rows.filter(pa.array(keep)), context)
+    return _append(session, rows if keep.all() else rows.filter(pa.array(keep)), context)
 
 
 def _may_exist(session: Session, context: MergeContext) -> bool:
@@ -109,7 +112,7 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
 def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
-    with session.staged({"staged_citations": number_places(rows)}):
+    with session.staged({"staged_citations": number_places(_decode_citing(rows))}):
         for table in (citations, pending_citations):
             staged, same = _match_repeated(table, context)
             query = sa.select(staged.c.place, table.c.batch_id).distinct().join_from(staged, table, same)
@@ -143,6 +146,13 @@ def _append(session: Session, rows: pa.Table, context: MergeContext) -> int:
     rows = rows.append_column("citation_id", pa.array(first_id + np.arange(rows.num_rows)))
     is_held = rows["citing_paper_id"].to_numpy() != UNKNOWN
     for table, is_chosen in ((citations, is_held), (pending_citations, ~is_held)):
-        chosen = mark_rows(table, rows.filter(pa.array(is_chosen)), context)
-        session.insert(table, fit_table(table, chosen))
+        chosen = fit_table(table, mark_rows(table, rows, context))
+        if not is_chosen.all():
+            chosen = chosen.filter(pa.array(is_chosen))
+        session.insert(table, _decode_citing(chosen) if table is pending_citations else chosen)
     return int(rows.num_rows)
+
+
+def _decode_citing(rows: pa.Table) -> pa.Table:
+    place = rows.schema.get_field_index("citing_source_id")
+    return rows.set_column(place, "citing_source_id", pc.cast(rows.column(place), pa.string()))

@@ -112,10 +112,16 @@ class Keys:
     ids: Ids
 
     def find(self, column: pa.ChunkedArray) -> Ids:
-        """The ids of a column of keys; `UNKNOWN` for a null and for a key that has none."""
-        positions = pc.index_in(column, value_set=self.keys)
-        codes = positions.fill_null(len(self.keys)).to_numpy()
-        found: Ids = np.append(self.ids, UNKNOWN)[codes]
+        """The ids of a column of keys; `UNKNOWN` for a null and for a key that has none.
+
+        Of a column that is encoded (`encode_keys`), its distinct keys alone are looked up.
+        """
+        if pa.types.is_dictionary(column.type):
+            encoded = column.combine_chunks()
+            positions, ids = encoded.indices, self.find(encoded.dictionary)
+        else:
+            positions, ids = pc.index_in(column, value_set=self.keys), self.ids
+        found: Ids = np.append(ids, UNKNOWN)[positions.fill_null(len(ids)).to_numpy()]
         return found
 
     def number_new(self, first_id: int) -> "Keys":
@@ -149,8 +155,36 @@ def find_known(session: Session, corpus_id: int, kind: str, ids: Collection[str]
 
 def list_distinct(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
     """The distinct texts of the columns, in the order in which they first stand there, without nulls."""
-    parts = [part for column in columns for part in column.chunks]
+    parts = [part for column in columns for part in _list_texts(column)]
     return pc.unique(pa.chunked_array(parts, pa.string())).drop_null()
+
+
+def _list_texts(column: pa.ChunkedArray) -> list[pa.Array]:
+    """The texts of a column; of one that is encoded, each once that stands there."""
+    if pa.types.is_dictionary(column.type):
+        return [pc.cast(pc.unique(column), pa.string())]
+    return list(column.chunks)
+
+
+def encode_keys(rows: pa.Table, names: Iterable[str]) -> pa.Table:
+    """The rows with these columns of keys encoded by Arrow: a key that stands often is looked up once."""
+    for name in names:
+        place = rows.schema.get_field_index(name)
+        rows = rows.set_column(place, name, rows.column(place).combine_chunks().dictionary_encode())
+    return rows
+
+
+def find_first(column: pa.ChunkedArray) -> pa.Array:
+    """Where each key of a column that `encode_keys` has encoded first stands, in their order.
+
+    >>> find_first(encode_keys(pa.table({"a": ["x", "y", "x", "z"]}), ["a"])["a"]).to_pylist()
+    [0, 1, 3]
+    """
+    encoded = column.combine_chunks()
+    codes = encoded.indices.to_numpy()
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # what is set last stays
+    return pa.array(first)
 
 
 def fetch_ids(session: Session, query: sa.Select[Any]) -> Ids:

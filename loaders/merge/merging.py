@@ -12,7 +12,7 @@ from pinakes.errors import LoadError
 from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, PAPER_KEYS
 from pinakes.loaders.merge.assessments import find_unknown_sentences, merge_assessments, merge_selections
 from pinakes.loaders.merge.children import ADDED, DEFECT, add_children
-from pinakes.loaders.merge.citations import find_references, merge_citations
+from pinakes.loaders.merge.citations import CITATION_KEYS, find_references, merge_citations
 from pinakes.loaders.merge.context import (
     UNKNOWN,
     Ids,
@@ -20,6 +20,7 @@ from pinakes.loaders.merge.context import (
     MergeContext,
     MergeCounts,
     Tables,
+    encode_keys,
     find_keys,
     number_places,
     number_rows,
@@ -49,6 +50,8 @@ def merge_chunk(session: Session, chunk: Chunk, context: MergeContext) -> MergeC
     _refuse_strays(tables, context)
     if "labels" in tables:
         tables["labels"] = _number_labels(session, chunk, tables["labels"], context)
+    if "citations" in tables:
+        tables["citations"] = encode_keys(tables["citations"], CITATION_KEYS)
     named = _find_named(session, tables, context)
     refused, tables = _refuse(chunk, tables, named, context)
     left_out = _count_left_out(tables.pop("left_out", None))

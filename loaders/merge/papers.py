@@ -49,7 +49,9 @@ def merge_papers(
     known = papers.find(own["source_id"]) != UNKNOWN
     _insert_papers(session, own.filter(pa.array(~known)) if known.any() else own, papers, context)
     ids = papers.find(own["source_id"])
-    children = prepare_children(session, tables, papers, references, context)
+    # Mentions are compared here and written with all others; of papers that are all new there is nothing to.
+    said = tables if known.any() else {name: rows for name, rows in tables.items() if name != "citations"}
+    children = prepare_children(session, said, papers, references, context)
     changed = np.empty(0, dtype=np.int64)
     if known.any():
         held = own.append_column("paper_id", pa.array(ids)).filter(pa.array(known))
