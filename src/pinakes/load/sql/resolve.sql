@@ -45,17 +45,23 @@ WHERE corpus_id = :corpus_id
     AND citing_source_id IN (SELECT source_id FROM papers WHERE papers.corpus_id = :corpus_id)
 
 -- name: by_source_id
+-- In the order of the rows that change: in any other, DuckDB takes time that grows with the square of their number.
 UPDATE cited_references
-SET paper_id = papers.paper_id, resolved_by = 'source_id'
-FROM papers
-WHERE papers.corpus_id = :corpus_id
-    AND cited_references.corpus_id = :corpus_id
-    AND cited_references.reference_id BETWEEN :first_id AND :last_id
-    AND cited_references.reference_key = papers.source_id
-    AND (
-        cited_references.paper_id IS DISTINCT FROM papers.paper_id
-        OR cited_references.resolved_by IS DISTINCT FROM 'source_id'
-    )
+SET paper_id = found.paper_id, resolved_by = 'source_id'
+FROM (
+    SELECT cited_references.reference_id, papers.paper_id
+    FROM cited_references
+    INNER JOIN papers ON cited_references.reference_key = papers.source_id
+    WHERE papers.corpus_id = :corpus_id
+        AND cited_references.corpus_id = :corpus_id
+        AND cited_references.reference_id BETWEEN :first_id AND :last_id
+        AND (
+            cited_references.paper_id IS DISTINCT FROM papers.paper_id
+            OR cited_references.resolved_by IS DISTINCT FROM 'source_id'
+        )
+    ORDER BY cited_references.reference_id
+) AS found
+WHERE cited_references.reference_id = found.reference_id
 
 -- name: has_matchable
 SELECT COUNT(*)
@@ -151,14 +157,19 @@ WHERE corpus_id = :corpus_id
     AND reference_id NOT IN (SELECT staged_matches.reference_id FROM staged_matches WHERE staged_matches.is_sure)
 
 -- name: update
+-- In the order of the rows that change, as above.
 UPDATE cited_references
-SET paper_id = staged_matches.paper_id, resolved_by = staged_matches.matched_by
-FROM staged_matches
-WHERE cited_references.reference_id = staged_matches.reference_id
-    AND staged_matches.is_sure
+SET paper_id = sure.paper_id, resolved_by = sure.matched_by
+FROM (
+    SELECT staged_matches.reference_id, staged_matches.paper_id, staged_matches.matched_by
+    FROM staged_matches
+    WHERE staged_matches.is_sure
+    ORDER BY staged_matches.reference_id
+) AS sure
+WHERE cited_references.reference_id = sure.reference_id
     AND (
-        cited_references.paper_id IS DISTINCT FROM staged_matches.paper_id
-        OR cited_references.resolved_by IS DISTINCT FROM staged_matches.matched_by
+        cited_references.paper_id IS DISTINCT FROM sure.paper_id
+        OR cited_references.resolved_by IS DISTINCT FROM sure.matched_by
     )
 
 -- name: insert_ambiguous
