@@ -1,6 +1,6 @@
 """The quantised pass: which pairs of a block could belong among a query's best, by their sums of bytes.
 
-Where a query's k-th best is not known yet, the sums of the whole block say what the k-th best is at least.
+Where a query's k-th best is not known yet, the sums of many documents say what it is at least.
 """
 
 from collections.abc import Callable

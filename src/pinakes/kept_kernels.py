@@ -10,9 +10,12 @@ import hashlib
 from contextlib import suppress
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Final
 
 from pinakes.cache_folder import find_cache_folder
+
+NEEDS_RUNTIME_ALONE: Final = "0.68."
+"""begins the versions of numba whose kept code was seen to run without all else that numba can register"""
 
 
 def keep_kernel(dispatcher: Any, function: FunctionType, source: bytes) -> None:
@@ -24,6 +27,7 @@ def keep_kernel(dispatcher: Any, function: FunctionType, source: bytes) -> None:
 
 
 def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
+    import numba
     from numba.core import caching
     from numba.core.runtime.nrt import rtsys
 
@@ -63,6 +67,8 @@ def _make_cache(function: FunctionType, folder: Path, stamp: str) -> Any:
 
         def load_overload(self, signature: Any, target: Any) -> Any:
             try:
+                if not numba.__version__.startswith(NEEDS_RUNTIME_ALONE):
+                    return super().load_overload(signature, target)
                 # numba would first register all that it can compile, which takes longer than what is done
                 # here; what compiles does that by itself, and code that is loaded needs the runtime alone.
                 rtsys.initialize(target)

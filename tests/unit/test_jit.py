@@ -65,10 +65,14 @@ print(sum(compiled.stats.cache_hits.values()), sum(compiled.stats.cache_misses.v
 """
 
 
-def run_kernel(cache: Path) -> list[str]:
+UNTRIED = "from pinakes import kept_kernels; kept_kernels.NEEDS_RUNTIME_ALONE = 'none'\n"
+"""a process to which its version of numba is one that was not tried"""
+
+
+def run_kernel(cache: Path, before: str = "") -> list[str]:
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
     done = subprocess.run(
-        [sys.executable, "-c", TIMED], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", before + TIMED], capture_output=True, text=True, check=True, env=environment
     )
     return done.stdout.splitlines()
 
@@ -79,6 +83,7 @@ def test_machine_code_is_kept_for_the_next_process_and_made_again_where_it_is_da
     assert run_kernel(tmp_path) == [found, "1 0"]
     folder = tmp_path / "pinakes" / "kernels"
     assert folder.stat().st_mode & 0o777 == 0o700
+    assert run_kernel(tmp_path, UNTRIED) == [found, "1 0"]
     for file in folder.iterdir():
         file.write_bytes(b"nonsense")
     assert run_kernel(tmp_path) == [found, "0 1"]
