@@ -162,6 +162,8 @@ def options_of(name: str) -> set[str]:
 def test_every_option_that_the_manual_names_exists() -> None:
     known = set().union(*map(options_of, COMMANDS)) | {"--version"}
     known |= {"--target", "--no-compile"}  # of docker build and pip install
+    of_make_bench = (ROOT / "benchmarks" / "all.py").read_text(encoding="utf-8")
+    known |= set(re.findall(r'add_argument\("(--[a-z-]+)"', of_make_bench))
     assert set(re.findall(r"`(--[a-z0-9-]+)", read_manual())) <= known
 
 
