@@ -142,8 +142,8 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
         query = sa.select(staged.c.place, id_.label("id")).join_from(staged, table, same)
         rows = pa.table({"place": pa.array(np.arange(len(keys))), "key": keys})
         with session.staged({staged.name: rows}):
-            found = session.fetch_arrow(query)
-        ids[found["place"].to_numpy()] = found["id"].to_numpy()
+            places, found = session.fetch_numbers(query)
+        ids[places] = found
     return Keys(keys, ids)
 
 
@@ -189,7 +189,7 @@ def find_first(column: pa.ChunkedArray) -> pa.Array:
 
 def fetch_ids(session: Session, query: sa.Select[Any]) -> Ids:
     """The one column of whole numbers that a query gives."""
-    return np.asarray(session.fetch_arrow(query).column(0).to_numpy(), dtype=np.int64)
+    return session.fetch_numbers(query)[0]
 
 
 def number_rows(rows: pa.Table) -> Ids:

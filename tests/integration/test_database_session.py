@@ -314,3 +314,17 @@ def test_a_users_own_query_is_taken_word_for_word(database: Database) -> None:
         assert (found.columns, [tuple(row) for row in found.rows]) == (["100%", "n"], [(":a", 2)])
     with database.read() as session, pytest.raises(InputError, match="refuses the query"):
         session.query("SELEC 1")
+
+
+PAIRS = [(1, -(1 << 40)), (2, 7)]
+
+
+def test_numbers_come_as_columns_and_a_null_is_no_number(database: Database) -> None:
+    two = [sa.select(sa.literal(n).label("a"), sa.cast(big, sa.BigInteger).label("b")) for n, big in PAIRS]
+    with database.read() as session:
+        columns = session.fetch_numbers(sa.select(sa.union_all(*two).subquery()))
+        assert sorted(zip(*(column.tolist() for column in columns), strict=True)) == PAIRS
+        none = session.fetch_numbers(sa.select(sa.literal(1).label("a")).where(sa.false()))
+        assert [len(column) for column in none] == [0]
+        with pytest.raises(ValueError, match="null"):
+            session.fetch_numbers(sa.select(sa.cast(sa.null(), sa.BigInteger).label("a")))

@@ -54,6 +54,15 @@ def test_a_first_load_builds_indexes_when_its_rows_are_in(
     assert seen == [set(), LATE]
 
 
+def test_no_room_is_left_for_later_updates_when_the_load_is_done(
+    postgres_database: Database, tmp_path: Path
+) -> None:
+    load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1), corpus="a"))
+    options = "SELECT reloptions FROM pg_class WHERE oid = to_regclass('cited_references')"
+    with postgres_database.read() as session:
+        assert session.scalar(options) is None
+
+
 def test_a_load_that_breaks_off_builds_them(
     postgres_database: Database, tmp_path: Path, seen: list[set[str]]
 ) -> None:

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.database.packed_numbers import Numbers
+
 
 @dataclass(frozen=True, slots=True)
 class RawResult:
@@ -67,6 +69,9 @@ class Backend(Protocol):
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The whole result of a query as an Arrow table."""
+
+    def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
+        """The columns of a query of whole numbers, none of them null."""
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""

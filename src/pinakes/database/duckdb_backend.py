@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
@@ -13,6 +14,7 @@ from pinakes.database.address import find_file
 from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.driver_errors import read_message
 from pinakes.database.file_state import describe_file_state
+from pinakes.database.packed_numbers import Numbers
 from pinakes.database.query_text import find_explained
 from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
@@ -100,6 +102,13 @@ class DuckdbBackend:
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result through DuckDB's own Arrow export."""
         return _unify_types(_relation(connection, statement).to_arrow_table())
+
+    def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
+        """The result through DuckDB's own Arrow export."""
+        columns = self.fetch_arrow(connection, query).columns
+        if any(column.null_count for column in columns):
+            raise ValueError("a number that is to be packed is null")
+        return [column.to_numpy().astype(np.int64, copy=False) for column in columns]
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result through DuckDB's record batch reader."""

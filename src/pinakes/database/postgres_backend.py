@@ -16,6 +16,7 @@ from psycopg.types import TypeInfo
 
 from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
+from pinakes.database.packed_numbers import Numbers, pack_numbers, unpack_numbers
 from pinakes.database.postgres_questions import Answer, open_question
 from pinakes.database.sessions import lock_writers
 from pinakes.matrices import to_lists
@@ -130,14 +131,14 @@ class PostgresBackend:
             cursor.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(name)))
 
     def append(self, connection: sa.Connection, table: sa.Table, rows: pa.Table) -> None:
-        """Insert by binary COPY straight into the table."""
+        """Insert by binary COPY straight into the table; columns that are null throughout are not sent."""
         raw = _raw(connection)
-        names = rows.column_names
+        names = [name for name in rows.column_names if not _is_default(table.c[name], rows[name])]
         types = [_bare_type(str(table.c[name].type.compile(connection.dialect)).lower()) for name in names]
         columns = sql.SQL(", ").join(sql.Identifier(name) for name in names)
         target = sql.SQL("{} ({})").format(sql.Identifier(table.name), columns)
         with raw.cursor() as cursor:
-            _copy(cursor, target, rows, types)
+            _copy(cursor, target, rows.select(names), types)
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
@@ -146,6 +147,11 @@ class PostgresBackend:
         types = _arrow_types(_raw(connection), result.cursor.description or ())
         rows: Sequence[Any] = result.all()
         return _arrow_table(names, types, rows)
+
+    def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
+        """Each column packed into one value by the server: no row of millions is made Python's by itself."""
+        (packed,) = self.stream_packed(connection, pack_numbers(query))
+        return unpack_numbers(packed)
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result through a server-side cursor."""
@@ -204,6 +210,12 @@ def _in_tables(
     with closing(answer.rows):
         while part := list(islice(answer.rows, rows)):
             yield _arrow_table(names, types, part)
+
+
+def _is_default(column: sa.Column[Any], values: pa.ChunkedArray) -> bool:
+    """Whether the values are what Postgres sets where it is given none: null."""
+    may_be_null = bool(column.nullable) and column.server_default is None
+    return may_be_null and int(values.null_count) == len(values)
 
 
 def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str]) -> None:

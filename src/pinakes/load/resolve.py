@@ -49,7 +49,8 @@ def resolve(database: Database, corpus: str) -> Resolved:
 def resolve_in_parts(database: Database, corpus_id: int) -> Resolved:
     """As `resolve_corpus`, with a transaction for each `PART_REFERENCES` cited works that an id tells.
 
-    What a transaction changes is held in memory until it ends. Stopped and started again it ends alike.
+    What a transaction changes is held in memory until it ends. Stopped and started again it ends alike. What
+    another command brings meanwhile is joined by that command.
     """
     with database.read() as session:
         last = next_id(session, cited_references.c.reference_id) - 1
@@ -58,8 +59,7 @@ def resolve_in_parts(database: Database, corpus_id: int) -> Resolved:
         with database.begin() as session:
             before += _resolve_by_id(session, corpus_id, first, first + PART_REFERENCES - 1)
     with database.begin() as session:
-        resolved = resolve_corpus(session, corpus_id)
-    return replace(resolved, by_source_id=before + resolved.by_source_id)
+        return replace(_resolve_others(session, corpus_id), by_source_id=before)
 
 
 def _resolve_by_id(session: Session, corpus_id: int, first: int, last: int) -> int:
@@ -69,14 +69,20 @@ def _resolve_by_id(session: Session, corpus_id: int, first: int, last: int) -> i
 
 def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
     """Join the references and citations of a corpus, by its id, with its papers."""
+    last = next_id(session, cited_references.c.reference_id) - 1
+    by_source_id = _resolve_by_id(session, corpus_id, 1, last) if last else 0
+    return replace(_resolve_others(session, corpus_id), by_source_id=by_source_id)
+
+
+def _resolve_others(session: Session, corpus_id: int) -> Resolved:
+    """Bring in the mentions that waited, and find by identifier and title what no id of the source tells."""
     if not session.scalar(_read("has_references"), {"corpus_id": corpus_id}):
         return Resolved(0, 0, 0)
     mentions = 0
     if session.scalar(_read("has_pending"), {"corpus_id": corpus_id}):
         session.execute(_read("insert_pending"), {"corpus_id": corpus_id})
         mentions = session.execute(_read("delete_pending"), {"corpus_id": corpus_id})
-    last = next_id(session, cited_references.c.reference_id) - 1
-    return Resolved(_resolve_by_id(session, corpus_id, 1, last), _match(session, corpus_id), mentions)
+    return Resolved(0, _match(session, corpus_id), mentions)
 
 
 def _read(block: str) -> str:
