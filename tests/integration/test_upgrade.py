@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -62,36 +63,43 @@ LAST = STEPS[-1].version
 
 
 @pytest.fixture(scope="module")
-def stored_duckdb(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
-    """Version -> a DuckDB file of it."""
+def stored_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """A function from a version to a DuckDB file of it, made when it is first asked for."""
     folder = tmp_path_factory.mktemp("stored")
-    files = {version: folder / f"{version}.duckdb" for version in list_versions()}
-    for version, file in files.items():
+
+    @cache
+    def make(version: int) -> Path:
+        file = folder / f"{version}.duckdb"
         with connect(file) as database:
             restore(database, version)
-    return files
+        return file
+
+    return make
 
 
 @pytest.fixture(scope="module")
-def stored_postgres(postgres_server: PostgresServer) -> Iterator[dict[int, str]]:
-    """Version -> the name of a Postgres database of it."""
-    names = {version: f"pinakes_stored_{os.getpid()}_{version}" for version in list_versions()}
+def stored_postgres(postgres_server: PostgresServer) -> Iterator[Callable[[int], str]]:
+    """A function from a version to the name of a Postgres database of it, made when it is first asked for."""
     with ExitStack() as stack:
-        for version, name in names.items():
-            url = stack.enter_context(postgres_server.create(name))
-            with connect(url) as database:
+
+        @cache
+        def make(version: int) -> str:
+            name = f"pinakes_stored_{os.getpid()}_{version}"
+            with connect(stack.enter_context(postgres_server.create(name))) as database:
                 restore(database, version)
-        yield names
+            return name
+
+        yield make
 
 
 @pytest.fixture
 def postgres_of(
-    postgres_server: PostgresServer, stored_postgres: dict[int, str]
+    postgres_server: PostgresServer, stored_postgres: Callable[[int], str]
 ) -> Iterator[Callable[[int], str]]:
     """A function from a version to the URL of a Postgres database of it, dropped after the test."""
     with ExitStack() as stack:
         yield lambda version: stack.enter_context(
-            postgres_server.create(f"{stored_postgres[version]}_{next(_NUMBERS)}", stored_postgres[version])
+            postgres_server.create(f"{stored_postgres(version)}_{next(_NUMBERS)}", stored_postgres(version))
         )
 
 
@@ -101,8 +109,8 @@ def database_of(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[int
     if request.param == "postgresql":
         url_of: Callable[[int], str] = request.getfixturevalue("postgres_of")
         return url_of
-    stored: dict[int, Path] = request.getfixturevalue("stored_duckdb")
-    return lambda version: f"duckdb:///{shutil.copy(stored[version], tmp_path / 'old.duckdb')}"
+    stored: Callable[[int], Path] = request.getfixturevalue("stored_duckdb")
+    return lambda version: f"duckdb:///{shutil.copy(stored(version), tmp_path / 'old.duckdb')}"
 
 
 @pytest.fixture
@@ -201,6 +209,7 @@ def test_the_stored_database_of_this_version_is_as_this_version_makes_it(
     check_same(stored, fresh)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("version", list_versions())
 def test_a_stored_database_is_upgraded_with_all_its_rows(
     version: int, database_of: Callable[[int], str], fresh: Database, here: Call, toy_folder: str
