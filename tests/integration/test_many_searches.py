@@ -19,6 +19,7 @@ from pinakes.search.searcher import Searcher, open_searcher
 from pinakes.systems.base import SystemOptions
 from tests.benching import change
 from tests.calling import Call
+from tests.long import alternate
 
 TEXTS = ["graph", "neural text predictors", "the of", "graph", "cells of cells in graphs", "zzz"]
 SYSTEMS = ["bm25", "tfidf", "sparse_bm25", "toy"]
@@ -50,8 +51,9 @@ def replace_text(request: SearchRequest, text: str, k: int) -> SearchRequest:
     )
 
 
-@pytest.mark.parametrize("wanted", [PaperFilter(), PaperFilter(year_from=2000)], ids=["all", "filtered"])
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    ("system", "wanted"), alternate(SYSTEMS, [PaperFilter(), PaperFilter(year_from=2000)])
+)
 def test_a_searcher_finds_what_single_searches_find(
     prepared: Database, tmp_path: Path, toy_folder: str, system: str, wanted: PaperFilter
 ) -> None:

@@ -19,6 +19,7 @@ from pinakes.indexers.sparse_bm25.analyse import (
     analyse_documents,
     list_blocks,
 )
+from tests.long import long
 
 Read = tuple[list[int], list[list[int]], list[str]]
 
@@ -141,7 +142,13 @@ def test_odd_characters_are_read_as_the_analyser_reads_them(texts: list[str], an
     assert read_in_blocks([*texts], analysis) == read_one_by_one([*texts], analysis)
 
 
-@pytest.mark.parametrize("code", range(0, 0x110000, 0x8000))
+ASSIGNED = {*range(0, 0x38000, 0x8000), 0xE0000, 0xF0000}
+"""blocks with assigned characters, and one of private use; `make test-long` reads the other blocks too"""
+
+
+@pytest.mark.parametrize(
+    "code", [code if code in ASSIGNED else long(code) for code in range(0, 0x110000, 0x8000)]
+)
 def test_every_character_separates_or_joins_as_in_the_analyser(code: int) -> None:
     """Each between letters, alone, and after a capital."""
     characters = [chr(number) for number in range(code, code + 0x8000)]
