@@ -1,6 +1,7 @@
 """The manual's tables of published corpora: each command, run on the real files, gives the counts told."""
 
 import shlex
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from pinakes.cli.options import parse_options
 from pinakes.database import Database
 from pinakes.load.load import LoadRequest, load
 from tests.documents import list_tables, read_manual
+from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
 
 Row = dict[str, str]
@@ -17,6 +19,8 @@ PLACES = {"csfcube": "csfcube", "scifact": "scifact", "cran.tar.gz": "smart/cran
     "covid": "trec/covid",
 }
 """sources that the manual names as a user would have them -> where they lie here"""
+LARGE = ("load paperlists", "load tweetpap", "scisumm-train")
+"""half of the time of all; see test_paperlists, test_tweetpap and test_scisumm of tests/unit/loaders"""
 
 
 def list_rows(heading: str) -> list[Row]:
@@ -30,6 +34,12 @@ def list_rows(heading: str) -> list[Row]:
 
 def name_row(row: Row) -> str:
     return row["command"].strip("`")
+
+
+def list_samples() -> list[Any]:
+    """Rows of published samples; `make test-long` alone loads the large ones, which unit tests count too."""
+    rows = list_rows("published sample")
+    return [long(row) if any(word in row["command"] for word in LARGE) else row for row in rows]
 
 
 def read_request(command: str) -> LoadRequest:
@@ -55,7 +65,7 @@ def count(database: Database, table: str) -> str:
 
 
 @needs_real_data
-@pytest.mark.parametrize("row", list_rows("published sample"), ids=name_row)
+@pytest.mark.parametrize("row", list_samples(), ids=name_row)
 def test_a_published_sample_gives_the_counts_of_the_manual(duckdb_database: Database, row: Row) -> None:
     summary = load(duckdb_database, read_request(row["command"]))
     found = [f"{summary.rows_in:,}", f"{summary.rows_rejected:,}", f"{summary.papers:,}"]
