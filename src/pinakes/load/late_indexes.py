@@ -6,47 +6,32 @@ has left them out. No load looks anything up by them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.errors import DatabaseError, InputError, LoadError
+from pinakes.schema import citations, cited_references
 
+_NAMES: Final = ("citations_reference_index", "cited_references_paper_index")
+_LATE: Final = [
+    (table, index)
+    for table in (citations, cited_references)
+    for index in table.indexes
+    if index.name in _NAMES
+]
+_ROOM: Final = {
+    "cited_references_paper_index": (
+        "ALTER TABLE cited_references SET (fillfactor = 45)",
+        "ALTER TABLE cited_references RESET (fillfactor)",
+    )
+}
+"""index -> what is said when it is dropped, and when it is built
 
-@dataclass(frozen=True, slots=True)
-class _Late:
-    """An index: its table, and the statements that drop and build it."""
-
-    name: str
-    table: str
-    drop: tuple[str, ...]
-    build: tuple[str, ...]
-
-
-_LATE: Final = (
-    _Late(
-        "citations_reference_index",
-        "citations",
-        ("DROP INDEX citations_reference_index",),
-        ("CREATE INDEX citations_reference_index ON citations (reference_id, citing_paper_id)",),
-    ),
-    # The load ends by giving nearly every cited work its paper. A row that changes on its own page, in no
-    # indexed column, leaves the other indexes alone; that takes no more room than the rows it replaces.
-    _Late(
-        "cited_references_paper_index",
-        "cited_references",
-        (
-            "DROP INDEX cited_references_paper_index",
-            "ALTER TABLE cited_references SET (fillfactor = 45)",
-        ),
-        (
-            "CREATE INDEX cited_references_paper_index ON cited_references (paper_id)",
-            "ALTER TABLE cited_references RESET (fillfactor)",
-        ),
-    ),
-)
+The load ends by giving nearly every cited work its paper. A row that changes on its own page, in no indexed
+column, leaves the other indexes alone; that takes no more room than the rows it replaces.
+"""
 _FIND: Final = """
 SELECT
     pg_has_role(relowner, 'USAGE') AS is_own,
@@ -55,10 +40,6 @@ FROM pg_class
 CROSS JOIN (SELECT quote_ident(CURRENT_SCHEMA()) AS schema) AS own
 WHERE pg_class.oid = to_regclass(own.schema || '.' || :table)
 """
-_IS_FILLED: Final = {
-    "citations": "SELECT 1 FROM citations LIMIT 1",
-    "cited_references": "SELECT 1 FROM cited_references LIMIT 1",
-}
 _RAISE_MEMORY: Final = """
 SELECT SET_CONFIG(name, GREATEST(:kib, CAST(setting AS BIGINT)) || 'kB', TRUE)
 FROM pg_settings
@@ -80,8 +61,8 @@ def build_late(database: Database, memory: int) -> Iterator[None]:
         yield
         return
     with database.begin() as session:
-        for late in _LATE:
-            _drop(session, late)
+        for table, index in _LATE:
+            _drop(session, table, index)
     try:
         yield
     except (InputError, LoadError):  # a file breaks off: what is in is there to be read
@@ -90,28 +71,35 @@ def build_late(database: Database, memory: int) -> Iterator[None]:
     _build(database, memory)
 
 
-def _drop(session: Session, late: _Late) -> None:
-    is_empty = session.first(_IS_FILLED[late.table]) is None
-    if _is_there(session, late) is not True or not is_empty:
+def _drop(session: Session, table: sa.Table, index: sa.Index) -> None:
+    held = _find(session, table, index)
+    is_empty = session.first(sa.select(sa.literal(1)).select_from(table).limit(1)) is None
+    if held is None or not held["is_there"] or not is_empty:
         return
     with suppress(DatabaseError), session.connection.begin_nested():
         session.execute(sa.text(f"SET LOCAL lock_timeout = {_PATIENCE_MS}"))
-        for statement in late.drop:
-            session.execute(statement)
+        session.execute(sa.schema.DropIndex(index))
+        if index.name in _ROOM:
+            session.execute(_ROOM[index.name][0])
 
 
 def _build(database: Database, memory: int) -> None:
     with database.begin() as session:
-        missing = [late for late in _LATE if _is_there(session, late) is False]
+        missing = [
+            index
+            for table, index in _LATE
+            if (held := _find(session, table, index)) is not None and not held["is_there"]
+        ]
         if not missing:
             return
         session.scalar(_RAISE_MEMORY, {"kib": min(memory, _MOST_MEMORY) // 1024})
-        for late in missing:
-            for statement in late.build:
-                session.execute(statement)
+        for index in missing:
+            session.execute(sa.schema.CreateIndex(index))
+            if index.name in _ROOM:
+                session.execute(_ROOM[index.name][1])
 
 
-def _is_there(session: Session, late: _Late) -> bool | None:
+def _find(session: Session, table: sa.Table, index: sa.Index) -> dict[str, bool] | None:
     """Whether the index is there; None where its table is another user's, who alone may drop or build it."""
-    found = session.first(_FIND, {"index": late.name, "table": late.table})
-    return bool(found["is_there"]) if found is not None and found["is_own"] else None
+    found = session.first(_FIND, {"index": index.name, "table": table.name})
+    return found if found is not None and found["is_own"] else None
