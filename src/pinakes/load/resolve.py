@@ -53,6 +53,8 @@ def resolve_in_parts(database: Database, corpus_id: int) -> Resolved:
     another command brings meanwhile is joined by that command.
     """
     with database.read() as session:
+        if not _has_references(session, corpus_id):
+            return Resolved(0, 0, 0)
         last = next_id(session, cited_references.c.reference_id) - 1
     before = 0
     for first in range(1, last + 1, PART_REFERENCES):
@@ -62,6 +64,11 @@ def resolve_in_parts(database: Database, corpus_id: int) -> Resolved:
         return replace(_resolve_others(session, corpus_id), by_source_id=before)
 
 
+def _has_references(session: Session, corpus_id: int) -> bool:
+    """Whether the corpus cites anything; if not, the works that others cite are not gone through for it."""
+    return bool(session.scalar(_read("has_references"), {"corpus_id": corpus_id}))
+
+
 def _resolve_by_id(session: Session, corpus_id: int, first: int, last: int) -> int:
     values = {"corpus_id": corpus_id, "first_id": first, "last_id": last}
     return session.execute(_read("by_source_id"), values)
@@ -69,15 +76,15 @@ def _resolve_by_id(session: Session, corpus_id: int, first: int, last: int) -> i
 
 def resolve_corpus(session: Session, corpus_id: int) -> Resolved:
     """Join the references and citations of a corpus, by its id, with its papers."""
+    if not _has_references(session, corpus_id):
+        return Resolved(0, 0, 0)
     last = next_id(session, cited_references.c.reference_id) - 1
-    by_source_id = _resolve_by_id(session, corpus_id, 1, last) if last else 0
+    by_source_id = _resolve_by_id(session, corpus_id, 1, last)
     return replace(_resolve_others(session, corpus_id), by_source_id=by_source_id)
 
 
 def _resolve_others(session: Session, corpus_id: int) -> Resolved:
     """Bring in the mentions that waited, and find by identifier and title what no id of the source tells."""
-    if not session.scalar(_read("has_references"), {"corpus_id": corpus_id}):
-        return Resolved(0, 0, 0)
     mentions = 0
     if session.scalar(_read("has_pending"), {"corpus_id": corpus_id}):
         session.execute(_read("insert_pending"), {"corpus_id": corpus_id})
