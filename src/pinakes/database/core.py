@@ -1,4 +1,8 @@
-"""`Database` and `Session`: transactions, staging and Arrow results, the same for both databases."""
+"""`Database` and `Session`: transactions, staging and Arrow results, the same for both databases.
+
+The two are one module since neither is whole alone: what a session leaves open, a result or DuckDB's log,
+ends in the methods of the database that opens it.
+"""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress

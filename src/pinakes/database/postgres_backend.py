@@ -6,20 +6,21 @@ from contextlib import closing
 from itertools import islice
 from typing import Any, Final
 
-import numpy as np
-import orjson
 import pyarrow as pa
 import sqlalchemy as sa
-from pgvector import Vector
 from psycopg import capabilities, sql
-from psycopg.types import TypeInfo
 
 from pinakes.database.backend import ArrowResult, RawResult
 from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
 from pinakes.database.packed_numbers import Numbers, pack_numbers, unpack_numbers
+from pinakes.database.postgres_arrow import (
+    find_arrow_types,
+    find_list_type,
+    find_postgres_type,
+    make_arrow_table,
+)
 from pinakes.database.postgres_questions import Answer, open_question
 from pinakes.database.sessions import lock_writers
-from pinakes.matrices import to_lists
 from pinakes.progress import say_nothing
 
 _STEPS: Final = 8
@@ -114,7 +115,7 @@ class PostgresBackend:
     def stage(self, connection: sa.Connection, name: str, rows: pa.Table) -> None:
         """Fill a temporary table of that name by binary COPY."""
         raw = _raw(connection)
-        types = [_postgres_type(field.type) for field in rows.schema]
+        types = [find_postgres_type(field.type) for field in rows.schema]
         columns = sql.SQL(", ").join(
             sql.SQL("{} {}").format(sql.Identifier(field.name), sql.SQL(type_))
             for field, type_ in zip(rows.schema, types, strict=True)
@@ -144,9 +145,9 @@ class PostgresBackend:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
         result = connection.execute(statement)
         names = list(result.keys())
-        types = _arrow_types(_raw(connection), result.cursor.description or ())
+        types = find_arrow_types(_raw(connection), result.cursor.description or ())
         rows: Sequence[Any] = result.all()
-        return _arrow_table(names, types, rows)
+        return make_arrow_table(names, types, rows)
 
     def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
         """Each column packed into one value by the server: no row of millions is made Python's by itself."""
@@ -159,9 +160,9 @@ class PostgresBackend:
         options = {"stream_results": True, "max_row_buffer": rows}
         with connection.execute(statement, execution_options=options) as result:
             names = list(result.keys())
-            types = _arrow_types(_raw(connection), result.cursor.description or ())
+            types = find_arrow_types(_raw(connection), result.cursor.description or ())
             for part in result.partitions(rows):
-                yield _arrow_table(names, types, part)
+                yield make_arrow_table(names, types, part)
 
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
@@ -186,9 +187,9 @@ class PostgresBackend:
         answer = open_question(_raw(connection), text, timeout_s)
         names = [column.name for column in answer.columns]
         types = [
-            _list_type(_raw(connection), column.type_code) or type_
+            find_list_type(_raw(connection), column.type_code) or type_
             for column, type_ in zip(
-                answer.columns, _arrow_types(_raw(connection), answer.columns), strict=True
+                answer.columns, find_arrow_types(_raw(connection), answer.columns), strict=True
             )
         ]
         declared = [
@@ -209,7 +210,7 @@ def _in_tables(
 ) -> Generator[pa.Table]:
     with closing(answer.rows):
         while part := list(islice(answer.rows, rows)):
-            yield _arrow_table(names, types, part)
+            yield make_arrow_table(names, types, part)
 
 
 def _is_default(column: sa.Column[Any], values: pa.ChunkedArray) -> bool:
@@ -233,104 +234,3 @@ def _bare_type(name: str) -> str:
 
 def _raw(connection: sa.Connection) -> Any:
     return connection.connection.driver_connection
-
-
-def _postgres_type(type_: pa.DataType) -> str:
-    if pa.types.is_fixed_size_list(type_):
-        return f"vector({int(type_.list_size)})"
-    if pa.types.is_timestamp(type_):
-        return "timestamp" if type_.tz is None else "timestamp with time zone"
-    if type_ not in _POSTGRES_TYPES:
-        raise TypeError(f"no Postgres type for Arrow's {type_}")
-    return _POSTGRES_TYPES[type_]
-
-
-_POSTGRES_TYPES: Final = {
-    # Ordered byte by byte, as the tables' texts are and as DuckDB orders.
-    pa.string(): 'text COLLATE "C"',
-    pa.large_string(): 'text COLLATE "C"',
-    pa.int32(): "integer",
-    pa.int64(): "bigint",
-    pa.float32(): "real",
-    pa.float64(): "double precision",
-    pa.bool_(): "boolean",
-}
-
-
-_ARROW_TYPES: Final = {
-    "text": pa.string(),
-    "varchar": pa.string(),
-    "uuid": pa.string(),
-    "int2": pa.int32(),
-    "int4": pa.int32(),
-    "int8": pa.int64(),
-    "numeric": pa.float64(),
-    "float4": pa.float32(),
-    "float8": pa.float64(),
-    "bool": pa.bool_(),
-    "date": pa.date32(),
-    "timestamptz": pa.timestamp("us", tz="UTC"),
-    "timestamp": pa.timestamp("us"),
-    "time": pa.time64("us"),
-    "bytea": pa.binary(),
-}
-
-
-def _list_type(raw: Any, oid: int) -> pa.DataType | None:
-    """The Arrow type of an array of Postgres'; None of any other type."""
-    info = raw.adapters.types.get(oid)
-    if info is None or info.array_oid != oid:
-        return None
-    return pa.list_(_ARROW_TYPES.get(info.name, pa.string()))
-
-
-def _arrow_types(raw: Any, columns: Sequence[Any]) -> list[pa.DataType | None]:
-    """The Arrow types of the columns of a cursor's description; None for a vector."""
-    found: list[pa.DataType | None] = []
-    for column in columns:
-        info = raw.adapters.types.get(column.type_code)
-        if info is None:  # pgvector's oid differs from server to server; a connection learns it when told
-            info = TypeInfo.fetch(raw, "vector")
-            is_vector = info is not None and info.oid == column.type_code
-        else:
-            is_vector = info.name == "vector"
-        found.append(None if is_vector else _ARROW_TYPES.get(info.name if info else "text", pa.string()))
-    return found
-
-
-def _arrow_table(names: list[str], types: list[pa.DataType | None], rows: Sequence[Any]) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    arrays = [_arrow_array(values, type_) for values, type_ in zip(columns, types, strict=True)]
-    return pa.Table.from_arrays(arrays, names=names)
-
-
-def _arrow_array(values: Sequence[Any], type_: pa.DataType | None) -> pa.Array:
-    if type_ is None:
-        return _vector_array(values)
-    if type_ == pa.float64():  # Postgres sums whole numbers as decimals
-        values = [None if value is None else float(value) for value in values]
-    if type_ == pa.string() and not all(value is None or type(value) is str for value in values):
-        return pa.array([None if value is None else _write_text(value) for value in values], type=type_)
-    return pa.array(values, type=type_)
-
-
-def _write_text(value: Any) -> str:
-    """A value of a type that Arrow has no like of, as text: JSON as JSON."""
-    return orjson.dumps(value).decode() if isinstance(value, dict | list | bool) else str(value)
-
-
-def _vector_array(values: Sequence[Any]) -> pa.Array:
-    vectors = [None if value is None else _vector(value) for value in values]
-    known = [vector for vector in vectors if vector is not None]
-    if not known:
-        return pa.nulls(len(vectors), type=pa.list_(pa.float32()))
-    blank = np.zeros_like(known[0])
-    matrix = np.stack([blank if vector is None else vector for vector in vectors])
-    missing = pa.array([vector is None for vector in vectors])
-    return to_lists(matrix, missing)
-
-
-def _vector(value: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
-    if isinstance(value, str):
-        value = Vector.from_text(value)
-    return np.asarray(value.to_numpy(), dtype=np.float32)
