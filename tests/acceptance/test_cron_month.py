@@ -329,8 +329,11 @@ _EVENTS = {
 }
 
 
-FEW_DAYS = ["judge_worse", "break_corpus", "start_second_copy", "be_away", "kill", "pass_quietly"]
-EVENTS = [*FEW_DAYS, "judge_again", "grow", "run_out_of_time"]
+FEW_DAYS = ["break_corpus", "kill", "pass_quietly"]
+EVENTS = [
+    *("judge_worse", "break_corpus", "start_second_copy", "be_away", "kill", "pass_quietly", "judge_again"),
+    *("grow", "run_out_of_time"),
+]
 
 
 def plan_month() -> list[str]:

@@ -123,9 +123,9 @@ def derive(warm: Warm, url: str) -> tuple[int, str]:
     return wait(start(warm, url))
 
 
-def disturb(warm: Warm, url: str, batches: int, name: str) -> tuple[int, str]:
-    """Exit code and errors of a derivation of two jobs, which has processes of its own to end too."""
-    return wait(start(warm, url, batches, name, jobs=2))
+def disturb(warm: Warm, url: str, batches: int, name: str, jobs: int = 2) -> tuple[int, str]:
+    """Exit code and errors of a derivation; of two jobs it has processes of its own to end too."""
+    return wait(start(warm, url, batches, name, jobs))
 
 
 def dump(url: str) -> Tables:
@@ -151,11 +151,12 @@ def test_a_killed_derivation_ends_with_the_rows_of_an_undisturbed_one(
     assert dump(url) == undisturbed
 
 
+@pytest.mark.parametrize("jobs", [1, long(2)])
 def test_an_interrupted_derivation_says_how_to_go_on_and_nothing_else(
-    new_database: Callable[[], str], undisturbed: Tables, warm: Warm
+    new_database: Callable[[], str], undisturbed: Tables, warm: Warm, jobs: int
 ) -> None:
     url = new_database()
-    code, errors = disturb(warm, url, BATCHES + 2, "SIGINT")
+    code, errors = disturb(warm, url, BATCHES + 2, "SIGINT", jobs)
     assert (code, errors.strip().splitlines()[-1:]) == (
         130,
         ["pinakes: interrupted; start the same command again to go on."],

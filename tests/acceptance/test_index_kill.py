@@ -18,7 +18,6 @@ import sqlalchemy as sa
 
 from pinakes.database import connect
 from pinakes.load.load import LoadRequest, load
-from tests.long import long
 from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
 from tests.warm import Started, Warm, open_warm
@@ -26,7 +25,6 @@ from tests.warm import Started, Warm, open_warm
 pytestmark = pytest.mark.in_turn
 
 PAPERS = 400
-KILLS = 4
 LEXICAL = ("bm25", "sparse_bm25", "tfidf", "word2vec")
 SEED = 5
 
@@ -115,9 +113,12 @@ def read_hits(url: str) -> list[tuple[Any, ...]]:
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
-@pytest.mark.parametrize("system", [*(long(name) for name in LEXICAL), "toy"])
+@pytest.mark.parametrize(
+    ("system", "kills"),
+    [("toy", 2), *(pytest.param(name, 4, marks=pytest.mark.long) for name in (*LEXICAL, "toy"))],
+)
 def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
-    commands: Commands, new_database: Callable[[], str], tmp_path: Path, system: str
+    commands: Commands, new_database: Callable[[], str], tmp_path: Path, system: str, kills: int
 ) -> None:
     name = str(build_toy_encoder(tmp_path / "toy")) if system == "toy" else system
     encoder = ("--precision", "fp32", "--device", "cpu") if system == "toy" else ()
@@ -129,7 +130,7 @@ def test_an_index_that_was_killed_ends_like_an_undisturbed_one(
     commands.run(["run", *shared, undisturbed])
     generator = random.Random(f"{SEED} {system}")
     killed = 0
-    for _ in range(KILLS):
+    for _ in range(kills):
         process = commands.start(["index", *shared, disturbed])
         if process.wait(generator.uniform(0.05, 0.8) * elapsed_s) is None:
             process.kill()
