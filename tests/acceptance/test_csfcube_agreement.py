@@ -1,5 +1,7 @@
 """CSFCube's Table 2 from the real annotations: how its annotators agree, before and after adjudication."""
 
+import pytest
+
 from pinakes.database import Database
 from pinakes.evaluate.agreement import MEASURES, AgreementRow, measure_agreement
 from pinakes.load.load import LoadRequest, load
@@ -45,6 +47,7 @@ def find_unequal(database: Database, rows: list[AgreementRow]) -> dict[tuple[str
 
 
 @needs_real_data
+@pytest.mark.in_turn
 def test_table_2_equals_the_paper_but_for_one_figure(initialised: Database) -> None:
     load_release(initialised)
     rows = measure_agreement(initialised, "csfcube", "facet")

@@ -13,6 +13,7 @@ from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.ranking.task import VIEWS
 from tests.benching import read_hits, read_named_rows, read_view
+from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
 
 Pair = tuple[Database, Database]
@@ -127,23 +128,25 @@ def test_every_query_has_a_sentence_of_its_facet(both: Pair) -> None:
 
 
 @needs_real_data
-def test_without_selections_both_tasks_give_the_same_hits_and_scores(both: Pair, tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["bm25", long("tfidf")])
+def test_without_selections_both_tasks_give_the_same_hits_and_scores(
+    both: Pair, tmp_path: Path, system: str
+) -> None:
     for view in (*VIEWS, "query_sentences"):
         duck, post = (read_named_rows(database, "csfcube_sentences", view) for database in both)
         assert duck == post != []
-    for system in ("tfidf", "bm25"):
-        found = []
-        for database in both:
-            options = SystemOptions(tmp_path / database.name)
-            for benchmark in ("csfcube", "csfcube_sentences"):
-                index(database, benchmark, system, options=options)
-                made = run(database, RunRequest(benchmark, system, options))
-                (result,) = evaluate(database, benchmark, run_ids=[made.run_id])
-                scores = {
-                    (score.measure, score.subset, score.query_id): score.value
-                    for score in result.scores
-                    if not score.subset.startswith("selection=")
-                }
-                found.append((read_hits(database, made.run_id), scores))
-        assert len(found[0][0]) == 6242
-        assert all(one == found[0] for one in found[1:])
+    found = []
+    for database in both:
+        options = SystemOptions(tmp_path / database.name)
+        for benchmark in ("csfcube", "csfcube_sentences"):
+            index(database, benchmark, system, options=options)
+            made = run(database, RunRequest(benchmark, system, options))
+            (result,) = evaluate(database, benchmark, run_ids=[made.run_id])
+            scores = {
+                (score.measure, score.subset, score.query_id): score.value
+                for score in result.scores
+                if not score.subset.startswith("selection=")
+            }
+            found.append((read_hits(database, made.run_id), scores))
+    assert len(found[0][0]) == 6242
+    assert all(one == found[0] for one in found[1:])

@@ -17,7 +17,6 @@ from pinakes.sample.construct import construct
 from pinakes.sample.construct_plan import ConstructionRequest
 from pinakes.sample.sample import sample
 from pinakes.systems.base import SystemOptions
-from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
 
 FIELDS = """
@@ -56,7 +55,7 @@ def rank(
 
 
 @needs_real_data
-@pytest.mark.parametrize("initialised", ["duckdb", long("postgresql")], indirect=True)
+@pytest.mark.long
 def test_every_system_loses_as_the_pool_grows_and_random_papers_are_easiest(
     initialised: Database, tmp_path: Path
 ) -> None:

@@ -16,10 +16,13 @@ from tests.real_data import REAL_DATA, needs_real_data
 
 @needs_real_data
 @pytest.mark.parametrize("initialised", ["duckdb", long("postgresql")], indirect=True)
-def test_the_paper_lists_are_searched_by_every_lexical_index(initialised: Database, tmp_path: Path) -> None:
+@pytest.mark.parametrize("systems", [("bm25",), long(("sparse_bm25", "tfidf"))])
+def test_the_paper_lists_are_searched_by_every_lexical_index(
+    initialised: Database, tmp_path: Path, systems: tuple[str, ...]
+) -> None:
     options = SystemOptions(tmp_path / "indexes")
     load(initialised, LoadRequest("paperlists", REAL_DATA / "paperlists"))
-    for system in ("bm25", "sparse_bm25", "tfidf"):
+    for system in systems:
         indexed = index_corpus(initialised, "paperlists", system, options=options)
         assert (indexed.added, indexed.existing) == (26_656, 0)
         text = "semi-supervised classification with graph convolutional networks"

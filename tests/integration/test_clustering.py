@@ -335,6 +335,7 @@ def duckdb(initialised_duckdb: Database) -> Database:
 
 
 @needs_real_data
+@pytest.mark.long
 def test_qian_is_clustered_by_names_and_affiliations_alone(
     duckdb: Database, systems: dict[str, Subjects]
 ) -> None:

@@ -143,25 +143,33 @@ def test_every_loader_of_the_registry_has_a_source() -> None:
     assert {request.loader for request in SOURCES.values()} == set(LOADERS) - {"ir-datasets"}
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_both_databases_hold_the_same_rows_and_the_same_files_again_change_nothing(
-    both_databases: Both, name: str
-) -> None:
+@pytest.mark.parametrize("name", sample(SOURCES, 4))
+def test_both_databases_hold_the_same_rows(both_databases: Both, name: str) -> None:
     _load_before(name, *both_databases)
-    first, (duck, post) = _load_both(both_databases, SOURCES[name])
-    assert first.rows_in > 0
+    _, (duck, post) = _load_both(both_databases, SOURCES[name])
     assert duck == post
-    assert duck.keys() & {"papers", "citations", "judgments", "labels"}
     again = [load(database, SOURCES[name]) for database in both_databases]
     assert (again[0].files, again[0].quality) == (again[1].files, again[1].quality)
-    for summary in again:
-        assert (summary.rows_in, summary.rows_rejected, summary.reasons) == (0, 0, {})
-        assert all(file.was_loaded_before for file in summary.files)
-    assert [dump_tables(database) for database in both_databases] == [duck, post]
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("name", SOURCES)
+def test_the_same_files_again_change_nothing(database: Database, name: str) -> None:
+    _load_before(name, database)
+    first = load(database, SOURCES[name])
+    _check_counts(first)
+    assert first.rows_in > 0
+    assert find_orphans(database) == {}
+    before = dump_tables(database)
+    assert before.keys() & {"papers", "citations", "judgments", "labels"}
+    again = load(database, SOURCES[name])
+    assert (again.rows_in, again.rows_rejected, again.reasons) == (0, 0, {})
+    assert all(file.was_loaded_before for file in again.files)
+    assert dump_tables(database) == before
 
 
 @needs_real_data
-@pytest.mark.parametrize("name", sample(REAL_SOURCES, 3))
+@pytest.mark.parametrize("name", sample(REAL_SOURCES, 5))
 def test_both_databases_hold_the_same_rows_of_the_real_corpora(
     both_databases: Both, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ from pinakes.queries.definition import list_benchmarks, read_benchmark
 from pinakes.queries.install import initialise
 from pinakes.workload.examples import read_labelled
 from tests.benching import read_named_rows
+from tests.long import long
 from tests.original_collections import GOLD, LISTED, REVIEWS, load_originals
 from tests.real_data import REAL_DATA, needs_real_data
 
@@ -203,33 +204,30 @@ def test_scidocs_own_validation_papers_are_in_no_split(both: Pair) -> None:
     }
 
 
+KNOWN = {
+    "drsm": {"drsm": (791, 335)},
+    "petal": {"biomimicry": (806, 378)},
+    "paperlists": {"cite_count": (15386, 6651), "pub_year": (16444, 7070), "hindex": (18413, 7963)},
+    "openreview": {"peer_review_score": (4461, 1899)},
+}
+"""collection -> task of it -> examples for training and for tests"""
+
+
 @needs_real_data
-def test_real_collections_give_the_known_counts() -> None:
+@pytest.mark.parametrize("collections", [("drsm", "petal"), long(tuple(KNOWN))])
+def test_real_collections_give_the_known_counts(collections: tuple[str, ...]) -> None:
     sizes: dict[str, tuple[int, int]] = {}
     with connect("duckdb:///:memory:") as database:
         initialise(database)
-        for loader in ("drsm", "petal", "paperlists", "openreview"):
+        for loader in collections:
             load(database, LoadRequest(loader, REAL_DATA / loader))
-        for task, target in (
-            ("drsm", "label"),
-            ("biomimicry", "label"),
-            ("cite_count", "value"),
-            ("pub_year", "value"),
-            ("hindex", "value"),
-            ("peer_review_score", "value"),
-        ):
+        for task in (task for loader in collections for task in KNOWN[loader]):
+            target = "label" if task in ("drsm", "biomimicry") else "value"
             found = read_labelled(database, read_benchmark(f"scirepeval_{task}"), target)
             sizes[task] = (len(found.train), len(found.test))
             assert found.leaked == 0
         drsm = read_labelled(database, read_benchmark("scirepeval_drsm"), "label")
-    assert sizes == {
-        "drsm": (791, 335),
-        "biomimicry": (806, 378),
-        "cite_count": (15386, 6651),
-        "pub_year": (16444, 7070),
-        "hindex": (18413, 7963),
-        "peer_review_score": (4461, 1899),
-    }
+    assert sizes == {task: size for loader in collections for task, size in KNOWN[loader].items()}
     assert drsm.names == ["1.1", "1.3", "2.1", "3.4", "other"]
     assert drsm.train.query_ids[:3] == ["19403253", "19923167", "19942457"]
 

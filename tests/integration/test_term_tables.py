@@ -30,8 +30,9 @@ from pinakes.vectors.term_tables import Weighing, write_down
 from tests.benching import change, count, read_hits
 from tests.calling import Call
 from tests.loading import dump_tables, paper, write_beir
-from tests.long import long
 from tests.real_data import REAL_DATA, needs_real_data
+
+pytestmark = pytest.mark.in_turn
 
 SYSTEM = "sparse_bm25"
 TABLES = ("term_indexes", "indexed_papers", "indexed_terms", "postings")
@@ -97,7 +98,7 @@ def test_every_query_of_the_bundled_corpus_ranks_by_sql_as_the_system_does(
 
 
 @needs_real_data
-@pytest.mark.parametrize("initialised", ["duckdb", long("postgresql")], indirect=True)
+@pytest.mark.long
 def test_every_query_of_scifact_ranks_by_sql_as_the_system_does(
     initialised: Database, tmp_path: Path
 ) -> None:
