@@ -8,6 +8,9 @@ import pytest
 from tests.documents import TUTORIALS, Block
 from tests.pasting import Pasted, PasteError, find_missing, paste, serve
 
+SHORT = "own_benchmark"
+"""the tutorial that `make test` runs: from files to a comparison, and to errors"""
+
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -16,9 +19,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def list_pages() -> list[object]:
-    """All tutorials; those whose commands other tests call as well are left to the long tests."""
-    marks = {"five_minutes": pytest.mark.long, "nightly": pytest.mark.long, "analyst": pytest.mark.long}
-    return [pytest.param(page, marks=marks.get(page.stem, ()), id=page.stem) for page in TUTORIALS]
+    """All tutorials; all but one are left to the long tests."""
+    return [
+        pytest.param(page, marks=pytest.mark.long if page.stem != SHORT else (), id=page.stem)
+        for page in TUTORIALS
+    ]
 
 
 @pytest.mark.parametrize("page", list_pages())

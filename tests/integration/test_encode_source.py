@@ -160,6 +160,7 @@ def test_a_folder_is_read_in_the_order_of_its_files(source: Path, toy_folder: st
     assert list(read_folder(tmp_path / "out")) == ["p0", "p1", "p2", "p4", "p5", "p6"]
 
 
+@pytest.mark.long  # tests/unit/indexers/test_encode_processes.py has two devices in each `make test`
 def test_several_devices_give_the_same_vectors(source: Path, toy_folder: str, tmp_path: Path) -> None:
     encode_source(source, toy_folder, tmp_path / "one", OPTIONS)
     encode_source(source, toy_folder, tmp_path / "two", replace(OPTIONS, devices=("cpu", "cpu")))

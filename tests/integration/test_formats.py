@@ -1,6 +1,7 @@
 """A benchmark is answered with the embedding of its format: by codes, adapters, members and means."""
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import CODES
 from tests.benching import BENCHMARK_TOML, count, read_hits, write_benchmark
 from tests.calling import Call
+from tests.long import long
 from tests.toy_adapter import build_toy_adapter
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
@@ -320,26 +322,26 @@ def test_e5_reads_a_passage_in_a_search_alone(prepared: Database, tmp_path: Path
     }
 
 
+@pytest.mark.parametrize("own", [{"srch": "QRY"}, long({"prx": "PRX", "srch": "QRY"})], ids=len)
 def test_the_matrix_of_codes_is_that_of_single_runs(
-    both_prepared: tuple[Database, Database], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    both_prepared: tuple[Database, Database],
+    own: dict[str, str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     made = []
     for database in both_prepared:
         options = SystemOptions(tmp_path / database.name, precision="fp32", device="cpu")
-        for name, format in (
-            ("prx", None),
-            ("srch", None),
-            *((n, c) for n in ("prx", "srch") for c in CODES),
-        ):
+        for name, format in product(own, (None, *CODES)):
             index(database, name, "scirepeval_ctrl", options=choose(tmp_path, format=format))
-        request = CrossFormatRequest("scirepeval_ctrl", ["prx", "srch"], options)
+        request = CrossFormatRequest("scirepeval_ctrl", list(own), options)
         scores = cross_format(database, request)
         assert [(one.benchmark, one.code, one.own) for one in scores] == [
-            (name, code, own == code) for name, own in (("prx", "PRX"), ("srch", "QRY")) for code in CODES
+            (name, code, own[name] == code) for name in own for code in CODES
         ]
         values = {
             result.run_id: score.value
-            for name in ("prx", "srch")
+            for name in own
             for result in evaluate(
                 database, name, run_ids=[one.run_id for one in scores if one.benchmark == name]
             )
@@ -347,16 +349,16 @@ def test_the_matrix_of_codes_is_that_of_single_runs(
             if (score.subset, score.measure) == ("all", "nDCG@10")
         }
         assert {one.run_id: one.value for one in scores} == values
-        own = run(database, RunRequest("srch", "scirepeval_ctrl", options))
-        assert [one.run_id for one in scores if one.benchmark == "srch" and one.own] == [own.run_id]
+        alone = run(database, RunRequest("srch", "scirepeval_ctrl", options))
+        assert [one.run_id for one in scores if one.benchmark == "srch" and one.own] == [alone.run_id]
         made.append([(one.benchmark, one.code, one.value, one.best) for one in scores])
     assert made[0] == made[1]
     means = average_formats(scores)
     assert [(one.format, one.code, one.value, one.benchmarks) for one in means[:4]] == [
-        ("PRX", one.code, one.value, 1) for one in scores[:4]
+        (scores[0].format, one.code, one.value, 1) for one in scores[:4]
     ]
     print_cross_format(scores, Output("json"))
-    assert orjson.loads(capsys.readouterr().out)["scores"][0]["benchmark"] == "prx"
+    assert orjson.loads(capsys.readouterr().out)["scores"][0]["benchmark"] == next(iter(own))
     print_cross_format(scores, Output())
     printed = capsys.readouterr().out
     assert "Headline scores by code" in printed

@@ -134,9 +134,9 @@ def count_more_sources(text: str) -> int:
 @pytest.mark.parametrize(
     ("prepared_url", "with_csfcube"),
     [
-        ("duckdb", False),
-        ("postgresql", True),
+        ("postgresql", False),
         pytest.param("duckdb", True, marks=pytest.mark.long),
+        pytest.param("postgresql", True, marks=pytest.mark.long),
     ],
     indirect=["prepared_url"],
 )

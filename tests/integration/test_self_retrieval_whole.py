@@ -19,6 +19,9 @@ from tests.long import long
 from tests.wordnets import build_wordnet
 
 PAPERS = 25
+FEW = (*tuple(CODES)[::4], "T_ADelTopNNPH")
+"""codes that `make test` makes variants of, two of which give equal texts; `make test-long` makes all"""
+LEXICAL = ("bm25", "tfidf")
 TABLES = (
     "paper_variants",
     "absent_variants",
@@ -37,9 +40,9 @@ def wordnet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PINAKES_WORDNET", str(build_wordnet(tmp_path / "wordnet")))
 
 
-def _derive(database: Database, workers: int = 1) -> None:
+def _derive(database: Database, codes: tuple[str, ...], workers: int = 1) -> None:
     load(database, LoadRequest("synthetic", options={"papers": str(PAPERS), "seed": "3"}, corpus="world"))
-    derive_neighbours(database, NeighbourRequest("world", jobs=workers))
+    derive_neighbours(database, NeighbourRequest("world", codes, jobs=workers))
 
 
 def _run(database: Database, system: str, options: SystemOptions) -> tuple[IndexSummary, RunSummary]:
@@ -48,10 +51,10 @@ def _run(database: Database, system: str, options: SystemOptions) -> tuple[Index
 
 
 def _score(
-    database: Database, systems: tuple[str, ...], folder: Path, workers: int
+    database: Database, codes: tuple[str, ...], systems: tuple[str, ...], folder: Path, workers: int
 ) -> dict[str, list[tuple[object, ...]]]:
     """Everything that a corpus's neighbours give, made by so many processes and threads."""
-    _derive(database, workers)
+    _derive(database, codes, workers)
     with threadpool_limits(workers):
         for system in systems:
             own = {"dimensions": "8"} if system == "word2vec" else {}
@@ -61,25 +64,36 @@ def _score(
     return {name: tables[name] for name in TABLES}
 
 
-@pytest.mark.parametrize("systems", [("word2vec",), long(("bm25", "tfidf"))])
+@pytest.mark.parametrize(
+    ("codes", "systems"),
+    [
+        (FEW, ("word2vec",)),
+        *(pytest.param(tuple(CODES), of, marks=pytest.mark.long) for of in (("word2vec",), LEXICAL)),
+    ],
+)
 def test_variants_ranks_and_scores_are_the_same_on_both_databases_with_one_worker_and_two(
-    both_initialised: tuple[Database, Database], systems: tuple[str, ...], tmp_path: Path
+    initialised_duckdb: Database,
+    initialised_postgres: Database,
+    codes: tuple[str, ...],
+    systems: tuple[str, ...],
+    tmp_path: Path,
 ) -> None:
     duck, post = (
-        _score(database, systems, tmp_path / f"indexes-{workers}", workers)
-        for workers, database in enumerate(both_initialised, start=1)
+        _score(database, codes, systems, tmp_path / f"indexes-{workers}", workers)
+        for workers, database in enumerate((initialised_duckdb, initialised_postgres), start=1)
     )
     for name in TABLES:
         assert duck[name], name
         assert duck[name] == post[name], name
-    assert len(duck["paper_variants"]) + len(duck["absent_variants"]) == PAPERS * len(CODES)
+    assert len(duck["paper_variants"]) + len(duck["absent_variants"]) == PAPERS * len(codes)
 
 
+@pytest.mark.parametrize("codes", [FEW, long(tuple(CODES))])
 def test_an_encoder_reads_equal_texts_once_and_answers_for_every_neighbour(
-    initialised_duckdb: Database, toy_folder: str, tmp_path: Path
+    initialised_duckdb: Database, codes: tuple[str, ...], toy_folder: str, tmp_path: Path
 ) -> None:
     database = initialised_duckdb
-    _derive(database)
+    _derive(database, codes)
     options = SystemOptions(tmp_path / "indexes", precision="fp32")
     indexed, made = _run(database, toy_folder, options)
     texts = "SELECT title, abstract FROM {} UNION SELECT title, abstract FROM {}"

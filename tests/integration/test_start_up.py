@@ -1,6 +1,7 @@
 """What a command has loaded when it is done: a library that it does not need would be waited for."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.calling import make_call
+from tests.long import long
 
 UNNEEDED = (
     "faiss",
@@ -53,7 +55,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 @pytest.fixture
-def indexed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+def indexed(benchmarks_duckdb: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """The URL of a DuckDB file with a corpus of one paper and two queries, indexed by bm25."""
     paper = {"_id": "p1", "title": "Graphs", "text": "Ranking papers by their citations."}
     (tmp_path / "corpus.jsonl").write_text(json.dumps(paper) + "\n")
@@ -61,7 +63,7 @@ def indexed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in queries))
     (tmp_path / "qrels").mkdir()
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp1\t1\nq2\tp1\t1\n")
-    database = f"duckdb:///{tmp_path / 'pinakes.duckdb'}"
+    database = f"duckdb:///{shutil.copy(benchmarks_duckdb, tmp_path / 'pinakes.duckdb')}"
     call = make_call(capsys)
     loaded = call("load", "beir", tmp_path, "--corpus", "tiny", "--db", database)
     assert loaded.code == 0, loaded.err
@@ -98,15 +100,26 @@ def test_an_evaluation_of_what_has_not_changed_loads_nothing_that_only_scores_ne
     assert "nothing changed in 1" in call_alone("evaluate", "--all", "--changed", "--db", indexed).stderr
 
 
+@pytest.mark.parametrize("alone", [("run", "report", "sql"), long((*COMMANDS, "load"))])
 def test_each_command_loads_the_libraries_that_it_uses_and_no_other(
-    indexed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    indexed: str,
+    alone: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """Commands that are not called alone make what the others need."""
     pytest.importorskip("pandas")  # which pyarrow would import wherever it is installed
-    folder = tmp_path / "benchmarks"
-    made = make_call(capsys)("new-benchmark", "tiny", "--folder", folder, "--db", indexed)
+    call, folder = make_call(capsys), tmp_path / "benchmarks"
+    made = call("new-benchmark", "tiny", "--folder", folder, "--db", indexed)
     assert made.code == 0, made.err
     monkeypatch.setenv("PINAKES_BENCHMARKS", str(folder))
     (tmp_path / "other.trec").write_text(TREC)
-    for words, needs in COMMANDS.values():
-        call_alone(*(one.format(folder=tmp_path) for one in words), "--db", indexed, needs=(*needs, SLOW))
-    call_alone("load", "beir", str(tmp_path), "--corpus", "again", "--db", indexed, needs=(SLOW,))
+    for name, (words, needs) in COMMANDS.items():
+        line = [one.format(folder=tmp_path) for one in words]
+        if name in alone:
+            call_alone(*line, "--db", indexed, needs=(*needs, SLOW))
+        else:
+            assert call(*line, "--db", indexed).code == 0
+    if "load" in alone:
+        call_alone("load", "beir", str(tmp_path), "--corpus", "again", "--db", indexed, needs=(SLOW,))

@@ -415,6 +415,14 @@ def test_a_site_has_a_page_of_the_suite_and_of_its_benchmarks(
     for label in ("first", "second"):
         assert re.search(rf'<span class="look c\d m\d">{label}</span>', benchmarks + text)
     assert 'href="suites/little/index.html"' in (folder / "index.html").read_text()
+
+
+@pytest.mark.long
+def test_a_sites_page_of_a_suite_is_written_again_where_it_changed_and_goes_with_the_suite(
+    copy_of_duckdb: Database, tmp_path: Path
+) -> None:
+    folder = tmp_path / "site"
+    write_site(copy_of_duckdb, folder, SiteRequest(["little"]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(write, "gather_suite", lambda *_: pytest.fail("gathered again"))
         assert write_site(copy_of_duckdb, folder, SiteRequest(["little"])).files.written == 0
@@ -424,5 +432,8 @@ def test_a_site_has_a_page_of_the_suite_and_of_its_benchmarks(
     assert "12.30" in (folder / "suites" / "little" / "index.html").read_text()
     write_site(copy_of_duckdb, folder, SiteRequest(["little_year"]))
     assert not (folder / "suites").exists()
+
+
+def test_a_site_of_an_unknown_benchmark_is_refused(copy_of_duckdb: Database, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="benchmarks that have: little_beside, little_class"):
-        write_site(copy_of_duckdb, folder, SiteRequest(["another"]))
+        write_site(copy_of_duckdb, tmp_path / "site", SiteRequest(["another"]))

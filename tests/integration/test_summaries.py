@@ -15,7 +15,6 @@ from pinakes.texts.summaries.request import SummariesMade, SummaryRequest
 from tests.benching import change
 from tests.integration.summaries import GRAPHS, full_text, load_toy
 from tests.loading import dump_tables
-from tests.long import long
 
 pytestmark = pytest.mark.in_turn
 
@@ -191,18 +190,27 @@ def test_greedy_labels_are_the_seed_and_what_was_added(toy: Database) -> None:
 GREEDY = ("greedy rouge2 f rouge_score citing", "greedy rouge2 f rouge zero")
 
 
-@pytest.mark.parametrize("labellers", [(CITING[-1], GREEDY[0]), long((*CITING, *GREEDY))])
+@pytest.mark.parametrize(
+    ("labellers", "jobs"),
+    [
+        ((CITING[-1], GREEDY[0]), 1),
+        pytest.param((*CITING, *GREEDY), 2, marks=pytest.mark.long),
+    ],
+)
 def test_rows_are_the_same_in_both_databases_and_with_two_workers(
-    both_databases: tuple[Database, Database], monkeypatch: pytest.MonkeyPatch, labellers: tuple[str, ...]
+    both_databases: tuple[Database, Database],
+    monkeypatch: pytest.MonkeyPatch,
+    labellers: tuple[str, ...],
+    jobs: int,
 ) -> None:
     monkeypatch.setattr(sections, "PAPERS_PER_BATCH", 1)
     monkeypatch.setattr(label_store, "PAPERS_PER_BATCH", 1)
     dumped = []
     made: list[SummariesMade] = []
-    for database, jobs in zip(both_databases, (1, 2), strict=True):
+    for database, number in zip(both_databases, (1, jobs), strict=True):
         load_toy(database, monkeypatch)
         add_others(database)
-        said = derive_summaries(database, replace(TOY, labellers=labellers, jobs=jobs))
+        said = derive_summaries(database, replace(TOY, labellers=labellers, jobs=number))
         made.append(replace(said, elapsed_s=0.0))
         dumped.append(dump(database, *DERIVED, "sentences"))
     assert dumped[0] == dumped[1]

@@ -192,28 +192,26 @@ def test_a_shared_pool_is_ranked_whole_or_to_a_depth(
 
 
 @pytest.mark.parametrize("candidates", [long("all"), "facet"])
+@pytest.mark.parametrize(("context", "regularisation"), alternate(("no", "yes"), ("0", "0.05")))
 def test_both_databases_and_a_second_run_give_the_same_bits(
-    both_prepared: tuple[Database, Database], bare_folder: str, tmp_path: Path, candidates: str
+    both_prepared: tuple[Database, Database],
+    bare_folder: str,
+    tmp_path: Path,
+    candidates: str,
+    context: str,
+    regularisation: str,
 ) -> None:
-    for context in ("no", "yes"):
-        for regularisation in ("0", "0.05"):
-            found, described = [], []
-            for database in both_prepared:
-                system = make(
-                    bare_folder,
-                    tmp_path,
-                    "transport",
-                    context=context,
-                    regularisation=regularisation,
-                    candidates=candidates,
-                )
-                workload = read(database)
-                system.index(database, workload, Silent())
-                found += [rank(system, database, workload), rank(system, database, workload)]
-                described.append(system.describe(database, workload).parameters)
-            assert described[0] == described[1]
-            assert found[0] == found[1] == found[2] == found[3]
-            assert sum(map(len, found[0].values())) == (15 if candidates == "all" else 8)
+    options = {"context": context, "regularisation": regularisation, "candidates": candidates}
+    found, described = [], []
+    for database in both_prepared:
+        system = make(bare_folder, tmp_path, "transport", **options)
+        workload = read(database)
+        system.index(database, workload, Silent())
+        found += [rank(system, database, workload), rank(system, database, workload)]
+        described.append(system.describe(database, workload).parameters)
+    assert described[0] == described[1]
+    assert found[0] == found[1] == found[2] == found[3]
+    assert sum(map(len, found[0].values())) == (15 if candidates == "all" else 8)
 
 
 def test_what_decides_a_score_is_described(prepared: Database, bare_folder: str, tmp_path: Path) -> None:

@@ -93,10 +93,9 @@ PACKED = ("arxiv", "beir", "jsonl", "s2orc of 2020", "unarxive")
     ("packed", "suffix"),
     [
         ("", ".tar.gz"),
-        (".gz", ".zip"),
         (".Z", ".zip"),
         *(pytest.param(*rest, marks=pytest.mark.long) for rest in (("", ".zip"), (".gz", ".tar.gz"))),
-        pytest.param(".Z", ".tar.gz", marks=pytest.mark.long),
+        *(pytest.param(*rest, marks=pytest.mark.long) for rest in ((".gz", ".zip"), (".Z", ".tar.gz"))),
     ],
 )
 @pytest.mark.parametrize("name", PACKED)
