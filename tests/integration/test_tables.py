@@ -20,6 +20,7 @@ from pinakes.load.load import LoadRequest, load
 from pinakes.vectors.indexes.base import VectorIndexSummary
 from pinakes.workload.readers import CODES
 from tests.documented_world import fill, write_example
+from tests.long import long
 from tests.tables import Printed, Terminal, check_lines, check_table, watch_tables
 
 WIDTHS = (80, 100, 200)
@@ -99,6 +100,8 @@ LINES = {
     "demo": ("demo",),
 }
 """command -> lines that make it print its tables; `|` stands for a blank within a word"""
+SLOW = {"evaluate --all", "report synthetic", "report field_level", "reproduce"}
+"""lines of tables that shorter lines print too, which `make test-long` alone runs"""
 WITHOUT = {"init", "grant-reader", "shell", "upgrade", "use-corpus", "export run", "export qrels", "site"}
 """commands that print no data"""
 OTHERS = {"summarize", "show run"}
@@ -210,19 +213,26 @@ def test_a_command_has_all_options_of_data_or_none(name: str) -> None:
     assert wanted & flags == (set() if name in WITHOUT else wanted)
 
 
-@pytest.mark.parametrize("name", [name for name in LINES if name != "demo"])  # which prints a report
+@pytest.mark.parametrize(
+    "line",
+    [
+        long(line) if line in SLOW else line
+        for name, lines in LINES.items()
+        for line in lines
+        if name != "demo"  # which prints a report
+    ],
+)
 def test_every_table_fits_the_terminal(
-    name: str, here: Path, toy_folder: str, monkeypatch: pytest.MonkeyPatch
+    line: str, here: Path, toy_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for line in LINES[name]:
-        code, stream, tables = print_on(WIDTHS[0], split(line, toy_folder), monkeypatch)
-        assert code == 0, line
-        check_lines(stream.text, WIDTHS[0])
-        assert tables, line
-        for printed in tables:
-            check_table(printed, WIDTHS[0])
-            for width in WIDTHS[1:]:
-                check_table(printed.on(width), width)
+    code, stream, tables = print_on(WIDTHS[0], split(line, toy_folder), monkeypatch)
+    assert code == 0
+    check_lines(stream.text, WIDTHS[0])
+    assert tables
+    for printed in tables:
+        check_table(printed, WIDTHS[0])
+        for width in WIDTHS[1:]:
+            check_table(printed.on(width), width)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -331,6 +331,7 @@ with connect(sys.argv[1]) as database:
 """
 
 
+@pytest.mark.long  # another kill of the same build, by a process of its own
 def test_a_client_killed_in_a_build_leaves_nothing_and_a_rerun_completes(
     prepared_postgres_url: str, prepared_postgres_db: Database
 ) -> None:

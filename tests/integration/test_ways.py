@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pinakes.database import Database
@@ -21,6 +21,7 @@ from pinakes.run.export_run import RUN_FORMATS, export_run
 from pinakes.run.import_run import ImportRequest, import_run
 from tests.benching import POOLS, change, read_hits, write_benchmark
 from tests.integration.test_imports import write_pools
+from tests.long import long
 from tests.writing import write_file, write_files
 
 pytestmark = pytest.mark.in_turn
@@ -103,15 +104,11 @@ def try_to(write: Callable[[], object]) -> str | None:
     return None
 
 
-@settings(
-    max_examples=3,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(world=draw_worlds())
-def test_runs_qrels_and_corpora_come_back_as_they_went_out(
-    both_databases: tuple[Database, Database], world: dict[str, Any]
-) -> None:
-    for database in both_databases:
+@pytest.mark.parametrize("worlds", [2, long(3)])
+def test_runs_qrels_and_corpora_come_back_as_they_went_out(database: Database, worlds: int) -> None:
+    @settings(max_examples=worlds)
+    @given(world=draw_worlds())
+    def check(world: dict[str, Any]) -> None:
         with TemporaryDirectory() as made, pytest.MonkeyPatch.context() as patch:
             folder = Path(made)
             patch.setenv("PINAKES_BENCHMARKS", str(folder / "benchmarks"))
@@ -119,6 +116,8 @@ def test_runs_qrels_and_corpora_come_back_as_they_went_out(
             check_runs(database, folder, name, world)
             check_qrels(database, folder, name, world)
             check_corpus(database, folder, name, world)
+
+    check()
 
 
 def check_runs(database: Database, folder: Path, name: str, world: dict[str, Any]) -> None:

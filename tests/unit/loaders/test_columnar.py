@@ -23,8 +23,7 @@ from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.reading.streams import read_lines
 from pinakes.loaders.s2orc import graph_citations, graph_papers, metadata
 from pinakes.loaders.staging import STAGED, Chunk, take_record
-
-EXAMPLES = 50
+from tests.long import long
 
 LAYOUTS = {
     "metadata": metadata.build_layout(("outbound", "inbound")),
@@ -194,8 +193,11 @@ def _read_both(name: str, data: bytes, block_bytes: int, first_row: int = 1) -> 
         return _collect(read_columnar(file, first_row, layout, block_bytes=block_bytes)), _collect(exact)
 
 
+@pytest.mark.parametrize("examples", [25, long(50)])
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_give_what_single_lines_give(
+    name: str, examples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(columnar, "EXACT_LINES", 1)  # so that all that is plain goes the fast way
     plain = []
     read_plain = columnar._read_plain
@@ -206,7 +208,7 @@ def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(columnar, "_read_plain", count)
 
-    @settings(max_examples=EXAMPLES)
+    @settings(max_examples=examples)
     @given(data=_lines(name), block_bytes=st.sampled_from([1, 50, 400, 1 << 20]), first_row=st.integers(1, 4))
     def check(data: bytes, block_bytes: int, first_row: int) -> None:
         assume(not data.lstrip().startswith(b"["))  # an array is read member by member
@@ -214,7 +216,7 @@ def test_blocks_give_what_single_lines_give(name: str, monkeypatch: pytest.Monke
         assert fast == exact
 
     check()
-    assert sum(chunk.rows_in for chunk in plain) > EXAMPLES // 2
+    assert sum(chunk.rows_in for chunk in plain) > examples // 2
 
 
 def _make_input(path: Path, records: list[dict[str, Any] | bytes]) -> InputFile:

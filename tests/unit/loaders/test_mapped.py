@@ -829,7 +829,7 @@ def test_a_record_that_one_select_rejects_is_not_given_to_the_next(
     assert given == [200] * (first + 1) + [0] * (len(selects) - first - 1)
 
 
-FORMS = pytest.mark.parametrize("forms", [12, long(50)])
+FORMS = pytest.mark.parametrize("forms", [6, long(50)])
 """damaged ones, each of which is read in a database of its own"""
 
 

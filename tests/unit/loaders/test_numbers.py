@@ -99,7 +99,7 @@ def test_a_wrong_grade_in_the_first_line_is_no_header(tmp_path: Path, grade: byt
     assert check_never_lost("beir", source) == (whole[0], whole[1] - 1, whole[2] + 1)
 
 
-@pytest.mark.parametrize("name", sample((name for name, source in _SOURCES.items() if source.is_dir()), 3))
+@pytest.mark.parametrize("name", sample((name for name, source in _SOURCES.items() if source.is_dir()), 4))
 def test_no_number_of_a_source_ends_its_load(tmp_path: Path, name: str) -> None:
     source = tmp_path / _SOURCES[name].name
     shutil.copytree(_SOURCES[name], source)
