@@ -21,7 +21,7 @@ from tests.wordnets import build_wordnet
 PAPERS = 25
 FEW = (*tuple(CODES)[::4], "T_ADelTopNNPH")
 """codes that `make test` makes variants of, two of which give equal texts; `make test-long` makes all"""
-LEXICAL = ("bm25", "tfidf")
+LEXICAL = ("word2vec", "bm25", "tfidf")
 TABLES = (
     "paper_variants",
     "absent_variants",
@@ -68,7 +68,7 @@ def _score(
     ("codes", "systems"),
     [
         (FEW, ("word2vec",)),
-        *(pytest.param(tuple(CODES), of, marks=pytest.mark.long) for of in (("word2vec",), LEXICAL)),
+        pytest.param(tuple(CODES), LEXICAL, marks=pytest.mark.long),
     ],
 )
 def test_variants_ranks_and_scores_are_the_same_on_both_databases_with_one_worker_and_two(
