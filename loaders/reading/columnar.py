@@ -120,7 +120,7 @@ def cut_block(block: Block, first_row: int) -> Iterator[Block]:
 def _read_block(block: Block, layout: Layout, seen: SeenIds, unread: UnreadFields) -> Iterator[Chunk]:
     try:
         yield _read_plain(block, layout, seen, unread)
-    except (NotPlainError, pa.ArrowInvalid):
+    except (NotPlainError, pa.ArrowInvalid, pa.ArrowIndexError):  # the last: of lists of nothing but null
         if len(block) <= EXACT_LINES:
             yield from _read_exactly(block, layout, seen, unread.names)
             return

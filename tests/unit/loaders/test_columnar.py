@@ -219,6 +219,13 @@ def test_blocks_give_what_single_lines_give(
     assert sum(chunk.rows_in for chunk in plain) > examples // 2
 
 
+@pytest.mark.parametrize("count", [1, 3, 300])
+def test_unread_lists_of_nothing_but_null_end_no_load(count: int) -> None:
+    data = b"".join(b'{"corpusid": %d, "beyond": [null, null]}\n' % number for number in range(count))
+    fast, exact = _read_both("papers", data, 1 << 20)
+    assert fast == exact
+
+
 def _make_input(path: Path, records: list[dict[str, Any] | bytes]) -> InputFile:
     lines = [record if isinstance(record, bytes) else orjson.dumps(record) for record in records]
     data = b"".join(line + b"\n" for line in lines)
