@@ -18,6 +18,7 @@ from pinakes.errors import IndexingError, PinakesError, UnknownNameError
 from pinakes.indexers.encoder.adapter_source import AdapterSource, resolve_adapter
 from pinakes.indexers.encoder.hub import download_folder
 from pinakes.indexers.encoder.model_settings import Pooling
+from pinakes.indexers.encoder.trained import read_trained
 from pinakes.indexers.names import Distance
 
 PRESETS_FILE: Final = Path(__file__).with_name("presets.toml")
@@ -62,6 +63,7 @@ class Preset:
         members: the presets that this one consists of, by the code of the format; it has no model then.
         source: where these settings come from, and what to know about them.
         refusal: why this code cannot run it, and what to do instead; empty: it can.
+        folder: of an encoder that was trained here; None: it is a published one.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Preset:
     adapter: str = ""
     members: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +203,23 @@ def _read_tables() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def find_preset(text: str) -> Preset | None:
-    """The preset of a short name, which may carry `@revision`; None where it names none.
+    """The preset of a short name, which may carry `@revision`, or what a folder that was trained here says.
+
+    None where it is neither.
 
     >>> find_preset("specter@main").hub_id, find_preset("allenai/specter")
     ('allenai/specter', None)
     """
-    return list_presets().get(text.partition("@")[0])
+    return list_presets().get(text.partition("@")[0]) or _find_trained(Path(text).expanduser())
+
+
+def _find_trained(folder: Path) -> Preset | None:
+    """What the folder of an encoder that was trained here says of it; None where it is no such folder."""
+    found = read_trained(folder)
+    if found is None:
+        return None
+    folder = folder.resolve()
+    return Preset(encoder_name(folder.name), "", "trained by `pinakes train`", folder=folder, **found)
 
 
 def find_base(text: str) -> Preset | None:
@@ -235,6 +249,9 @@ def _resolve_preset(preset: Preset, revision: str | None, download: bool) -> Mod
         raise IndexingError(
             f"{preset.name} is several encoders, one for each format ({known}); expected one of them here"
         )
+    if preset.folder is not None:
+        _require_safetensors(preset.folder, "the model folder", "")
+        return ModelSource(preset.name, preset.folder, None, str(preset.folder), preset)
     folder = _package_folder(preset)
     if folder is not None and revision in (None, preset.revision):
         _require_safetensors(folder, "the model folder", "")

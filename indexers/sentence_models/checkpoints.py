@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from pinakes.indexers.sentence_models.storage import write_tensors
+from pinakes.indexers.tensor_files import write_tensors
 
 CHECKPOINT_FILE: Final = "checkpoint.safetensors"
 _MOMENTS: Final = ("step", "exp_avg", "exp_avg_sq")

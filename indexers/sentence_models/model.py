@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.repeatable import compute_repeatably, derive_seed
 from pinakes.indexers.sentence_models.batches import (
     Batch,
     choose_window,
@@ -21,9 +22,8 @@ from pinakes.indexers.sentence_models.batches import (
 )
 from pinakes.indexers.sentence_models.networks import build_network
 from pinakes.indexers.sentence_models.published import PREDICTED_TOGETHER
-from pinakes.indexers.sentence_models.repeatable import compute_repeatably, derive_seed
 from pinakes.indexers.sentence_models.settings import WINDOW, Floats, ModelSettings
-from pinakes.indexers.sentence_models.storage import read_tensors, write_tensors
+from pinakes.indexers.tensor_files import read_tensors, write_tensors
 
 MODEL_FILE: Final = "model.safetensors"
 

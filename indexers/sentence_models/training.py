@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.repeatable import compute_repeatably, derive_seed
 from pinakes.indexers.sentence_models.batches import (
     choose_window,
     cut_pieces,
@@ -34,9 +35,8 @@ from pinakes.indexers.sentence_models.checkpoints import (
 from pinakes.indexers.sentence_models.measures import global_average_precision, mean_average_precision
 from pinakes.indexers.sentence_models.model import MODEL_FILE, SentenceModel
 from pinakes.indexers.sentence_models.networks import build_network
-from pinakes.indexers.sentence_models.repeatable import compute_repeatably, derive_seed
 from pinakes.indexers.sentence_models.settings import WINDOW, ModelSettings, Schedule, SentenceExample
-from pinakes.indexers.sentence_models.storage import read_tensors
+from pinakes.indexers.tensor_files import read_tensors
 
 Examples = Sequence[SentenceExample]
 OnEpoch = Callable[[int], None]

@@ -230,7 +230,7 @@ def _find_members(preset: Preset, choice: FormatChoice) -> Member:
     """The readers of a preset that is one encoder for each format."""
     if choice.used is None:
         raise _no_format(preset.name)
-    query, paper = (preset.members[code] for code in list_codes(choice.used))
+    query, paper = (_take(preset.name, preset.members, code) for code in list_codes(choice.used))
     inner = FormatChoice(choice.used, None, choice.prompts)
     return Member(
         _find(query, inner).queries, _find(paper, inner).papers, preset.name, choice.suffix, has_formats=True
@@ -257,5 +257,14 @@ def _choose_prefixes(name: str, prefixes: _Prefixes, used: str | None) -> tuple[
         raise _no_format(name)
     if not by_code or (used in (None, SEARCH) and (prefixes.query or prefixes.paper)):
         return prefixes.query, prefixes.paper
-    query, paper = list_codes(used or SEARCH)
-    return by_code[query], by_code[paper]
+    query, paper = (_take(name, by_code, code) for code in list_codes(used or SEARCH))
+    return query, paper
+
+
+def _take(name: str, by_code: Mapping[str, str], code: str) -> str:
+    """What a code is read with; one that was trained here has the formats that it was trained on alone."""
+    if code not in by_code:
+        raise InputError(
+            f"{name} has no embedding for {code}; it has {', '.join(by_code)}. Give one of these as --format."
+        )
+    return by_code[code]

@@ -1,0 +1,110 @@
+"""What an encoder is trained on: texts, and the instances of a task over them, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pinakes.errors import IndexingError
+
+Objective = Literal["classes", "labels", "number", "triplets"]
+"""Cross entropy over classes, binary cross entropy over labels, squared error, or the triplet loss."""
+FORMATS: Final[dict[str, tuple[Objective, ...]]] = {
+    "CLF": ("classes", "labels"),
+    "RGN": ("number",),
+    "PRX": ("triplets",),
+    "SRCH": ("triplets",),
+}
+"""a task's format -> what can be asked in it (SciRepEval, section 3)"""
+CODES: Final = ("CLF", "RGN", "PRX", "QRY")
+"""the codes of table 6; a search has QRY before its queries and PRX before its papers"""
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """Instances of a task, in the order in which they were drawn.
+
+    Attributes:
+        texts: (n,) for a label, (n, 3) for a triplet: rows of the task's texts; of a triplet the query, the
+            paper that is nearer and the one that is further.
+        targets: `classes`: (n,) class numbers; `labels`: (n, classes) 0 or 1; `number`: (n,) float64;
+            `triplets`: (n, 0), nothing.
+    """
+
+    texts: NDArray[np.int64]
+    targets: NDArray[np.int64] | NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTask:
+    """One task of a training.
+
+    Attributes:
+        name: what it is called, as `scirepeval_fos` or `citations:aan`.
+        format: CLF, RGN, PRX or SRCH.
+        texts: what its papers and queries say, each once.
+        classes: the names of classes or labels, byte by byte ascending; empty for the others.
+        train, validation: instances; no paper that is asked for in a test is in either.
+    """
+
+    name: str
+    format: str
+    objective: Objective
+    texts: Sequence[str]
+    classes: tuple[str, ...]
+    train: Instances
+    validation: Instances
+
+    def codes(self) -> tuple[str, ...]:
+        """The code of each text of an instance.
+
+        >>> empty = Instances(np.empty((0, 3), np.int64), np.empty((0, 0), np.int64))
+        >>> TrainingTask("s", "SRCH", "triplets", [], (), empty, empty).codes()
+        ('QRY', 'PRX', 'PRX')
+        """
+        if self.objective == "triplets":
+            return ("QRY" if self.format == "SRCH" else "PRX", "PRX", "PRX")
+        return (self.format,)
+
+
+def require_trainable(tasks: Sequence[TrainingTask]) -> None:
+    """Raise `IndexingError` for what cannot be trained on: no task, no instance, one class, no number."""
+    if not tasks:
+        raise IndexingError("no task is named; expected at least one to train on. Name some with --tasks")
+    names = [task.name for task in tasks]
+    again = next((name for name in names if names.count(name) > 1), None)
+    if again is not None:
+        raise IndexingError(f"the task {again} is named twice; expected each once. Name it once")
+    for task in tasks:
+        _require_instances(task)
+
+
+def _require_instances(task: TrainingTask) -> None:
+    allowed = FORMATS.get(task.format, ())
+    if task.objective not in allowed:
+        raise IndexingError(
+            f"the task {task.name} has the format {task.format} and asks for {task.objective}; expected "
+            f"{' or '.join(allowed) or 'a format among ' + ', '.join(FORMATS)}. Correct its definition"
+        )
+    if not len(task.train):
+        raise IndexingError(
+            f"the task {task.name} has no instance to train on; expected papers or queries of a train split. "
+            "Load its training data, or leave it out"
+        )
+    least = {"classes": 2, "labels": 1}.get(task.objective, 0)
+    if len(task.classes) < least:
+        raise IndexingError(
+            f"the task {task.name} has {len(task.classes)} classes; expected at least {least}, since fewer "
+            "teach nothing. Leave it out"
+        )
+    for part in (task.train, task.validation):
+        if not np.isfinite(part.targets).all():
+            raise IndexingError(
+                f"the task {task.name} has a target that is infinite or no number; expected finite ones. "
+                "Correct the label in the corpus"
+            )

@@ -1,0 +1,314 @@
+"""Encoders trained on several formats: gradients, fits, kills and files; what cannot be is refused."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.presets import find_preset, resolve_model
+from pinakes.indexers.training.batches import Step, plan_epoch
+from pinakes.indexers.training.losses import compute_losses
+from pinakes.indexers.training.methods import MultiFormatModel
+from pinakes.indexers.training.settings import Method, TrainingSettings
+from pinakes.indexers.training.tasks import Instances, Objective, TrainingTask
+from pinakes.indexers.training.training import TrainedEncoder, train_encoder
+from pinakes.workload.readers import FormatChoice, Reader, find_readers
+from tests.toy_codes import build_toy_codes
+from tests.toy_encoder import build_toy_encoder
+
+METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters")
+TEXTS = [f"{word} {letter}" for letter in "abcdef" for word in ("citation", "graph")]
+EVEN, ODD = list(range(0, 12, 2)), list(range(1, 12, 2))
+FAST = TrainingSettings(batch_size=8, warmup_steps=5, learning_rate=0.01, max_tokens=32, reduction_factor=2)
+
+
+RATES: dict[Method, float] = {"cls": 0.01, "ctrl": 0.01, "adapters": 0.025}
+
+
+def make_tasks() -> list[TrainingTask]:
+    """A task of each objective over texts of two words; each asks which word it is."""
+    rows = np.arange(12)
+    word = rows % 2
+    triplets = np.array(
+        [[EVEN[i], EVEN[i - 1], ODD[i]] for i in range(6)] + [[ODD[i], ODD[i - 1], EVEN[i]] for i in range(6)]
+    )
+    both = np.stack([word, 1 - word], axis=1)
+
+    def make(
+        name: str, kind: str, objective: Objective, classes: tuple[str, ...], *columns: Any
+    ) -> TrainingTask:
+        texts, targets = columns
+        validation = Instances(texts[:4], targets[:4])
+        return TrainingTask(name, kind, objective, TEXTS, classes, Instances(texts, targets), validation)
+
+    return [
+        make("words", "CLF", "classes", ("citation", "graph"), rows, word),
+        make("both", "CLF", "labels", ("graph", "other"), rows, both),
+        make("share", "RGN", "number", (), rows, word.astype(float)),
+        make("near", "PRX", "triplets", (), triplets, np.empty((12, 0), np.int64)),
+        make("asked", "SRCH", "triplets", (), triplets, np.empty((12, 0), np.int64)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_toy_encoder(tmp_path_factory.mktemp("base") / "toy", sentence_transformers_layout=False)
+
+
+def train(base: Path, folder: Path, settings: TrainingSettings, **options: Any) -> TrainedEncoder:
+    return train_encoder(base, options.pop("tasks", make_tasks()), settings, folder, threads=1, **options)
+
+
+@pytest.mark.parametrize("objective", ["classes", "labels", "number", "triplets"])
+def test_gradients_are_those_of_finite_differences(objective: Objective) -> None:
+    generator = torch.Generator().manual_seed(5)
+    shapes = {"classes": (4, 3), "labels": (4, 3), "number": (4, 1), "triplets": (4, 3, 5)}
+    outputs = torch.randn(shapes[objective], generator=generator, dtype=torch.float64, requires_grad=True)
+    targets = {
+        "classes": torch.tensor([0, 2, 1, 1]),
+        "labels": torch.randint(0, 2, (4, 3), generator=generator),
+        "number": torch.randn(4, generator=generator, dtype=torch.float64),
+        "triplets": torch.empty(4, 0),
+    }[objective]
+    assert torch.autograd.gradcheck(lambda given: compute_losses(objective, given, targets, 1.0), (outputs,))
+
+
+def test_losses_are_those_worked_out_by_hand() -> None:
+    half = np.log(2)
+    zeros = torch.zeros(1, 2)
+    assert compute_losses("classes", zeros, torch.tensor([1]), 1.0).item() == pytest.approx(half)
+    assert compute_losses("labels", zeros, torch.tensor([[1, 0]]), 1.0).item() == pytest.approx(half)
+    assert compute_losses("number", torch.tensor([[3.0]]), torch.tensor([1.0]), 1.0).item() == 4
+    far = torch.tensor([[[0.0], [1.0], [9.0]]])
+    assert compute_losses("triplets", far, torch.empty(1, 0), 1.0).item() == 0
+    assert compute_losses("triplets", far, torch.empty(1, 0), 10.0).item() == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_method_fits_a_task_of_each_format(method: Method, base: Path, tmp_path: Path) -> None:
+    settings = replace(FAST, method=method, epochs=80, batch_size=60, warmup_steps=20)
+    settings = replace(settings, learning_rate=RATES[method])
+    trained = train(base, tmp_path / "fitted", settings)
+    first, last = trained.validation[0], trained.validation[-1]
+    halved = [a < b / 2 for a, b in zip(last, first, strict=True) if a is not None and b is not None]
+    assert halved == [True] * 5, (first, last)
+
+
+@pytest.mark.parametrize("batching", ["equal", "mixed", "sequential"])
+def test_an_epoch_reads_each_instance_once(batching: Any) -> None:
+    steps = plan_epoch([7, 2, 12], 6, batching, seed=3, epoch=1)
+    read = sorted((task, int(row)) for step in steps for task, rows in step for row in rows)
+    assert read == [(task, row) for task, size in enumerate([7, 2, 12]) for row in range(size)]
+    again = plan_epoch([7, 2, 12], 6, batching, seed=3, epoch=2)
+    assert list_rows(steps) != list_rows(again)
+    assert list_rows(steps) == list_rows(plan_epoch([7, 2, 12], 6, batching, seed=3, epoch=1))
+
+
+def list_rows(steps: list[Step]) -> list[list[tuple[int, list[int]]]]:
+    return [[(task, rows.tolist()) for task, rows in step] for step in steps]
+
+
+def test_equal_batches_have_equal_shares_while_tasks_last() -> None:
+    steps = plan_epoch([20, 20, 4], 6, "equal", seed=3, epoch=1)
+    shares = [{task: len(rows) for task, rows in step} for step in steps]
+    assert shares == [{0: 2, 1: 2, 2: 2}] * 2 + [{0: 3, 1: 3}] * 5 + [{0: 1, 1: 1}]
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def kill_at(step: int) -> Any:
+    def stop(now: int, steps: int, losses: dict[str, float]) -> None:
+        if now == step:
+            raise KilledError
+
+    return stop
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_killed_training_ends_as_an_undisturbed_one(method: Method, base: Path, tmp_path: Path) -> None:
+    settings = replace(FAST, method=method, epochs=2, checkpoint_steps=2, patience=5)
+    whole = train(base, tmp_path / "a" / "whole", settings)
+    for step in (3, 9):
+        with pytest.raises(KilledError):
+            train(base, tmp_path / "b" / "whole", settings, on_step=kill_at(step))
+    resumed = train(base, tmp_path / "b" / "whole", settings)
+    assert resumed.losses == whole.losses
+    assert resumed.validation == whole.validation
+    written = [
+        path.relative_to(tmp_path / "a") for path in sorted(tmp_path.joinpath("a").rglob("*.safetensors"))
+    ]
+    assert written
+    for path in written:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
+    assert not (tmp_path / "b" / "whole" / "checkpoint").exists()
+
+
+def test_a_checkpoint_of_other_settings_is_refused(base: Path, tmp_path: Path) -> None:
+    settings = replace(FAST, checkpoint_steps=1)
+    with pytest.raises(KilledError):
+        train(base, tmp_path / "it", settings, on_step=kill_at(2))
+    with pytest.raises(IndexingError, match="other settings"):
+        train(base, tmp_path / "it", replace(settings, seed=2))
+    with pytest.raises(IndexingError, match="other tasks"):
+        train(base, tmp_path / "it", settings, tasks=make_tasks()[:2])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_encoder_in_the_folder_gives_the_trained_vectors(
+    method: Method, base: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    train(base, folder, replace(FAST, method=method))
+    for asked, codes in {"CLF": ("CLF", "CLF"), "SRCH": ("QRY", "PRX")}.items():
+        readers = find_readers(str(folder), FormatChoice(asked))
+        found = [encode(reader, "citation graph") for reader in (*readers.queries, *readers.papers)]
+        expected = [read_by_transformers(folder, method, code, "citation graph") for code in codes]
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+    preset = find_preset(str(folder))
+    assert preset is not None
+    assert (preset.name, preset.distance, preset.normalize) == ("mine", "l2", False)
+
+
+def encode(reader: Reader, text: str) -> Any:
+    encoder = load_encoder(resolve_model(reader.encoder), "fp32")
+    return encoder.embed(encoder.tokenize([reader.prefix + text]))[0]
+
+
+def read_by_transformers(folder: Path, method: Method, code: str, text: str) -> Any:
+    """The vector by transformers alone, with the adapter worked out beside it."""
+    inner = folder / "mine" if method == "adapters" else folder
+    tokenizer, model = AutoTokenizer.from_pretrained(inner), AutoModel.from_pretrained(inner).eval()
+    given = tokenizer(f"[{code}] {text}" if method == "ctrl" else text, return_tensors="pt")
+    if method == "adapters":
+        from pinakes.indexers.encoder.adapters import attach_adapter
+
+        attach_adapter(model, folder / code.lower())
+    with torch.no_grad():
+        return model(**given).last_hidden_state[0, 1 if method == "ctrl" else 0].numpy()
+
+
+def test_embeddings_of_formats_differ_and_those_of_cls_do_not(base: Path, tmp_path: Path) -> None:
+    numbers: dict[Method, int] = {"ctrl": 4, "adapters": 4, "cls": 1}
+    for method, distinct in numbers.items():
+        folder = tmp_path / method
+        train(base, folder, replace(FAST, method=method, epochs=1))
+        found = set()
+        for code in ("CLF", "RGN", "PRX", "QRY"):
+            choice = FormatChoice(code)
+            reader = find_readers(str(folder), choice).papers[0]
+            found.add(encode(reader, "paper").tobytes())
+        assert len(found) == distinct, method
+
+
+def test_adapters_leave_the_base_as_it_was(base: Path, tmp_path: Path) -> None:
+    trained = train(base, tmp_path / "mine", replace(FAST, method="adapters", epochs=1))
+    before = AutoModel.from_pretrained(base).state_dict()
+    after = AutoModel.from_pretrained(tmp_path / "mine" / "mine").state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    # Two layers and four codes; 16 numbers to 8 and back, with biases.
+    assert trained.trained == 2 * 4 * (2 * 16 * 8 + 8 + 16)
+
+
+def test_memory_that_does_not_suffice_halves_what_goes_through_at_once(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed = MultiFormatModel.embed
+    seen: list[int] = []
+
+    def refuse(self: MultiFormatModel, ids: torch.Tensor, mask: torch.Tensor, code: str) -> torch.Tensor:
+        seen.append(ids.numel())
+        if ids.numel() > 40:
+            raise torch.OutOfMemoryError("no room")
+        return embed(self, ids, mask, code)
+
+    monkeypatch.setattr(MultiFormatModel, "embed", refuse)
+    trained = train(base, tmp_path / "it", replace(FAST, epochs=1, micro_tokens=128))
+    assert max(seen) > 40
+    assert trained.steps == len(plan_epoch([12] * 5, 8, "equal", 1, 1))
+    monkeypatch.setattr(MultiFormatModel, "embed", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError()))
+    with pytest.raises(IndexingError, match="memory does not hold one instance"):
+        train(base, tmp_path / "other", FAST)
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_checkpoint(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(FAST, checkpoint_steps=2)
+    with pytest.raises(KilledError):
+        train(base, tmp_path / "it", settings, on_step=kill_at(4))
+    kept = (tmp_path / "it" / "checkpoint" / "checkpoint.safetensors").read_bytes()
+    embed = MultiFormatModel.embed
+    monkeypatch.setattr(MultiFormatModel, "embed", lambda *given: embed(*given) * float("nan"))
+    with pytest.raises(IndexingError, match=r"the loss of \w+ is no number in step 3 \(instances \d"):
+        train(base, tmp_path / "it", settings)
+    assert (tmp_path / "it" / "checkpoint" / "checkpoint.safetensors").read_bytes() == kept
+
+
+def test_patience_stops_and_keeps_the_best_epoch(base: Path, tmp_path: Path) -> None:
+    settings = replace(FAST, method="cls", epochs=30, patience=2, learning_rate=0.5, warmup_steps=1)
+    trained = train(base, tmp_path / "it", settings)
+    assert trained.epochs_run < 30
+    means = [sum(value or 0 for value in average(losses).values()) for losses in trained.validation]
+    assert trained.epoch == 1 + int(np.argmin(means))
+
+
+def average(losses: list[float | None]) -> dict[str, float]:
+    clf = [value for value in losses[:2] if value is not None]
+    return {"CLF": sum(clf) / 2, **{str(n): value for n, value in enumerate(losses[2:]) if value is not None}}
+
+
+def test_what_made_the_weights_stands_beside_them(base: Path, tmp_path: Path) -> None:
+    train(base, tmp_path / "it", replace(FAST, epochs=1))
+    record = json.loads((tmp_path / "it" / "training.json").read_text(encoding="utf-8"))
+    assert record["decided"]["settings"]["seed"] == 1
+    assert set(record["decided"]["tasks"]) == {"words", "both", "share", "near", "asked"}
+    assert len(record["losses"]) == record["steps"]
+    with pytest.raises(IndexingError, match="holds a trained encoder"):
+        train(base, tmp_path / "it", FAST)
+
+
+def test_what_cannot_be_trained_on_is_refused(base: Path, tmp_path: Path) -> None:
+    words, _, share, *_ = make_tasks()
+    none = Instances(np.empty(0, np.int64), np.empty(0, np.int64))
+    refused = {
+        "no task is named": [],
+        "words is named twice": [words, words],
+        "has no instance to train on": [replace(words, train=none)],
+        "has 1 classes": [replace(words, classes=("graph",))],
+        "asks for number": [replace(share, format="CLF")],
+        "infinite or no number": [replace(share, train=Instances(np.arange(2), np.array([0.5, np.nan])))],
+    }
+    for message, tasks in refused.items():
+        with pytest.raises(IndexingError, match=message):
+            train(base, tmp_path / "it", FAST, tasks=tasks)
+    assert not (tmp_path / "it").exists()
+
+
+def test_a_base_that_does_not_fit_is_refused(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(IndexingError, match=r"vocabulary has \[CLF\], \[RGN\]"):
+        train(build_toy_codes(tmp_path / "codes"), tmp_path / "it", FAST)
+    with pytest.raises(IndexingError, match="cannot be loaded"):
+        train(tmp_path / "absent", tmp_path / "it", FAST)
+    for wrong in ({"method": "magic"}, {"batch_size": 0}, {"learning_rate": 0.0}, {"epochs": 0}):
+        with pytest.raises(IndexingError, match="expected"):
+            replace(FAST, **wrong)
+
+
+def test_a_folder_that_names_parts_outside_is_refused(base: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    train(base, folder, replace(FAST, method="adapters", epochs=1))
+    described = json.loads((folder / "pinakes_encoder.json").read_text(encoding="utf-8"))
+    described["members"]["CLF"] = "mine+../elsewhere"
+    (folder / "pinakes_encoder.json").write_text(json.dumps(described), encoding="utf-8")
+    with pytest.raises(IndexingError, match="folders beside it alone"):
+        find_preset(str(folder))
