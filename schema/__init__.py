@@ -91,6 +91,10 @@ from pinakes.schema.terms import indexed_papers as indexed_papers
 from pinakes.schema.terms import indexed_terms as indexed_terms
 from pinakes.schema.terms import postings as postings
 from pinakes.schema.terms import term_indexes as term_indexes
+from pinakes.schema.training import training_instances as training_instances
+from pinakes.schema.training import training_omissions as training_omissions
+from pinakes.schema.training import training_tasks as training_tasks
+from pinakes.schema.training import trainings as trainings
 from pinakes.schema.vectors import encoders as encoders
 from pinakes.schema.vectors import sentence_vectors_table as sentence_vectors_table
 from pinakes.schema.vectors import side_indexes as side_indexes

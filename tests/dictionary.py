@@ -27,6 +27,7 @@ AREAS: Final = {
     "vectors": "Vectors and indexes",
     "terms": "Terms of sparse indexes",
     "summaries": "Summaries",
+    "training": "What encoders are trained on",
     "batches": "Loads",
     "create": "The schema itself",
 }

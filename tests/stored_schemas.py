@@ -98,7 +98,8 @@ def recorded_definitions() -> Iterator[list[str]]:
         text = statement.strip()
         # Comments that a view's file begins with.
         bare = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-        if bare.startswith(_KEPT):
+        # A load drops indexes and makes them again.
+        if bare.startswith(_KEPT) and not (bare.startswith("CREATE INDEX") and text in kept):
             kept.append(text.replace("%%", "%") if connection.dialect.name == "postgresql" else text)
 
     sa.event.listen(sa.Engine, "before_cursor_execute", keep)

@@ -35,6 +35,9 @@ STAY = {
     "suite_groups": "as above",
     "suite_extras": "as above",
     "schema_version": "of the database",
+    "trainings": "what was drawn says what an encoder was trained on; its instances go",
+    "training_tasks": "as above",
+    "training_omissions": "as above",
 }
 """table that no removal reaches -> why"""
 HISTORY = {
