@@ -38,6 +38,7 @@ GROUPS: Final = {
     "deriving": "Commands that derive",
     "exporting": "Commands that export",
     "indexing": "Commands that index and encode",
+    "training": "The command that trains encoders",
     "searching": "Commands that search",
     "sampling": "Commands that make benchmarks",
     "systems": "The command that lists systems",

@@ -1,0 +1,116 @@
+"""The command that trains encoders: `train`."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pinakes.cli.option_sets import CommandGroup
+from pinakes.cli.options import CommonOptions, Device
+
+app = CommandGroup()
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What is drawn."""
+
+    task: Annotated[
+        list[str],
+        typer.Option(
+            "--task",
+            help="A benchmark that has a split for training, or KIND:CORPUS, where KIND is citations, "
+            "influential, same_author, year, citation_count or fields. May be repeated.",
+        ),
+    ]
+    held_out: Annotated[
+        list[str] | None,
+        typer.Option(help="A benchmark whose test papers and queries are left out too. May be repeated."),
+    ] = None
+    most: Annotated[int, typer.Option(help="The most instances of a task.", min=1)] = 600_000
+    triplets: Annotated[int, typer.Option(help="The most triplets of a query.", min=1)] = 5
+    validation: Annotated[float, typer.Option(help="The share of papers and queries that validate.")] = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How it is trained; the defaults are those of SciRepEval's appendix B."""
+
+    epochs: Annotated[int | None, typer.Option(help="Default: 2; for adapters 6.", min=1)] = None
+    batch_size: Annotated[int, typer.Option(help="Instances a step.", min=1)] = 256
+    batching: Annotated[
+        str, typer.Option(help="equal (shares of the tasks in a batch), mixed or sequential.")
+    ] = "equal"
+    learning_rate: Annotated[float, typer.Option(help="The peak of the learning rate.")] = 5e-5
+    warmup_steps: Annotated[int, typer.Option(help="Steps to the peak.", min=0)] = 700
+    margin: Annotated[float, typer.Option(help="Of the triplet loss.")] = 1.0
+    max_tokens: Annotated[int, typer.Option(help="Longer texts are cut here.", min=4)] = 512
+    reduction_factor: Annotated[
+        int, typer.Option(help="The width through that of an adapter's bottleneck.", min=1)
+    ] = 16
+    micro_tokens: Annotated[
+        int, typer.Option(help="Tokens through the model at once; halved where memory runs out.", min=1)
+    ] = 8192
+    patience: Annotated[
+        int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.", min=0)
+    ] = 0
+    checkpoint_steps: Annotated[int, typer.Option(help="Steps between two kept states.", min=1)] = 200
+    recompute: Annotated[
+        bool, typer.Option("--recompute", help="Compute states again for gradients: less memory.")
+    ] = False
+    precision: Annotated[str, typer.Option(help="fp32 or bf16, of products.")] = "fp32"
+    seed: Annotated[int, typer.Option(help="Of what is drawn, its order, and what training begins with.")] = 1
+
+
+@app.command()
+def train(
+    name: Annotated[str, typer.Argument(help="What the encoder is called, as my_encoder.")],
+    drawing: Drawing,
+    schedule: Schedule,
+    base: Annotated[str, typer.Option(help="The encoder that is trained further.")] = "minilm",
+    method: Annotated[
+        str, typer.Option(help="cls (one embedding), ctrl (control codes) or adapters (one a format).")
+    ] = "ctrl",
+    folder: Annotated[Path, typer.Option(help="Where the encoder's folder is made.")] = Path("encoders"),
+    device: Device = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be drawn; train nothing.")
+    ] = False,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Train an encoder on tasks of several formats: one embedding, or one a format."""
+    from pinakes.indexers.training.settings import TrainingSettings
+    from pinakes.train.data import DrawOptions
+    from pinakes.train.summarise import summarise
+    from pinakes.train.train import TrainRequest, describe_summary, draw_for, train
+
+    settings: dict[str, Any] = asdict(schedule)
+    request = TrainRequest(
+        name,
+        base,
+        tuple(drawing.task),
+        DrawOptions(
+            seed=schedule.seed,
+            most=drawing.most,
+            triplets_per_query=drawing.triplets,
+            validation=drawing.validation,
+            held_out=tuple(drawing.held_out or ()),
+        ),
+        TrainingSettings(method=method, **settings),  # type: ignore[arg-type]
+        folder,
+        device,
+    )
+    with common.connect() as database:
+        drawn = draw_for(database, request, progress=common.show_progress())
+        summaries = summarise(drawn)
+        if dry_run:
+            common.print_records([asdict(one) for one in summaries])
+            return
+        for one in summaries:
+            left_out = "; ".join(f"{count} left out: {why}" for why, count in one.left_out.items())
+            common.say(f"{one.name}: {one.train} instances, {one.validation} to validate. {left_out}".strip())
+        summary = train(database, request, drawn, progress=common.show_progress(), say=common.say)
+    common.print_records([describe_summary(summary)])
+    common.say(f"then, as any encoder: pinakes run BENCHMARK --system {summary.encoder}")

@@ -1,0 +1,158 @@
+"""Encoders trained from the database: instances are drawn and recorded, and a base is trained on them."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pinakes.database import Database
+from pinakes.errors import InputError
+from pinakes.indexers.encoder.presets import encoder_name, list_presets, resolve_model
+from pinakes.indexers.training.settings import TrainingSettings
+from pinakes.progress import Progress, Silent, say_nothing
+from pinakes.settings import Settings
+from pinakes.train.data import Draw, DrawOptions
+from pinakes.train.draw import draw
+from pinakes.train.record import record_draw
+
+_SAID_STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """What is trained on what.
+
+    Attributes:
+        name: of the encoder, of its folder within `folder`, and of the recorded draw; fit for identifiers.
+        base: an encoder without an adapter, as commands name it.
+        tasks: benchmarks, and KIND:CORPUS, as citations:aan.
+        device, threads: None: CUDA where there is a device; as many threads as torch takes.
+    """
+
+    name: str
+    base: str
+    tasks: tuple[str, ...]
+    draw: DrawOptions
+    settings: TrainingSettings = field(default_factory=TrainingSettings)
+    folder: Path = Path("encoders")
+    device: str | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainSummary:
+    """What a training gave.
+
+    Attributes:
+        encoder: its folder, by which commands name it.
+        loss, validation: the mean of each format in the last epoch's last step, and after that epoch.
+    """
+
+    encoder: str
+    method: str
+    steps: int
+    epochs_run: int
+    epoch: int
+    parameters: int
+    trained: int
+    elapsed_s: float
+    loss: dict[str, float]
+    validation: dict[str, float]
+
+
+def draw_for(
+    database: Database,
+    request: TrainRequest,
+    *,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> Draw:
+    """The instances that a training would read; nothing is recorded.
+
+    Raises what `draw` does, and `InputError` for a name that is no identifier or is a known encoder's.
+    """
+    if encoder_name(request.name) != request.name or request.name in list_presets():
+        raise InputError(
+            f"{request.name!r} cannot be the name of a trained encoder; expected small letters, digits and _ "
+            f"that name no known one, as {encoder_name(request.name)}_mine."
+        )
+    return draw(database, request.tasks, request.draw, settings=settings, progress=progress)
+
+
+def train(
+    database: Database,
+    request: TrainRequest,
+    drawn: Draw,
+    *,
+    progress: Progress | None = None,
+    say: Callable[[str], None] = say_nothing,
+) -> TrainSummary:
+    """Record what was drawn, and train on it; goes on where an earlier start was stopped.
+
+    Raises:
+        IndexingError: the base cannot be trained so, the folder holds another or a finished training, or a
+            loss is no number.
+    """
+    # torch is loaded when there is something to train.
+    from pinakes.indexers.encoder.precision import choose_device
+    from pinakes.indexers.training.training import average_by_format, train_encoder
+
+    source = resolve_model(request.base)
+    if source.adapter is not None:
+        raise InputError(f"{request.base} has an adapter; expected a base without one. Name the base alone.")
+    record_draw(database, request.name, drawn)
+    tasks = [one.task for one in drawn.tasks]
+    said = progress or Silent()
+    telling = _Telling(said, say)
+    try:
+        found = train_encoder(
+            source.folder,
+            tasks,
+            request.settings,
+            request.folder / request.name,
+            device=request.device or choose_device(),
+            threads=request.threads,
+            on_step=telling.tell,
+        )
+    finally:
+        said.finish()
+    formats = [task.format for task in tasks]
+    return TrainSummary(
+        encoder=str(found.folder),
+        method=request.settings.method,
+        steps=found.steps,
+        epochs_run=found.epochs_run,
+        epoch=found.epoch,
+        parameters=found.parameters,
+        trained=found.trained,
+        elapsed_s=found.elapsed_s,
+        loss=average_by_format(formats, found.losses[-1]),
+        validation=average_by_format(formats, found.validation[found.epoch - 1]),
+    )
+
+
+class _Telling:
+    """What is said of the steps: progress by step, and the losses of the formats now and then."""
+
+    def __init__(self, progress: Progress, say: Callable[[str], None]) -> None:
+        self._progress, self._say, self._started = progress, say, False
+
+    def tell(self, step: int, steps: int, losses: dict[str, float]) -> None:
+        """Say that a step is done."""
+        if not self._started:
+            self._progress.start("train", steps)
+            self._progress.advance(step - 1)
+            self._started = True
+        self._progress.advance(1)
+        if step % _SAID_STEPS == 0 or step == steps:
+            told = ", ".join(f"{name} {loss:.4f}" for name, loss in losses.items())
+            self._say(f"step {step} of {steps}: loss {told}")
+
+
+def describe_summary(summary: TrainSummary) -> dict[str, Any]:
+    """A summary as one row: the losses of each format are columns."""
+    row = asdict(summary)
+    losses = {name: row.pop(name) for name in ("loss", "validation")}
+    for name, values in losses.items():
+        row |= {f"{name}_{code}": value for code, value in values.items()}
+    return row

@@ -1,0 +1,92 @@
+"""`pinakes train`: from the database to an encoder that benchmarks are run with, on both databases."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.calling import Call
+
+pytestmark = pytest.mark.in_turn
+
+TASKS = ("--task", "year:synthetic", "--task", "citations:synthetic", "--most", 24)
+SHORT = ("--epochs", 1, "--batch-size", 16, "--max-tokens", 32, "--device", "cpu", "-q")
+
+
+@pytest.fixture
+def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def train(call: Call, base: str, name: str, *options: Any) -> Any:
+    return call("train", name, "--base", base, *TASKS, *SHORT, *options)
+
+
+@pytest.mark.parametrize("method", ["cls", "ctrl", "adapters"])
+def test_what_is_trained_is_an_encoder_like_any_other(
+    call: Call, toy_folder: str, at: Path, method: str
+) -> None:
+    trained = train(call, toy_folder, f"my_{method}", "--method", method, "--json")
+    assert trained.code == 0, trained.err
+    (row,) = trained.data
+    # 48 instances in batches of 16.
+    assert (row["encoder"], row["method"], row["steps"]) == (f"encoders/my_{method}", method, 3)
+    assert {"validation_PRX", "validation_RGN"} <= row.keys()
+    given = ("--corpus", "synthetic", "-s", row["encoder"], "--precision", "fp32", "-q")
+    assert call("index", *given, *(() if method == "cls" else ("--format", "PRX"))).code == 0
+    refused = call("index", *given, "--format", "CLF")
+    assert refused.code == 1
+    expected = "has one embedding" if method == "cls" else "no embedding for CLF; it has PRX, RGN"
+    assert expected in refused.err
+
+
+def test_what_was_drawn_is_recorded_and_a_rehearsal_records_nothing(
+    call: Call, toy_folder: str, at: Path
+) -> None:
+    count = ("sql", "SELECT COUNT(*) AS n FROM training_instances", "--format", "json")
+    rehearsed = train(call, toy_folder, "mine", "--dry-run", "--json")
+    assert [(row["name"], row["train"]) for row in rehearsed.data] == [
+        ("year:synthetic", 24),
+        ("citations:synthetic", 24),
+    ]
+    assert call(*count).data == [{"n": 0}]
+    assert not (at / "encoders").exists()
+    assert train(call, toy_folder, "mine").code == 0
+    drawn = sum(row["train"] + row["validation"] for row in rehearsed.data)
+    assert call(*count).data == [{"n": drawn}]
+
+
+def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_folder: str, at: Path) -> None:
+    assert train(call, toy_folder, "mine").code == 0
+    before = json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8"))
+    again = train(call, toy_folder, "mine")
+    assert (again.code, "holds a trained encoder" in again.err) == (1, True)
+    assert json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8")) == before
+    for name, options, expected in (
+        ("My Encoder", (), "cannot be the name of a trained encoder"),
+        ("minilm", (), "cannot be the name of a trained encoder"),
+        ("other", ("--task", "colours:synthetic"), "colours"),
+        ("other", ("--task", "year:absent"), "absent"),
+        ("other", ("--method", "magic"), "method is 'magic'; expected one of cls, ctrl, adapters"),
+        ("other", ("--validation", 1.5), "validation is 1.5"),
+        ("other", ("--device", "cpu", "--learning-rate", 0), "learning_rate is 0.0"),
+    ):
+        refused = train(call, toy_folder, name, *options)
+        assert refused.code == 1, (name, options)
+        assert expected in refused.err
+    assert sorted(path.name for path in (at / "encoders").iterdir()) == ["mine"]
+
+
+def test_both_databases_train_on_the_same_instances(call: Call, toy_folder: str, at: Path) -> None:
+    assert train(call, toy_folder, "mine").code == 0
+    record = json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8"))
+    assert record["decided"]["tasks"] == DIGESTS
+
+
+# Of texts and instances: no database, machine or version of a library may change them.
+DIGESTS = {
+    "year:synthetic": "164fc8a78d6ca2238a2032f85dfb0ad7ec0f0e0bff03997957349c704ff28624",
+    "citations:synthetic": "bdaac52832ad4539c6269d75ce511e117f0dd92c50174d13b090a0a4765bc2a8",
+}
