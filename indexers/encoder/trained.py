@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.model_settings import read_json
 
 ENCODER_FILE: Final = "pinakes_encoder.json"
+RECORD_FILE: Final = "training.json"
+"""everything that made the weights; written last, so that a folder with it is whole"""
 _SETTINGS: Final = ("paper_template", "query_template", "pooling", "normalize", "max_tokens", "distance")
 _KNOWN: Final = {*_SETTINGS, "layout", "codes", "prefixes", "members"}
 _LAYOUT: Final = 1
@@ -62,3 +65,71 @@ def read_trained(folder: Path) -> dict[str, Any] | None:
         code: "+".join(str(folder / place) for place in part.split("+")) for code, part in members.items()
     }
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRecord:
+    """What the folder of a trained encoder says of its training.
+
+    Attributes:
+        folder: its path, as given.
+        base, base_folder: the digest of the base's weights, and the name of its folder.
+        tasks, formats: the names of what it was trained on, and the format of each.
+        settings: by name; `seed` is one.
+        losses, validation: the mean loss of each task in each step, and after each epoch (None: no instance).
+        parameters, trained: numbers of the encoder, and those that were trained.
+        elapsed_s: of all sittings.
+    """
+
+    folder: str
+    base: str
+    base_folder: str
+    tasks: tuple[str, ...]
+    formats: tuple[str, ...]
+    settings: Mapping[str, Any]
+    losses: Sequence[Sequence[float | None]]
+    validation: Sequence[Sequence[float | None]]
+    parameters: int
+    trained: int
+    elapsed_s: float
+
+    @property
+    def method(self) -> str:
+        """How the formats get their embeddings: one of `indexers.training.settings.Method`."""
+        return str(self.settings["method"])
+
+    @property
+    def seed(self) -> int:
+        """Of the draw, its order, and what training began with."""
+        return int(self.settings["seed"])
+
+
+def read_record(folder: Path) -> TrainingRecord:
+    """What the folder of a trained encoder says of its training.
+
+    Raises:
+        IndexingError: it has no such file, or one that is not as `pinakes train` writes it.
+    """
+    path = folder / RECORD_FILE
+    if not path.is_file():
+        raise IndexingError(
+            f"{folder} has no {RECORD_FILE}; expected one, which a training writes when it ends. Let it end"
+        )
+    found = read_json(path)
+    try:
+        decided = found["decided"]
+        return TrainingRecord(
+            folder=str(folder),
+            base=decided["base"],
+            base_folder=found["base_folder"],
+            tasks=tuple(found["tasks"]),
+            formats=tuple(found["formats"]),
+            settings={**decided["settings"], "seed": int(decided["settings"]["seed"])},
+            losses=found["losses"],
+            validation=found["validation"],
+            parameters=int(found["parameters"]),
+            trained=int(found["trained"]),
+            elapsed_s=float(found["elapsed_s"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise IndexingError(f"{path} is not as `pinakes train` writes it ({error!r}); train again") from error

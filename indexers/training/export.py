@@ -9,11 +9,9 @@ from typing import Any, Final
 from safetensors.torch import save_file
 
 from pinakes.indexers.encoder.adapter_settings import CONFIG_NAME, WEIGHTS_NAME
-from pinakes.indexers.encoder.trained import write_trained
+from pinakes.indexers.encoder.trained import RECORD_FILE, write_trained
 from pinakes.indexers.training.methods import MultiFormatModel, SwitchedOutput, describe_adapter, hide_bars
 
-RECORD_FILE: Final = "training.json"
-"""everything that made the weights; written last, so that a folder with it is whole"""
 _OF_LIBRARY: Final[dict[str, Any]] = {
     "cross_adapter": False,
     "dropout": 0.0,

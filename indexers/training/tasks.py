@@ -108,3 +108,16 @@ def _require_instances(task: TrainingTask) -> None:
                 f"the task {task.name} has a target that is infinite or no number; expected finite ones. "
                 "Correct the label in the corpus"
             )
+
+
+def average_by_format(formats: Sequence[str], losses: Sequence[float | None]) -> dict[str, float]:
+    """The mean of the tasks' losses for each format that has one.
+
+    >>> average_by_format(["CLF", "CLF", "RGN", "PRX"], [1.0, 2.0, 4.0, None])
+    {'CLF': 1.5, 'RGN': 4.0}
+    """
+    found: dict[str, list[float]] = {}
+    for name, loss in zip(formats, losses, strict=True):
+        if loss is not None:
+            found.setdefault(name, []).append(loss)
+    return {name: sum(values) / len(values) for name, values in found.items()}

@@ -24,6 +24,7 @@ from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.encoder import pad_tokens
 from pinakes.indexers.encoder.model import digest_weights
 from pinakes.indexers.encoder.model_settings import read_model_settings
+from pinakes.indexers.encoder.trained import RECORD_FILE
 from pinakes.indexers.repeatable import compute_repeatably, derive_seed
 from pinakes.indexers.training.batches import Step, cut_parts, plan_epoch
 from pinakes.indexers.training.checkpoints import (
@@ -31,11 +32,16 @@ from pinakes.indexers.training.checkpoints import (
     restore_checkpoint,
     write_checkpoint,
 )
-from pinakes.indexers.training.export import RECORD_FILE, write_encoder
+from pinakes.indexers.training.export import write_encoder
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel, load_base
 from pinakes.indexers.training.settings import TrainingSettings
-from pinakes.indexers.training.tasks import Instances, TrainingTask, require_trainable
+from pinakes.indexers.training.tasks import (
+    Instances,
+    TrainingTask,
+    average_by_format,
+    require_trainable,
+)
 
 Found = TypeVar("Found")
 OnStep = Callable[[int, int, dict[str, float]], None]
@@ -301,19 +307,6 @@ class _Trainer:
 
     def _average_by_format(self, losses: Sequence[float | None]) -> dict[str, float]:
         return average_by_format([task.format for task in self.tasks], losses)
-
-
-def average_by_format(formats: Sequence[str], losses: Sequence[float | None]) -> dict[str, float]:
-    """The mean of the tasks' losses for each format that has one.
-
-    >>> average_by_format(["CLF", "CLF", "RGN", "PRX"], [1.0, 2.0, 4.0, None])
-    {'CLF': 1.5, 'RGN': 4.0}
-    """
-    found: dict[str, list[float]] = {}
-    for name, loss in zip(formats, losses, strict=True):
-        if loss is not None:
-            found.setdefault(name, []).append(loss)
-    return {name: sum(values) / len(values) for name, values in found.items()}
 
 
 def _write_result(trainer: _Trainer, base: Path) -> TrainedEncoder:

@@ -34,7 +34,7 @@ from pinakes.settings import read_settings
 from pinakes.version import VERSION
 
 _GOES_ON: Final = frozenset(
-    ("load", "fetch", "derive", "encode", "index", "train", "run", "cross-format")
+    ("load", "fetch", "derive", "encode", "index", "train", "compare-methods", "run", "cross-format")
 ) | frozenset(("reproduce", "tune", "evaluate", "site", "demo"))
 """the commands that pass over what an earlier start has done"""
 _OBJECTS_A_COLLECTION: Final = 50_000

@@ -15,7 +15,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "deriving": ("derive",),
     "exporting": ("export",),
     "indexing": ("encode", "index"),
-    "training": ("train",),
+    "training": ("train", "compare-methods"),
     "searching": ("search", "explain", "summarize"),
     "sampling": ("new-benchmark", "sample", "construct", "export-pools"),
     "systems": ("systems",),

@@ -1,4 +1,4 @@
-"""The command that trains encoders: `train`."""
+"""The commands that train encoders and compare what was trained: `train`, `compare-methods`."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from pinakes.cli.option_sets import CommandGroup
-from pinakes.cli.options import CommonOptions, Device
+from pinakes.cli.option_sets import CommandGroup, Omit
+from pinakes.cli.options import CommonOptions, Device, SystemChoices, Systems
+from pinakes.cli.running import Mode
 
 app = CommandGroup()
 
@@ -114,3 +115,32 @@ def train(
         summary = train(database, request, drawn, progress=common.show_progress(), say=common.say)
     common.print_records([describe_summary(summary)])
     common.say(f"then, as any encoder: pinakes run BENCHMARK --system {summary.encoder}")
+
+
+@app.command()
+def compare_methods(
+    benchmarks: Annotated[list[str], typer.Argument(help="The benchmarks; each has a format.")],
+    system: Systems,
+    choices: Annotated[SystemChoices, Omit("format")],
+    in_train: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A benchmark of a kind that was trained on, though of other data. May be repeated."
+        ),
+    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Of the report. Default: none is written.")] = None,
+    mode: Mode = "corrected",
+    *,
+    common: CommonOptions,
+) -> None:
+    """Run and score trained encoders and others on benchmarks, and compare the methods over seeds."""
+    from pinakes.evaluate.methods import MethodsRequest, compare_methods
+    from pinakes.report.present.methods import print_methods, write_methods
+
+    with common.connect() as database:
+        options = choices.for_database(database, common.say)
+        request = MethodsRequest(system, benchmarks, tuple(in_train or ()), options, mode)
+        found = compare_methods(database, request, progress=common.show_progress(), report=common.say)
+    print_methods(found, common.output)
+    if folder is not None:
+        common.say(*map(str, write_methods(found, folder)))

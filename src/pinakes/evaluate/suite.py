@@ -64,7 +64,7 @@ def run_suite(
         for system in systems:
             asked = replace(request, benchmark=benchmark.name, system=system)
             try:
-                made.append(_run(database, asked, progress, report))
+                made.append(run_indexed(database, asked, progress, report))
                 _enter(database, suite.suite.name, asked, made[-1].run_id)
             except DatabaseBusyError:
                 raise
@@ -90,7 +90,10 @@ def _require_systems(database: Database, request: RunRequest, systems: Sequence[
             continue
 
 
-def _run(database: Database, request: RunRequest, progress: Progress | None, report: Report) -> RunSummary:
+def run_indexed(
+    database: Database, request: RunRequest, progress: Progress | None, report: Report
+) -> RunSummary:
+    """Index a benchmark for a system, and run it; what is there is not made again."""
     indexed = index(
         database,
         request.benchmark,

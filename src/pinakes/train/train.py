@@ -9,6 +9,7 @@ from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.indexers.encoder.presets import encoder_name, list_presets, resolve_model
 from pinakes.indexers.training.settings import TrainingSettings
+from pinakes.indexers.training.tasks import average_by_format
 from pinakes.progress import Progress, Silent, say_nothing
 from pinakes.settings import Settings
 from pinakes.train.data import Draw, DrawOptions
@@ -95,7 +96,7 @@ def train(
     """
     # torch is loaded when there is something to train.
     from pinakes.indexers.encoder.precision import choose_device
-    from pinakes.indexers.training.training import average_by_format, train_encoder
+    from pinakes.indexers.training.training import train_encoder
 
     source = resolve_model(request.base)
     if source.adapter is not None:

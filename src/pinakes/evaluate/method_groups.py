@@ -1,0 +1,101 @@
+"""Which systems are of one method: trained encoders that differ in their seed alone, and averages of them."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pinakes.errors import InputError
+from pinakes.indexers.encoder.presets import find_preset
+from pinakes.indexers.encoder.trained import TrainingRecord, read_record
+
+_MEAN: Final = "mean:"
+"""the combination whose members may be trained"""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Systems that differ in the seed of their training alone; a single one that was not trained here.
+
+    Attributes:
+        name: the method of the training, with what tells it from others of that method.
+        systems: as the request names them, by seed.
+        seeds: of their trainings, ascending; of an average of encoders those of its members, joined by +
+            where they differ; empty: it was not trained here.
+    """
+
+    name: str
+    systems: tuple[str, ...]
+    seeds: tuple[str, ...]
+
+
+def read_trainings(system: str) -> list[TrainingRecord]:
+    """What the folders of a system's encoders say; none where one of them was not trained here."""
+    members = system.removeprefix(_MEAN).split(",") if system.startswith(_MEAN) else [system]
+    folders = [preset.folder for preset in map(find_preset, members) if preset is not None]
+    records = [read_record(folder) for folder in folders if folder is not None]
+    return records if len(records) == len(members) else []
+
+
+def group_systems(trained: Mapping[str, Sequence[TrainingRecord]]) -> list[Method]:
+    """Systems by what their trainings have in common, in the order in which they come.
+
+    Raises `InputError` where two are of the same training and seed.
+    """
+    groups: dict[tuple[Any, ...], dict[str, str]] = {}
+    for system, records in trained.items():
+        key = tuple(_describe_shared(one) for one in records) or (system,)
+        seed = "+".join(dict.fromkeys(str(one.seed) for one in records))
+        of_group = groups.setdefault(key, {})
+        if seed in of_group:
+            raise InputError(
+                f"{system} and {of_group[seed]} are of the same training with the same seed {seed}; expected "
+                "one of them."
+            )
+        of_group[seed] = system
+    first = [next(iter(systems.values())) for systems in groups.values()]
+    names = _name_methods([trained[system] for system in first], first)
+    found = []
+    for name, systems in zip(names, groups.values(), strict=True):
+        ordered = sorted(systems, key=lambda seed: [int(part) for part in seed.split("+") if part])
+        found.append(Method(name, tuple(systems[seed] for seed in ordered), tuple(ordered)))
+    return found
+
+
+def _describe_shared(record: TrainingRecord) -> str:
+    shared = {name: value for name, value in record.settings.items() if name != "seed"}
+    return json.dumps([record.base, sorted(record.tasks), shared], sort_keys=True)
+
+
+def _name_methods(groups: Sequence[Sequence[TrainingRecord]], systems: Sequence[str]) -> list[str]:
+    """The methods of each group, with the settings, tasks or base by which it differs from its like."""
+    plain = [
+        " + ".join(one.method for one in records) or system
+        for records, system in zip(groups, systems, strict=True)
+    ]
+    names = []
+    for records, name in zip(groups, plain, strict=True):
+        like = [others for others, other in zip(groups, plain, strict=True) if other == name]
+        said = [_tell_apart(one, [others[place] for others in like]) for place, one in enumerate(records)]
+        names.append(name + "".join(f" ({one})" for one in said if one))
+    seen: Counter[str] = Counter()
+    for place, name in enumerate(names):
+        seen[name] += 1
+        if names.count(name) > 1:
+            names[place] = f"{name} #{seen[name]}"
+    return names
+
+
+def _tell_apart(record: TrainingRecord, like: Sequence[TrainingRecord]) -> str:
+    """In words, what of a training is not the same in all of its like."""
+    said = [
+        f"{name} {value}"
+        for name, value in sorted(record.settings.items())
+        if name != "seed" and any(other.settings.get(name) != value for other in like)
+    ]
+    if any(set(other.tasks) != set(record.tasks) for other in like):
+        said.append(f"{len(record.tasks)} tasks")
+    if any(other.base != record.base for other in like):
+        said.append(f"from {record.base_folder}")
+    return ", ".join(said)
