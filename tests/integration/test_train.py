@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.benching import BENCHMARK_TOML, write_benchmark
 from tests.calling import Call
 
 pytestmark = pytest.mark.in_turn
@@ -83,6 +84,70 @@ def test_both_databases_train_on_the_same_instances(call: Call, toy_folder: str,
     assert train(call, toy_folder, "mine").code == 0
     record = json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8"))
     assert record["decided"]["tasks"] == DIGESTS
+
+
+@pytest.fixture
+def benchmarks(at: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two benchmarks of one format over the corpus scifact."""
+    toml = f'format = "PRX"\n{BENCHMARK_TOML}'
+    for name in ("near", "nearer"):
+        write_benchmark(at / "benchmarks", name, corpus="scifact", toml=toml)
+    monkeypatch.setenv("PINAKES_BENCHMARKS", str(at / "benchmarks"))
+
+
+def test_methods_are_compared_over_seeds_beside_their_base(
+    call: Call, toy_folder: str, at: Path, benchmarks: None
+) -> None:
+    systems = [toy_folder]
+    for method, seed in (("cls", 1), ("cls", 2), ("ctrl", 1), ("ctrl", 2)):
+        name = f"{method}_{seed}"
+        assert train(call, toy_folder, name, "--method", method, "--seed", seed).code == 0
+        systems.append(f"encoders/{name}")
+    asked = ("near", "nearer", *(word for one in systems for word in ("-s", one)), "--in-train", "near")
+    given = (*asked, "--precision", "fp32", "--device", "cpu")
+    compared = call("compare-methods", *given, "--json")
+    assert compared.code == 0, compared.err
+    methods = {one["name"]: one["seeds"] for one in compared.data["methods"]}
+    assert list(methods.values()) == [[""], ["1", "2"], ["1", "2"]]
+    assert list(methods)[1:] == ["cls", "ctrl"]
+    columns = {(one["column"], one["figures"]) for one in compared.data["means"]}
+    assert columns >= {("in-train", 1), ("out-of-train", 1), ("average", 2)}
+    scored = call("evaluate", "near", "--json").data
+    stored = {
+        one["run_id"]: one["value"]
+        for one in scored
+        if (one["subset"], one["measure"], one.get("query_id")) == ("all", "nDCG@10", None)
+    }
+    of_near = [one for one in compared.data["figures"] if one["benchmark"] == "near"]
+    assert {one["run_id"]: one["value"] for one in of_near} == stored
+    pairs = [(one["a"], one["b"]) for one in compared.data["differences"] if one["column"] == "average"]
+    assert len(pairs) == 3
+
+    again = call("compare-methods", *given, "--folder", "report")
+    assert again.code == 0
+    assert again.err.count("is there already") == 10
+    page = (at / "report" / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 4
+    assert "Losses by format. RGN:" in page
+
+
+def test_what_cannot_be_compared_is_refused(call: Call, toy_folder: str, at: Path, benchmarks: None) -> None:
+    write_benchmark(at / "benchmarks", "plain", corpus="scifact")
+    for options, expected in (
+        (("near", "-s", toy_folder), "two systems or more"),
+        (("near", "-s", toy_folder, "-s", toy_folder), "is named twice"),
+        (("near", "near", "-s", toy_folder, "-s", "bm25"), "the benchmark near is named twice"),
+        (("plain", "-s", toy_folder, "-s", "bm25"), "plain has no format"),
+    ):
+        refused = call("compare-methods", *options)
+        assert refused.code == 1, options
+        assert expected in refused.err
+    assert train(call, toy_folder, "cls_1", "--method", "cls").code == 0
+    (at / "copy").mkdir()
+    for path in (at / "encoders" / "cls_1").iterdir():
+        (at / "copy" / path.name).write_bytes(path.read_bytes())
+    refused = call("compare-methods", "near", "-s", "encoders/cls_1", "-s", "copy")
+    assert "copy and encoders/cls_1 are of the same training with the same seed 1" in refused.err
 
 
 # Of texts and instances: no database, machine or version of a library may change them.

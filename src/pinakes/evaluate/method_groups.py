@@ -79,12 +79,12 @@ def _name_methods(groups: Sequence[Sequence[TrainingRecord]], systems: Sequence[
         like = [others for others, other in zip(groups, plain, strict=True) if other == name]
         said = [_tell_apart(one, [others[place] for others in like]) for place, one in enumerate(records)]
         names.append(name + "".join(f" ({one})" for one in said if one))
-    seen: Counter[str] = Counter()
-    for place, name in enumerate(names):
+    total, seen = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
         seen[name] += 1
-        if names.count(name) > 1:
-            names[place] = f"{name} #{seen[name]}"
-    return names
+        numbered.append(f"{name} #{seen[name]}" if total[name] > 1 else name)
+    return numbered
 
 
 def _tell_apart(record: TrainingRecord, like: Sequence[TrainingRecord]) -> str:

@@ -122,6 +122,18 @@ class MethodComparison:
     differences: Sequence[MethodDifference]
     trainings: Sequence[TrainingRecord]
 
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader must know before comparing: who has no answer to some queries or test papers."""
+        missing = {
+            (one.system, one.benchmark): one.queries_expected - one.queries_answered for one in self.figures
+        }
+        return [
+            f"{system} has no answer to {count:,} queries or test papers of {benchmark}; each counts as zero."
+            for (system, benchmark), count in missing.items()
+            if count
+        ]
+
 
 def compare_methods(
     database: Database,

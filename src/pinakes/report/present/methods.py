@@ -16,7 +16,7 @@ from pinakes.indexers.encoder.trained import TrainingRecord
 from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_difference, format_p, format_seconds
 from pinakes.report.layout import Cell, Row, Table, absent_cell, make_columns, make_row
-from pinakes.report.markdown import render_table
+from pinakes.report.markdown import escape_markdown, render_table
 from pinakes.report.output import Output
 from pinakes.report.pages import Drawn, make_environment, write_files
 from pinakes.report.suite.tables import mark_two
@@ -37,7 +37,7 @@ def print_methods(found: MethodComparison, out: Output) -> None:
         shown.pop("trainings")
         print_data(shown, out)
         return
-    print_tables(list_tables(found), out)
+    print_tables(list_tables(found), out, warnings=found.warnings)
 
 
 def write_methods(found: MethodComparison, folder: Path) -> list[Path]:
@@ -46,7 +46,9 @@ def write_methods(found: MethodComparison, folder: Path) -> list[Path]:
     Raises:
         InputError: the folder cannot be written.
     """
-    text = "\n\n".join([f"# {_TITLE}", *map(render_table, list_tables(found))]) + "\n"
+    warnings = "\n".join(f"- ⚠ **{escape_markdown(warning)}**" for warning in found.warnings)
+    parts = [f"# {_TITLE}", *filter(None, [warnings]), *map(render_table, list_tables(found))]
+    text = "\n\n".join(parts) + "\n"
     return write_files(folder, {"report.html": render_methods_html(found), "report.md": text})
 
 
@@ -59,7 +61,7 @@ def render_methods_html(found: MethodComparison) -> str:
         for place, one in enumerate(found.trainings)
     ]
     page = make_environment().get_template("methods.html")
-    return page.render(title=_TITLE, tables=list_tables(found), losses=losses)
+    return page.render(report=found, title=_TITLE, tables=list_tables(found), losses=losses)
 
 
 def list_tables(found: MethodComparison) -> list[Table]:
@@ -137,9 +139,6 @@ def _table_figures(found: MethodComparison) -> Table:
             Cell(cell.text, cell.kind, note=_say_range(of_row[name]))
             for cell, name in zip(mark_two(means), names, strict=True)
         ]
-        missing = max(
-            one.queries_expected - one.queries_answered for listed in of_row.values() for one in listed
-        )
         rows.append(
             make_row(
                 part,
@@ -147,10 +146,9 @@ def _table_figures(found: MethodComparison) -> Table:
                 benchmark,
                 measures,
                 *cells,
-                Cell(f"{missing:,}", "warning" if missing else "plain"),
             )
         )
-    columns = make_columns(["part", "format", "benchmark", "measure"], [*names, "not answered"])
+    columns = make_columns(["part", "format", "benchmark", "measure"], names)
     note = "Values times 100, the mean of the seeds, in parentheses the least and the greatest."
     return Table("All figures", columns, rows, note)
 

@@ -1,0 +1,176 @@
+"""Methods of training compared: which encoders are of one method, means over seeds, and pairs."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from pinakes.errors import InputError
+from pinakes.evaluate.method_groups import Method, group_systems
+from pinakes.evaluate.methods import (
+    AVERAGE,
+    IN_TRAIN,
+    OUT_OF_TRAIN,
+    FigureValue,
+    average_methods,
+    compare_pairs,
+    list_columns,
+)
+from pinakes.indexers.encoder.trained import TrainingRecord
+
+
+def make_record(method: str = "ctrl", seed: int = 1, base: str = "a", **settings: Any) -> TrainingRecord:
+    return TrainingRecord(
+        folder=f"encoders/{method}_{seed}",
+        base=base,
+        base_folder=f"model_{base}",
+        tasks=("year:x", "scifact"),
+        formats=("RGN", "SRCH"),
+        settings={"method": method, "seed": seed, "epochs": 2, **settings},
+        losses=[[1.0, 2.0], [0.5, None]],
+        validation=[[0.7, 1.5]],
+        parameters=10,
+        trained=10,
+        elapsed_s=1.0,
+    )
+
+
+def make_figure(method: str, seed: str, benchmark: str, value: float, **other: Any) -> FigureValue:
+    found = FigureValue(
+        method=method,
+        seed=seed,
+        system=f"{method}_{seed}",
+        benchmark=benchmark,
+        format="CLF",
+        part=OUT_OF_TRAIN,
+        figure=1,
+        measures="F1_macro",
+        value=value,
+        run_id=1,
+        queries_expected=3,
+        queries_answered=3,
+    )
+    return replace(found, **other)
+
+
+def name_groups(trained: dict[str, list[TrainingRecord]]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.name, one.seeds) for one in group_systems(trained)]
+
+
+def test_seeds_of_one_training_are_one_method_in_their_order() -> None:
+    trained = {
+        "minilm": [],
+        "b": [make_record(seed=10)],
+        "c": [make_record(seed=2)],
+        "a": [make_record("cls", seed=2)],
+    }
+    assert name_groups(trained) == [("minilm", ("",)), ("ctrl", ("2", "10")), ("cls", ("2",))]
+    assert group_systems(trained)[1].systems == ("c", "b")
+
+
+def test_what_differs_beside_the_seed_is_another_method_and_is_named() -> None:
+    other = replace(make_record(), tasks=("scifact",))
+    trained = {
+        "a": [make_record()],
+        "b": [make_record(seed=2, epochs=3)],
+        "c": [other],
+        "d": [make_record(base="b")],
+    }
+    assert [name for name, _seeds in name_groups(trained)] == [
+        "ctrl (epochs 2, 2 tasks, from model_a)",
+        "ctrl (epochs 3, 2 tasks, from model_a)",
+        "ctrl (epochs 2, 1 tasks, from model_a)",
+        "ctrl (epochs 2, 2 tasks, from model_b)",
+    ]
+    different = replace(make_record(), tasks=("scifact", "year:y"))
+    assert [name for name, _seeds in name_groups({"a": [make_record()], "c": [different]})] == [
+        "ctrl (2 tasks) #1",
+        "ctrl (2 tasks) #2",
+    ]
+
+
+def test_averages_of_encoders_of_one_seed_have_that_seed() -> None:
+    trained = {
+        f"mean:{seed}": [make_record("adapters", seed=seed), make_record(seed=seed)] for seed in (3, 1)
+    }
+    mixed = {"mean:m": [make_record("adapters", seed=1), make_record(seed=3)]}
+    assert name_groups(trained | mixed) == [("adapters + ctrl", ("1", "1+3", "3"))]
+
+
+def test_one_training_twice_is_refused() -> None:
+    with pytest.raises(InputError, match=r"b and a are of the same training with the same seed 1"):
+        group_systems({"a": [make_record()], "b": [make_record()]})
+
+
+METHODS = (Method("base", ("base",), ("",)), Method("ctrl", ("c1", "c2", "c3"), ("1", "2", "3")))
+VALUES = (0.5, 0.7, 0.9)
+
+
+def list_figures() -> list[FigureValue]:
+    found = [
+        make_figure("base", "", "drsm", 0.6),
+        make_figure("base", "", "scifact", 0.2, part=IN_TRAIN, format="SRCH"),
+        make_figure("base", "", "scifact", 0.4, part=IN_TRAIN, format="SRCH", figure=2),
+    ]
+    for seed, value in zip("123", VALUES, strict=True):
+        found += [
+            make_figure("ctrl", seed, "drsm", value),
+            make_figure("ctrl", seed, "scifact", 0.1, part=IN_TRAIN, format="SRCH"),
+            make_figure("ctrl", seed, "scifact", 0.5, part=IN_TRAIN, format="SRCH", figure=2),
+        ]
+    return found
+
+
+def test_each_figure_counts_once_and_each_seed_once() -> None:
+    figures = list_figures()
+    assert list_columns(figures) == [
+        IN_TRAIN,
+        OUT_OF_TRAIN,
+        AVERAGE,
+        f"{IN_TRAIN} SRCH",
+        f"{OUT_OF_TRAIN} CLF",
+    ]
+    means = {(one.method, one.column): one for one in average_methods(METHODS, figures)}
+    base, ctrl = means["base", AVERAGE], means["ctrl", AVERAGE]
+    assert base.value == pytest.approx(0.4)
+    assert (base.figures, base.seeds) == (3, 1)
+    assert (base.low, base.high) == (None, None)
+    assert ctrl.value == pytest.approx((0.1 + 0.5 + 0.7) / 3)
+    assert ctrl.seeds == 3
+    low, high = stats.t.interval(0.95, 2, loc=0.7, scale=stats.sem(VALUES))
+    of_test = means["ctrl", OUT_OF_TRAIN]
+    assert [of_test.low, of_test.high] == pytest.approx([low, high])
+
+
+def test_pairs_are_tested_over_seeds_and_corrected_within_a_column() -> None:
+    shifted = [
+        replace(one, method="cls", system=f"cls_{one.seed}", value=one.value - 0.1 * int(one.seed))
+        for one in list_figures()
+        if one.method == "ctrl"
+    ]
+    methods = (*METHODS, Method("cls", ("a", "b", "d"), ("1", "2", "3")))
+    found = [one for one in compare_pairs(methods, list_figures() + shifted) if one.column == OUT_OF_TRAIN]
+    assert [(one.a, one.b) for one in found] == [("base", "ctrl"), ("base", "cls"), ("ctrl", "cls")]
+    against_base, _, against_each_other = found
+    assert against_base.difference == pytest.approx(0.1)
+    assert against_base.p == pytest.approx(stats.ttest_1samp(VALUES, 0.6).pvalue)
+    expected = stats.ttest_1samp([-0.1, -0.2, -0.3], 0.0)
+    assert against_each_other.p == pytest.approx(expected.pvalue)
+    assert against_each_other.low == pytest.approx(expected.confidence_interval().low)
+    assert against_each_other.holm_p == pytest.approx(min(1.0, 3 * expected.pvalue))
+
+
+def test_methods_that_share_no_seeds_are_not_tested() -> None:
+    methods = (METHODS[1], Method("cls", ("a", "b"), ("1", "4")))
+    of_ctrl = [one for one in list_figures() if one.method == "ctrl" and one.part == OUT_OF_TRAIN]
+    others = [make_figure("cls", seed, "drsm", 0.5) for seed in ("1", "4")]
+    [found] = [one for one in compare_pairs(methods, [*of_ctrl, *others]) if one.column == OUT_OF_TRAIN]
+    assert found.difference == pytest.approx(-0.2)
+    assert (found.p, found.holm_p, found.low) == (None, None, None)
+
+
+def test_one_seed_alone_is_not_tested() -> None:
+    methods = (METHODS[0], Method("ctrl", ("c1",), ("1",)))
+    figures = [one for one in list_figures() if one.seed in ("", "1")]
+    assert {one.p for one in compare_pairs(methods, figures)} == {None}
