@@ -67,7 +67,7 @@ def build_tfidf(
     texts = (" ".join(texts) for _, texts in read)
     try:
         if statistics is None:
-            vectorizer = _vectorizer(analysis, sublinear_tf, None)
+            vectorizer = make_vectorizer(analysis, sublinear_tf, None)
             matrix = vectorizer.fit_transform(texts).tocsc()
         else:
             vectorizer = _weigh_by(statistics, analysis, sublinear_tf)
@@ -109,7 +109,7 @@ class TfidfIndex:
             vocabulary = json.loads((folder / VOCABULARY_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError, KeyError, BadZipFile) as problem:
             raise IndexingError(f"{folder} cannot be read ({problem}); build the index again") from problem
-        vectorizer = _vectorizer(Analysis.from_json(saved["analysis"]), saved["sublinear_tf"], vocabulary)
+        vectorizer = make_vectorizer(Analysis.from_json(saved["analysis"]), saved["sublinear_tf"], vocabulary)
         vectorizer.idf_ = arrays["idf"]
         return cls(arrays, vectorizer)
 
@@ -161,7 +161,8 @@ class TfidfIndex:
         return scores.astype(np.float32)
 
 
-def _vectorizer(analysis: Analysis, sublinear_tf: bool, vocabulary: list[str] | None) -> Any:
+def make_vectorizer(analysis: Analysis, sublinear_tf: bool, vocabulary: list[str] | None) -> Any:
+    """scikit-learn's vectorizer with the weights that are said above; None: it is to learn its vocabulary."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # imported late: it takes a second
 
     return TfidfVectorizer(
@@ -182,7 +183,7 @@ def _weigh_by(statistics: TermStatistics, analysis: Analysis, sublinear_tf: bool
         raise IndexingError(
             f"the {statistics.row_count} texts to count terms in have none; check that they are loaded"
         )
-    vectorizer = _vectorizer(analysis, sublinear_tf, terms)
+    vectorizer = make_vectorizer(analysis, sublinear_tf, terms)
     total = np.float32(1 + statistics.row_count)
     vectorizer.idf_ = np.log(total / (statistics.look_up(terms).astype(np.float32) + 1)) + 1
     return vectorizer

@@ -4,13 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import IndexingError, InputError, RunError
 from pinakes.progress import Silent
 from pinakes.queries.definition import read_benchmark
+from pinakes.queries.relations import select_candidate_texts
 from pinakes.systems.base import Ranking, System, SystemOptions
 from pinakes.systems.registry import find_system
+from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import change, count
 
@@ -52,6 +55,26 @@ def test_both_weightings_share_one_index_and_rank_alike_on_both_databases(
     for name in ("word2vec", "word2vec_tfidf"):
         assert found[0, name] == found[1, name]
     assert found[0, "word2vec"] != found[0, "word2vec_tfidf"]
+
+
+@pytest.mark.parametrize("name", ["lsa", "term_vectors"])
+def test_vectors_of_counted_terms_are_the_same_on_both_databases(
+    both_prepared: tuple[Database, Database], tmp_path: Path, name: str
+) -> None:
+    found = []
+    for number, database in enumerate(both_prepared):
+        workload, system = read(database), make(tmp_path / str(number), name)
+        assert system.index(database, workload, Silent()).added == 300
+        assert system.index(database, workload, Silent()).existing == 300
+        rankings = [(one.query_id, one.rows.tolist()) for one in rank(system, database, workload)]
+        chosen = sa.select(select_candidate_texts(workload.benchmark, "title_abstract").subquery().c.paper_id)
+        with database.read() as session:
+            texts = PaperTexts.read(session, workload.benchmark, "title_abstract", chosen)
+        embedded = system.embed(database, texts, Silent())
+        assert embedded.vectors.shape == (len(embedded.rows), 8)
+        assert len(embedded.rows) > 200
+        found.append((rankings, embedded.rows.tolist(), embedded.vectors.tolist()))
+    assert found[0] == found[1]
 
 
 def test_a_pool_of_its_own_is_ranked_like_a_part_of_the_whole(prepared: Database, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ SYSTEMS: Final = {
     "sentence_logistic": "pinakes.systems.extractors.logistic:SentenceLogistic",
     "sentence_tfidf": "pinakes.systems.extractors.lexical:SentenceTfidf",
     "sparse_bm25": "pinakes.systems.sparse:SparseBm25System",
+    "term_vectors": "pinakes.systems.term_vectors:TermVectorSystem",
     "tfidf": "pinakes.systems.tfidf:TfidfSystem",
     "word2vec": "pinakes.systems.word2vec:Word2VecSystem",
 }
