@@ -59,6 +59,21 @@ def test_what_was_drawn_is_recorded_and_a_rehearsal_records_nothing(
     assert call(*count).data == [{"n": drawn}]
 
 
+def test_a_recorded_draw_is_removed_alone(call: Call, toy_folder: str, at: Path) -> None:
+    assert [train(call, toy_folder, name).code for name in ("mine", "yours")] == [0, 0]
+    counts = (
+        "SELECT name, COUNT(*) AS n FROM trainings JOIN training_instances USING (training_id) GROUP BY name"
+    )
+    mine, yours = sorted(call("sql", counts, "--format", "json").data, key=lambda row: row["name"])
+    removed = call("remove", "training", "mine", "--yes", "--json")
+    assert removed.code == 0, removed.err
+    assert removed.data["deleted"]["training_instances"] == mine["n"]
+    assert call("sql", counts, "--format", "json").data == [yours]
+    assert (at / "encoders" / "mine" / "training.json").exists()
+    again = call("remove", "training", "mine", "--yes")
+    assert (again.code, "unknown training 'mine'; known: yours" in again.err) == (1, True)
+
+
 def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_folder: str, at: Path) -> None:
     assert train(call, toy_folder, "mine").code == 0
     before = json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The commands that take something out: `remove run`, `remove corpus`, `remove benchmark`, `gc`."""
+"""The commands that take something out: `gc`, and `remove` of a run, a corpus, a benchmark, a training."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # a command's help does not wait for them
 
 app = CommandGroup()
 remove_app = CommandGroup(no_args_is_help=True)
-app.add_typer(remove_app, name="remove", help="Take runs, a corpus or a benchmark out of the database.")
+app.add_typer(
+    remove_app, name="remove", help="Take runs, a corpus, a benchmark or a recorded draw out of the database."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,19 @@ def remove_benchmark(benchmark: BenchmarkName, *, consent: Consent, common: Comm
     from pinakes.removal.remove import remove_benchmark
 
     _remove(lambda database, dry_run: remove_benchmark(database, benchmark, dry_run=dry_run), consent, common)
+
+
+@remove_app.command("training")
+def remove_training(
+    training: Annotated[str, typer.Argument(help="What the trained encoder is called.", metavar="TRAINING")],
+    *,
+    consent: Consent,
+    common: CommonOptions,
+) -> None:
+    """Take out what was drawn to train an encoder on; its folder stays."""
+    from pinakes.removal.remove import remove_training
+
+    _remove(lambda database, dry_run: remove_training(database, training, dry_run=dry_run), consent, common)
 
 
 def _remove(remove: "Callable[[Database, bool], Removal]", consent: Consent, common: CommonOptions) -> None:

@@ -1,4 +1,4 @@
-"""Runs, corpora and benchmarks removed with all that refers to them: each in one transaction.
+"""Runs, corpora, benchmarks and recorded draws removed with all that refers to them: each in one transaction.
 
 What refers to what is read from the references of the tables (`schema/removal.py`); here is what those do
 not say: which runs ranked a corpus's papers, and what names a corpus or a benchmark by its name alone.
@@ -25,6 +25,7 @@ from pinakes.schema import (
     published_scores,
     runs,
     samplings,
+    trainings,
 )
 from pinakes.schema.removal import remove_rows
 
@@ -95,6 +96,23 @@ def remove_benchmark(database: Database, name: str, *, dry_run: bool = False) ->
         return {benchmarks: pa.table({"name": [name]}), published_scores: session.fetch_arrow(figures)}
 
     return _remove(database, f"benchmark {name}", find, dry_run=dry_run)
+
+
+def remove_training(database: Database, name: str, *, dry_run: bool = False) -> Removal:
+    """Take out what was drawn to train an encoder on; the encoder's folder stays as it is.
+
+    Raises:
+        UnknownNameError: nothing was drawn under that name.
+    """
+
+    def find(session: Session) -> Keys:
+        rows = session.rows(sa.select(trainings.c.training_id, trainings.c.name))
+        known = {str(row["name"]): row["training_id"] for row in rows}
+        if name not in known:
+            raise UnknownNameError("training", name, sorted(known), "`pinakes train` records one.")
+        return {trainings: pa.table({"training_id": pa.array([known[name]], pa.int32())})}
+
+    return _remove(database, f"training {name}", find, dry_run=dry_run)
 
 
 def _remove(database: Database, what: str, find: Callable[[Session], Keys], *, dry_run: bool) -> Removal:
