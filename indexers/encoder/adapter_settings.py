@@ -14,6 +14,8 @@ from pinakes.indexers.encoder.model_settings import read_json
 CONFIG_NAME: Final = "adapter_config.json"
 WEIGHTS_NAME: Final = "adapter.safetensors"
 PICKLED_NAME: Final = "pytorch_adapter.bin"
+PAL_CONFIG_NAME: Final = "pal_config.json"
+PAL_WEIGHTS_NAME: Final = "pal.safetensors"
 
 CONVERT: Final = (
     '`python -c "import torch; from safetensors.torch import save_file; save_file('

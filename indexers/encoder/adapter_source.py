@@ -11,6 +11,8 @@ from pinakes.indexers.encoder.adapter_settings import (
     CONFIG_NAME,
     CONVERT,
     FETCH_AND_CONVERT,
+    PAL_CONFIG_NAME,
+    PAL_WEIGHTS_NAME,
     PICKLED_NAME,
     WEIGHTS_NAME,
 )
@@ -24,7 +26,7 @@ class AdapterSource:
     """Where an adapter lies.
 
     Attributes:
-        folder: the local folder that holds `adapter_config.json` and `adapter.safetensors`.
+        folder: the local folder that holds the adapter's configuration and weights, or those of PALs.
         revision: the hub's commit; None for a folder, whose digest then stands for it.
         origin: the folder or the hub id that it was found by.
     """
@@ -36,9 +38,16 @@ class AdapterSource:
     def digest(self) -> str:
         """sha256, in hex, of the configuration and the weights."""
         found = hashlib.sha256()
-        for name in (CONFIG_NAME, WEIGHTS_NAME):
+        for name in name_files(self.folder):
             found.update((self.folder / name).read_bytes())
         return found.hexdigest()
+
+
+def name_files(folder: Path) -> tuple[str, str]:
+    """The files of a folder that say what is put into a model, and its weights."""
+    if (folder / PAL_CONFIG_NAME).is_file():
+        return PAL_CONFIG_NAME, PAL_WEIGHTS_NAME
+    return CONFIG_NAME, WEIGHTS_NAME
 
 
 def resolve_adapter(adapter: str, download: bool) -> AdapterSource:
@@ -62,7 +71,7 @@ def resolve_adapter(adapter: str, download: bool) -> AdapterSource:
 
 
 def _require_safetensors(folder: Path, hub_id: str) -> Path:
-    missing = [name for name in (CONFIG_NAME, WEIGHTS_NAME) if not (folder / name).is_file()]
+    missing = [name for name in name_files(folder) if not (folder / name).is_file()]
     if not missing:
         return folder
     found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.adapter_source import AdapterSource
-from pinakes.indexers.encoder.adapters import attach_adapter
+from pinakes.indexers.encoder.attached import attach_parts
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES, Encoder
 from pinakes.indexers.encoder.kept_models import LoadedModel, describe_folder, find_kept, keep_model
 from pinakes.indexers.encoder.model_settings import ModelSettings, Pooling, read_model_settings
@@ -162,7 +162,7 @@ def _read_model(
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]
     _require_usable(folder, model, report["missing_keys"])
     if adapter is not None:
-        attach_adapter(model, adapter.folder)
+        attach_parts(model, adapter.folder)
     return model.eval().to(device), tokenizer
 
 

@@ -23,6 +23,9 @@ Linear = Callable[[Tensor], Tensor]
 Adapter = Callable[[Tensor, Tensor, nn.LayerNorm], Tensor]
 """an adapter's output from a linear layer's, from what is added to it, and from the norm of that sum"""
 
+Attend = Callable[[Tensor, int], Tensor]
+"""attention: (tokens, 3 width) queries, keys and values of so many heads to (tokens, width)"""
+
 _FLASH_HEAD_WIDTHS: Final = range(8, 257, 8)
 
 
@@ -48,7 +51,8 @@ class PackedBatch:
 class PackedLayer:
     """The parts of one layer; what comes after attention is done token by token.
 
-    The adapters stand behind `output` and behind `down`, and do the sum and the norm that follow.
+    The adapters stand behind `output` and behind `down`, and do the sum and the norm that follow. `pal` is
+    attention beside the layer, from its input, which is added to the last sum.
     """
 
     query_key_value: Linear
@@ -59,9 +63,12 @@ class PackedLayer:
     output_norm: nn.LayerNorm
     attention_adapter: Adapter | None = None
     output_adapter: Adapter | None = None
+    pal: Callable[[Tensor, Attend], Tensor] | None = None
 
-    def finish(self, attended: Tensor, hidden: Tensor, add_normalized: "AddNormalized") -> Tensor:
-        """The layer's output (tokens, width) from its attention's output and its input."""
+    def finish(
+        self, attended: Tensor, hidden: Tensor, beside: Tensor | None, add_normalized: "AddNormalized"
+    ) -> Tensor:
+        """The layer's output (tokens, width) from its attention's output, its input, and what `pal` gave."""
 
         def add(summand: Tensor, states: Tensor, norm: nn.LayerNorm, adapter: Adapter | None) -> Tensor:
             if adapter is not None:
@@ -69,7 +76,8 @@ class PackedLayer:
             return add_normalized(summand, states, norm.weight, norm.bias, norm.eps)
 
         middle = add(self.output(attended), hidden, self.attention_norm, self.attention_adapter)
-        return add(self.down(self.up(middle)), middle, self.output_norm, self.output_adapter)
+        summand = middle if beside is None else middle + beside
+        return add(self.down(self.up(middle)), summand, self.output_norm, self.output_adapter)
 
 
 AddNormalized = Callable[[Tensor, Tensor, Tensor, Tensor, float], Tensor]
@@ -124,40 +132,44 @@ class PackedModel:
         """
         hidden = self._embeddings(input_ids=batch.ids, position_ids=batch.positions)[0]
         yield hidden
-        attend = self._choose_attention(batch, hidden)
+        attend = self._choose_attention(batch)
         for number, layer in enumerate(self._layers):
-            attended = attend(layer.query_key_value(hidden))
+            attended = attend(layer.query_key_value(hidden), self._heads)
+            beside = layer.pal(hidden, attend) if layer.pal is not None else None
             if last_of is not None and number == len(self._layers) - 1:
                 rows = batch.ends[:-1].long() + last_of
                 attended, hidden = attended[rows], hidden[rows]
-            hidden = layer.finish(attended, hidden, self._add_normalized)
+                beside = beside[rows] if beside is not None else None
+            hidden = layer.finish(attended, hidden, beside, self._add_normalized)
             yield hidden
 
-    def _choose_attention(self, batch: PackedBatch, hidden: Tensor) -> Callable[[Tensor], Tensor]:
-        if self._attention_bias is None and _has_varlen_kernel(hidden, hidden.shape[1] // self._heads):
-            return lambda projected: self._attend_at_once(projected, batch)
+    def _choose_attention(self, batch: PackedBatch) -> Attend:
         bias = self._attention_bias
         biases = [bias(length) if bias else None for _, _, length in batch.groups]
-        return lambda projected: self._attend_by_length(projected, batch, biases)
+
+        def attend(projected: Tensor, heads: int) -> Tensor:
+            if bias is None and _has_varlen_kernel(projected, projected.shape[1] // 3 // heads):
+                return self._attend_at_once(projected, heads, batch)
+            return self._attend_by_length(projected, heads, batch, biases)
+
+        return attend
 
     def _attend_by_length(
-        self, projected: Tensor, batch: PackedBatch, biases: Sequence[Tensor | None]
+        self, projected: Tensor, heads: int, batch: PackedBatch, biases: Sequence[Tensor | None]
     ) -> Tensor:
         parts = []
         for (start, end, length), bias in zip(batch.groups, biases, strict=True):
-            split = projected[start:end].view(
-                -1, length, 3, self._heads, projected.shape[1] // 3 // self._heads
-            )
+            split = projected[start:end].view(-1, length, 3, heads, projected.shape[1] // 3 // heads)
             # No mask: that is what lets the fast kernel run.
             query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
             attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
             parts.append(attended.transpose(1, 2).reshape(end - start, -1))
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _attend_at_once(self, projected: Tensor, batch: PackedBatch) -> Tensor:
+    def _attend_at_once(self, projected: Tensor, heads: int, batch: PackedBatch) -> Tensor:
         from torch.nn.attention.varlen import varlen_attn
 
-        split = projected.view(projected.shape[0], 3, self._heads, -1)
+        split = projected.view(projected.shape[0], 3, heads, -1)
         longest = batch.groups[0][2]
         query, key, value = split.unbind(1)
         attended: Any = varlen_attn(query, key, value, batch.ends, batch.ends, longest, longest)
@@ -259,9 +271,9 @@ def _add_normalized(summand: Tensor, hidden: Tensor, weight: Tensor, bias: Tenso
     return nn.functional.layer_norm(summand.add_(hidden), weight.shape, weight, bias, eps)
 
 
-def _has_varlen_kernel(hidden: Tensor, head_width: int) -> bool:
-    if hidden.device.type != "cuda" or hidden.dtype not in (torch.bfloat16, torch.float16):
+def _has_varlen_kernel(projected: Tensor, head_width: int) -> bool:
+    if projected.device.type != "cuda" or projected.dtype not in (torch.bfloat16, torch.float16):
         return False
     if importlib.util.find_spec("torch.nn.attention.varlen") is None:  # torch has it from 2.10 on
         return False
-    return head_width in _FLASH_HEAD_WIDTHS and torch.cuda.get_device_capability(hidden.device) >= (8, 0)
+    return head_width in _FLASH_HEAD_WIDTHS and torch.cuda.get_device_capability(projected.device) >= (8, 0)

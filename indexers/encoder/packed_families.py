@@ -67,6 +67,7 @@ def _read_bert_layer(layer: Any) -> PackedLayer:
         output_norm=layer.output.LayerNorm,
         attention_adapter=getattr(layer.attention.output, "bottleneck", None),
         output_adapter=getattr(layer.output, "bottleneck", None),
+        pal=getattr(layer, "pal", None),
     )
 
 

@@ -14,18 +14,22 @@ Step = list[tuple[int, Rows]]
 
 
 def plan_epoch(
-    sizes: Sequence[int], batch_size: int, batching: Batching, seed: int, epoch: int
+    sizes: Sequence[int], batch_size: int, batching: Batching, seed: int, epoch: int, epochs: int = 1
 ) -> list[Step]:
     """The steps of an epoch, in which each instance of each task is read once, in an order of the seed.
 
     `equal`: a step has as many of each task as of any other, while they last; what a small task leaves is
-    shared by the others.
+    shared by the others. `annealed`: as many steps, each of one task, which is drawn (`share_annealed`); a
+    task that is drawn more often than its instances last begins again in another order, and of one that is
+    drawn less some are not read.
 
     >>> [[(task, len(rows)) for task, rows in step] for step in plan_epoch([6, 2], 4, "equal", 1, 1)]
     [[(0, 2), (1, 2)], [(0, 4)]]
     >>> [[(task, len(rows)) for task, rows in step] for step in plan_epoch([3, 2], 2, "sequential", 1, 1)]
     [[(0, 2)], [(0, 1)], [(1, 2)]]
     """
+    if batching == "annealed":
+        return _draw_steps(sizes, batch_size, seed, epoch, epochs)
     orders = [_shuffle(size, seed, epoch, task) for task, size in enumerate(sizes)]
     if batching == "equal":
         return _share_equally(orders, batch_size)
@@ -58,6 +62,41 @@ def _share_equally(orders: Sequence[Rows], batch_size: int) -> list[Step]:
             left -= len(rows)
         steps.append(sorted(step, key=lambda part: part[0]))
     return steps
+
+
+def share_annealed(sizes: Sequence[int], epoch: int, epochs: int) -> NDArray[np.float64]:
+    """The probability of each task in an epoch, from 1: its size to the power 1 - 0.8 (e - 1) / (E - 1).
+
+    Stickland & Murray 2019, section 3.2: first by size, at the end nearly alike.
+
+    >>> share_annealed([900, 100], 1, 2).tolist()
+    [0.9, 0.1]
+    >>> share_annealed([243, 32], 2, 2).round(3).tolist()
+    [0.6, 0.4]
+    """
+    alpha = 1 - 0.8 * (epoch - 1) / max(epochs - 1, 1)
+    weights = np.array(sizes, dtype=np.float64) ** alpha
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
+
+
+def _draw_steps(sizes: Sequence[int], batch_size: int, seed: int, epoch: int, epochs: int) -> list[Step]:
+    generator = np.random.default_rng(derive_seed(seed, "order", epoch, "tasks"))
+    steps = -(-sum(sizes) // batch_size)
+    tasks = generator.choice(len(sizes), size=steps, p=share_annealed(sizes, epoch, epochs))
+    rows = {}
+    for task, drawn in enumerate(np.bincount(tasks, minlength=len(sizes))):
+        turns = -(-int(drawn) * min(batch_size, sizes[task]) // sizes[task])
+        orders = [_shuffle(sizes[task], seed, epoch, (task, turn)) for turn in range(turns)]
+        rows[task] = np.concatenate(orders) if orders else np.empty(0, np.int64)
+    found: list[Step] = []
+    read = [0] * len(sizes)
+    for task in map(int, tasks):
+        # A batch that is larger than its task reads it once.
+        end = read[task] + min(batch_size, sizes[task])
+        found.append([(task, rows[task][read[task] : end])])
+        read[task] = end
+    return found
 
 
 def _mix(orders: Sequence[Rows], batch_size: int, order: Rows) -> list[Step]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +10,11 @@ from typing import Any, Final
 from safetensors.torch import save_file
 
 from pinakes.indexers.encoder.adapter_settings import CONFIG_NAME, WEIGHTS_NAME
+from pinakes.indexers.encoder.pals import PalLayer, write_pals
 from pinakes.indexers.encoder.trained import RECORD_FILE, write_trained
-from pinakes.indexers.training.methods import MultiFormatModel, SwitchedOutput, describe_adapter, hide_bars
+from pinakes.indexers.training.additions import SwitchedOutput, describe_adapter, describe_pals
+from pinakes.indexers.training.methods import MultiFormatModel, hide_bars
+from pinakes.indexers.training.settings import Method
 
 _OF_LIBRARY: Final[dict[str, Any]] = {
     "cross_adapter": False,
@@ -29,8 +33,8 @@ _OF_LIBRARY: Final[dict[str, Any]] = {
 def write_encoder(model: MultiFormatModel, base: Path, folder: Path, record: dict[str, Any]) -> None:
     """Write the encoder into `folder`, named as this, and last `training.json` with `record`.
 
-    `cls` and `ctrl`: the transformer and its tokenizer. `adapters`: these, unchanged, in a folder within, and
-    beside it an adapter for each code.
+    `cls` and `ctrl`: the transformer and its tokenizer. `adapters` and `pals`: these in a folder within, the
+    base of adapters unchanged, and beside it an adapter or PALs for each code.
     """
     method = model.settings.method
     settings = {
@@ -41,8 +45,9 @@ def write_encoder(model: MultiFormatModel, base: Path, folder: Path, record: dic
         "max_tokens": model.settings.max_tokens,
         "distance": "l2",
     }
-    if method == "adapters":
-        _write_adapters(model, folder, settings)
+    if method in _WRITE:
+        _WRITE[method](model, folder)
+        _write_members(model, folder, settings)
     else:
         prefixes = {code: f"[{code}] " for code in model.codes} if method == "ctrl" else {}
         _write_model(model, folder)
@@ -61,8 +66,26 @@ def _write_model(model: MultiFormatModel, folder: Path) -> None:
     model.tokenizer.save_pretrained(folder)
 
 
-def _write_adapters(model: MultiFormatModel, folder: Path, settings: dict[str, Any]) -> None:
+def _write_members(model: MultiFormatModel, folder: Path, settings: dict[str, Any]) -> None:
+    """Write the transformer in a folder within, and which folders make the encoder of each format."""
     inner = folder / folder.resolve().name
+    _write_model(model, inner)
+    write_trained(inner, settings, ())
+    members = {code: f"{inner.name}+{code.lower()}" for code in model.codes}
+    write_trained(folder, settings, model.codes, members=members)
+
+
+def _write_pals(model: MultiFormatModel, folder: Path) -> None:
+    layers = model.base.encoder.layer
+    held = [layer for layer in layers if isinstance(layer, PalLayer)]
+    for code in model.codes:
+        pals: Any = [layer.pal.pals[code] for layer in held]  # type: ignore[index]
+        write_pals(folder / code.lower(), describe_pals(code, model.base.config, model.settings), pals)
+    for number, layer in enumerate(held):
+        layers[number] = layer.restore()
+
+
+def _write_adapters(model: MultiFormatModel, folder: Path) -> None:
     switched = [
         (number, layer.output)
         for number, layer in enumerate(model.base.encoder.layer)
@@ -72,10 +95,13 @@ def _write_adapters(model: MultiFormatModel, folder: Path, settings: dict[str, A
         _write_adapter(model, code, switched, folder / code.lower())
     for number, output in switched:
         model.base.encoder.layer[number].output = output.restore()
-    _write_model(model, inner)
-    write_trained(inner, settings, ())
-    members = {code: f"{inner.name}+{code.lower()}" for code in model.codes}
-    write_trained(folder, settings, model.codes, members=members)
+
+
+_WRITE: Final[dict[Method, Callable[[MultiFormatModel, Path], None]]] = {
+    "adapters": _write_adapters,
+    "pals": _write_pals,
+}
+"""what writes each format's part and takes it out of the base, of the methods that have such parts"""
 
 
 def _write_adapter(

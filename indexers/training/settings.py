@@ -5,11 +5,15 @@ from typing import Final, Literal, get_args
 
 from pinakes.errors import IndexingError
 
-Method = Literal["cls", "ctrl", "adapters"]
-"""One embedding for everything; a control code a format; bottleneck adapters a format in a frozen base."""
-Batching = Literal["equal", "mixed", "sequential"]
-"""Equal shares of every task in each batch; instances of all tasks in one random order; task by task."""
-EPOCHS: Final[dict[Method, int]] = {"cls": 2, "ctrl": 2, "adapters": 6}
+Method = Literal["cls", "ctrl", "adapters", "pals"]
+"""One embedding for everything; a control code a format; bottleneck adapters a format in a frozen base;
+projected attention layers a format, and the base is trained too."""
+Batching = Literal["equal", "mixed", "sequential", "annealed"]
+"""Equal shares of every task in each batch; instances of all tasks in one random order; task by task; a task
+a batch, drawn by its size, which counts less from epoch to epoch."""
+PAL_HEADS: Final = 6
+"""heads of a projected attention layer, as its authors' code has them"""
+EPOCHS: Final[dict[Method, int]] = {"cls": 2, "ctrl": 2, "adapters": 6, "pals": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class TrainingSettings:
         margin: of the triplet loss.
         max_tokens: longer texts are cut here, special tokens included.
         reduction_factor: the base's width through that of an adapter's bottleneck.
+        pal_width: the numbers that a projected attention layer works on; a multiple of its 6 heads.
+        batching: None: annealed of PALs, as Stickland & Murray 2019; else equal.
         patience: epochs without a lower validation loss in any format after which training stops; the weights
             are then those of the epoch with the lowest mean over formats. 0: all epochs, the last weights.
         checkpoint_steps: steps between two states that are kept on disk.
@@ -43,7 +49,8 @@ class TrainingSettings:
     margin: float = 1.0
     max_tokens: int = 512
     reduction_factor: int = 16
-    batching: Batching = "equal"
+    pal_width: int = 204
+    batching: Batching | None = None
     patience: int = 0
     checkpoint_steps: int = 200
     recompute: bool = False
@@ -52,7 +59,7 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         for name, allowed in (("method", Method), ("batching", Batching)):
-            if getattr(self, name) not in get_args(allowed):
+            if getattr(self, name) not in get_args(allowed) and (name, self.batching) != ("batching", None):
                 raise IndexingError(
                     f"{name} is {getattr(self, name)!r}; expected one of {', '.join(get_args(allowed))}."
                 )
@@ -63,6 +70,11 @@ class TrainingSettings:
         for name, number in least.items():
             if getattr(self, name) < number:
                 raise IndexingError(f"{name} is {getattr(self, name)}; expected {number} or more.")
+        if self.pal_width < PAL_HEADS or self.pal_width % PAL_HEADS:
+            raise IndexingError(
+                f"pal_width is {self.pal_width}; expected a multiple of {PAL_HEADS}, the heads of a "
+                "projected attention layer."
+            )
         if not (self.learning_rate > 0 and self.margin >= 0 and self.weight_decay >= 0):
             raise IndexingError(
                 f"learning_rate is {self.learning_rate}, margin {self.margin} and weight_decay "
@@ -73,6 +85,11 @@ class TrainingSettings:
     def epoch_count(self) -> int:
         """How many epochs are run at most."""
         return EPOCHS[self.method] if self.epochs is None else self.epochs
+
+    @property
+    def batching_used(self) -> Batching:
+        """How the tasks share the batches."""
+        return self.batching or ("annealed" if self.method == "pals" else "equal")
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, from 1.

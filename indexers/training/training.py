@@ -168,7 +168,12 @@ class _Trainer:
         before, started = progress.elapsed_s, time.monotonic()
         while progress.epoch < settings.epoch_count and not self._is_patience_over():
             steps = plan_epoch(
-                self._sizes, settings.batch_size, settings.batching, settings.seed, progress.epoch + 1
+                self._sizes,
+                settings.batch_size,
+                settings.batching_used,
+                settings.seed,
+                progress.epoch + 1,
+                settings.epoch_count,
             )
             for step in steps[progress.done :]:
                 self._take_step(step, settings.epoch_count * len(steps))

@@ -41,8 +41,12 @@ class Schedule:
     epochs: Annotated[int | None, typer.Option(help="Default: 2; for adapters 6.", min=1)] = None
     batch_size: Annotated[int, typer.Option(help="Instances a step.", min=1)] = 256
     batching: Annotated[
-        str, typer.Option(help="equal (shares of the tasks in a batch), mixed or sequential.")
-    ] = "equal"
+        str | None,
+        typer.Option(
+            help="equal (shares of the tasks in a batch), mixed, sequential, or annealed (a task a batch, by "
+            "its size, which counts less from epoch to epoch). Default: equal; for pals annealed."
+        ),
+    ] = None
     learning_rate: Annotated[float, typer.Option(help="The peak of the learning rate.")] = 5e-5
     warmup_steps: Annotated[int, typer.Option(help="Steps to the peak.", min=0)] = 700
     margin: Annotated[float, typer.Option(help="Of the triplet loss.")] = 1.0
@@ -50,6 +54,9 @@ class Schedule:
     reduction_factor: Annotated[
         int, typer.Option(help="The width through that of an adapter's bottleneck.", min=1)
     ] = 16
+    pal_width: Annotated[
+        int, typer.Option(help="Numbers that a projected attention layer works on; a multiple of 6.", min=6)
+    ] = 204
     micro_tokens: Annotated[
         int, typer.Option(help="Tokens through the model at once; halved where memory runs out.", min=1)
     ] = 8192
@@ -71,7 +78,11 @@ def train(
     schedule: Schedule,
     base: Annotated[str, typer.Option(help="The encoder that is trained further.")] = "minilm",
     method: Annotated[
-        str, typer.Option(help="cls (one embedding), ctrl (control codes) or adapters (one a format).")
+        str,
+        typer.Option(
+            help="cls (one embedding), ctrl (control codes), adapters (one a format) or pals (projected "
+            "attention layers a format)."
+        ),
     ] = "ctrl",
     folder: Annotated[Path, typer.Option(help="Where the encoder's folder is made.")] = Path("encoders"),
     device: Device = None,

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.attached import attach_parts
 from pinakes.indexers.encoder.model import load_encoder
+from pinakes.indexers.encoder.pals import PalSettings, make_pals
 from pinakes.indexers.encoder.presets import find_preset, resolve_model
 from pinakes.indexers.training.batches import Step, plan_epoch
 from pinakes.indexers.training.losses import compute_losses
@@ -23,13 +25,15 @@ from pinakes.workload.readers import FormatChoice, Reader, find_readers
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
 
-METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters")
+METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters", "pals")
 TEXTS = [f"{word} {letter}" for letter in "abcdef" for word in ("citation", "graph")]
 EVEN, ODD = list(range(0, 12, 2)), list(range(1, 12, 2))
-FAST = TrainingSettings(batch_size=8, warmup_steps=5, learning_rate=0.01, max_tokens=32, reduction_factor=2)
+FAST = TrainingSettings(
+    batch_size=8, warmup_steps=5, learning_rate=0.01, max_tokens=32, reduction_factor=2, pal_width=12
+)
 
 
-RATES: dict[Method, float] = {"cls": 0.01, "ctrl": 0.01, "adapters": 0.025}
+RATES: dict[Method, float] = {"cls": 0.01, "ctrl": 0.01, "adapters": 0.025, "pals": 0.01}
 
 
 def make_tasks() -> list[TrainingTask]:
@@ -184,20 +188,19 @@ def encode(reader: Reader, text: str) -> Any:
 
 
 def read_by_transformers(folder: Path, method: Method, code: str, text: str) -> Any:
-    """The vector by transformers alone, with the adapter worked out beside it."""
-    inner = folder / "mine" if method == "adapters" else folder
+    """The vector by transformers' own forward pass, with the format's part put into its layers."""
+    has_parts = method in ("adapters", "pals")
+    inner = folder / "mine" if has_parts else folder
     tokenizer, model = AutoTokenizer.from_pretrained(inner), AutoModel.from_pretrained(inner).eval()
     given = tokenizer(f"[{code}] {text}" if method == "ctrl" else text, return_tensors="pt")
-    if method == "adapters":
-        from pinakes.indexers.encoder.adapters import attach_adapter
-
-        attach_adapter(model, folder / code.lower())
+    if has_parts:
+        attach_parts(model, folder / code.lower())
     with torch.no_grad():
         return model(**given).last_hidden_state[0, 1 if method == "ctrl" else 0].numpy()
 
 
 def test_embeddings_of_formats_differ_and_those_of_cls_do_not(base: Path, tmp_path: Path) -> None:
-    numbers: dict[Method, int] = {"ctrl": 4, "adapters": 4, "cls": 1}
+    numbers: dict[Method, int] = {"ctrl": 4, "adapters": 4, "pals": 4, "cls": 1}
     for method, distinct in numbers.items():
         folder = tmp_path / method
         train(base, folder, replace(FAST, method=method, epochs=1))
@@ -217,6 +220,45 @@ def test_adapters_leave_the_base_as_it_was(base: Path, tmp_path: Path) -> None:
     assert all(torch.equal(before[name], after[name]) for name in before)
     # Two layers and four codes; 16 numbers to 8 and back, with biases.
     assert trained.trained == 2 * 4 * (2 * 16 * 8 + 8 + 16)
+
+
+def test_pals_are_beside_each_layer_and_the_whole_network_is_trained(base: Path, tmp_path: Path) -> None:
+    trained = train(base, tmp_path / "mine", replace(FAST, method="pals", epochs=1))
+    before = AutoModel.from_pretrained(base)
+    # Of each code the projections once, 16 numbers to 12 and back, and attention in each of two layers.
+    pals = 4 * ((16 * 12 + 12) + (12 * 16 + 16) + 2 * 3 * (12 * 12 + 12))
+    assert trained.trained == trained.parameters == sum(one.numel() for one in before.parameters()) + pals
+    after = AutoModel.from_pretrained(tmp_path / "mine" / "mine").state_dict()
+    changed = [name for name, value in before.state_dict().items() if not torch.equal(value, after[name])]
+    assert {"embeddings.word_embeddings.weight", "encoder.layer.0.attention.self.query.weight"} <= {*changed}
+    # BERT base as in table 5: two million numbers a format.
+    large = make_pals(PalSettings("CLF", 768, 12, width=204, heads=6))
+    numbers = {id(value): value.numel() for pal in large for value in pal.parameters()}
+    assert sum(numbers.values()) == 1_819_836
+
+
+def test_annealed_batches_are_of_one_task_by_its_size_which_counts_less_at_the_end() -> None:
+    sizes = [24_300, 3_200]
+    for epoch, share in ((1, 24_300 / 27_500), (2, 0.6)):
+        steps = plan_epoch(sizes, 10, "annealed", seed=3, epoch=epoch, epochs=2)
+        assert len(steps) == 2750
+        assert {len(step) for step in steps} == {1}
+        assert np.mean([step[0][0] == 0 for step in steps]) == pytest.approx(share, abs=0.03)
+    rows = [step[0][1] for step in steps if step[0][0] == 1]
+    # 1,100 batches of 10 read 3,200 instances three times whole, each time in another order.
+    turns = np.concatenate(rows)[: 3 * 3200].reshape(3, 3200)
+    assert [sorted(turn) for turn in turns.tolist()] == [list(range(3200))] * 3
+    assert len({tuple(turn) for turn in turns.tolist()}) == 3
+    again = plan_epoch(sizes, 10, "annealed", seed=3, epoch=2, epochs=2)
+    assert list_rows(again) == list_rows(steps)
+    assert TrainingSettings(method="pals").batching_used == "annealed"
+    assert TrainingSettings(method="pals", batching="equal").batching_used == "equal"
+    assert TrainingSettings().batching_used == "equal"
+
+
+def test_a_batch_that_is_larger_than_its_task_reads_it_once() -> None:
+    steps = plan_epoch([3, 3, 3], 8, "annealed", seed=1, epoch=1)
+    assert [sorted(rows.tolist()) for step in steps for _, rows in step] == [[0, 1, 2]] * 2
 
 
 def test_memory_that_does_not_suffice_halves_what_goes_through_at_once(
@@ -299,9 +341,20 @@ def test_a_base_that_does_not_fit_is_refused(base: Path, tmp_path: Path) -> None
         train(build_toy_codes(tmp_path / "codes"), tmp_path / "it", FAST)
     with pytest.raises(IndexingError, match="cannot be loaded"):
         train(tmp_path / "absent", tmp_path / "it", FAST)
-    for wrong in ({"method": "magic"}, {"batch_size": 0}, {"learning_rate": 0.0}, {"epochs": 0}):
+    for method in ("adapters", "pals"):
+        with pytest.raises(IndexingError, match=r"is a distilbert; expected a BERT"):
+            train(build_distilbert(base, tmp_path / method), tmp_path / "it", replace(FAST, method=method))
+    refused: list[dict[str, Any]] = [{"pal_width": 8}, {"batching": "magic"}]
+    for wrong in (*refused, {"method": "magic"}, {"batch_size": 0}, {"learning_rate": 0.0}, {"epochs": 0}):
         with pytest.raises(IndexingError, match="expected"):
             replace(FAST, **wrong)
+
+
+def build_distilbert(toy: Path, folder: Path) -> Path:
+    AutoTokenizer.from_pretrained(toy).save_pretrained(folder)
+    config = DistilBertConfig(vocab_size=90, dim=16, n_layers=1, n_heads=2, hidden_dim=32)
+    DistilBertModel(config).save_pretrained(folder)
+    return folder
 
 
 def test_a_folder_that_names_parts_outside_is_refused(base: Path, tmp_path: Path) -> None:
