@@ -14,6 +14,8 @@ from pinakes.indexers.encoder.model_settings import read_json
 CONFIG_NAME: Final = "adapter_config.json"
 WEIGHTS_NAME: Final = "adapter.safetensors"
 PICKLED_NAME: Final = "pytorch_adapter.bin"
+FUSION_CONFIG_NAME: Final = "adapter_fusion_config.json"
+FUSION_WEIGHTS_NAME: Final = "model_adapter_fusion.safetensors"
 PAL_CONFIG_NAME: Final = "pal_config.json"
 PAL_WEIGHTS_NAME: Final = "pal.safetensors"
 
@@ -48,6 +50,18 @@ _WITHOUT_EFFECT: Final = frozenset(
     }
 )  # fmt: skip
 """settings of training, of parts that are refused, or (`leave_out`) that the weights say too"""
+_FUSED: Final[dict[str, Any]] = {
+    "key": True,
+    "query": True,
+    "value": True,
+    "query_before_ln": False,
+    "residual_before": False,
+    "temperature": False,
+}
+"""how a fusion's attention is run here; of the library's two it is the dynamic one"""
+_FUSED_WITHOUT_EFFECT: Final = frozenset(
+    {"architecture", "dropout_prob", "regularization", "value_before_softmax", "value_initialized"}
+)
 # Before configurations named a version, `gelu` was the approximation by tanh.
 _OLD_ACTIVATIONS: Final = {"gelu": "gelu_new", "gelu_orig": "gelu"}
 
@@ -118,6 +132,47 @@ def read_adapter_settings(folder: Path) -> AdapterSettings:
         raise IndexingError(f"{path} is incomplete ({error}); save or download the adapter again") from error
     _require_sensible(path, settings)
     return settings
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSettings:
+    """What a fusion's folder says: its name in the names of its weights, and the adapters that it fuses."""
+
+    name: str
+    adapter_names: tuple[str, ...]
+
+
+def read_fusion_settings(folder: Path) -> FusionSettings:
+    """The settings in a folder's `adapter_fusion_config.json`.
+
+    Raises:
+        IndexingError: there is no such file, or it asks for what is not run here.
+    """
+    path = folder / FUSION_CONFIG_NAME
+    described = read_json(path)
+    config = described.get("config") if isinstance(described, Mapping) else None
+    if not isinstance(config, Mapping):
+        raise IndexingError(f"{path} has no configuration of a fusion; expected one. Save the fusion again")
+    for key, value in config.items():
+        if key not in _FUSED_WITHOUT_EFFECT and (key not in _FUSED or value != _FUSED[key]):
+            raise IndexingError(f"{path} has {key} = {value!r}, which is not run here; {_RUN}")
+    name, names = described.get("name"), described.get("adapter_names")
+    if isinstance(names, str):
+        names = names.split(",")
+    if not (isinstance(name, str) and isinstance(names, list) and len(names) > 1):
+        raise IndexingError(
+            f"{path} names {names!r} to fuse; expected two adapters or more. Save the fusion again"
+        )
+    outside = [one for one in names if not isinstance(one, str) or Path(one).name != one]
+    if outside:
+        raise IndexingError(f"{path} names {outside[0]!r}; expected adapters whose folders lie beside it.")
+    return FusionSettings(name, tuple(names))
+
+
+def find_fused(folder: Path) -> dict[str, Path]:
+    """The folders of the adapters that a folder's fusion names: beside it, by the name in small letters."""
+    names = read_fusion_settings(folder).adapter_names
+    return {name: folder.parent / name.lower() for name in names}
 
 
 def _require_run(path: Path, config: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Where an adapter lies: a local folder, or an id on the model hub, which may carry `@revision`."""
 
 import hashlib
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,13 @@ from pinakes.indexers.encoder.adapter_settings import (
     CONFIG_NAME,
     CONVERT,
     FETCH_AND_CONVERT,
+    FUSION_CONFIG_NAME,
+    FUSION_WEIGHTS_NAME,
     PAL_CONFIG_NAME,
     PAL_WEIGHTS_NAME,
     PICKLED_NAME,
     WEIGHTS_NAME,
+    find_fused,
 )
 from pinakes.indexers.encoder.hub import download_folder
 
@@ -26,7 +30,7 @@ class AdapterSource:
     """Where an adapter lies.
 
     Attributes:
-        folder: the local folder that holds the adapter's configuration and weights, or those of PALs.
+        folder: the local folder that holds the configuration and weights of an adapter, PALs or a fusion.
         revision: the hub's commit; None for a folder, whose digest then stands for it.
         origin: the folder or the hub id that it was found by.
     """
@@ -38,16 +42,19 @@ class AdapterSource:
     def digest(self) -> str:
         """sha256, in hex, of the configuration and the weights."""
         found = hashlib.sha256()
-        for name in name_files(self.folder):
-            found.update((self.folder / name).read_bytes())
+        for path in list_files(self.folder):
+            found.update(path.read_bytes())
         return found.hexdigest()
 
 
-def name_files(folder: Path) -> tuple[str, str]:
-    """The files of a folder that say what is put into a model, and its weights."""
+def list_files(folder: Path) -> list[Path]:
+    """The files that say what is put into a model, and its weights; of a fusion those of its adapters too."""
     if (folder / PAL_CONFIG_NAME).is_file():
-        return PAL_CONFIG_NAME, PAL_WEIGHTS_NAME
-    return CONFIG_NAME, WEIGHTS_NAME
+        return [folder / PAL_CONFIG_NAME, folder / PAL_WEIGHTS_NAME]
+    if (folder / FUSION_CONFIG_NAME).is_file():
+        fused = [path for adapter in find_fused(folder).values() for path in list_files(adapter)]
+        return [folder / FUSION_CONFIG_NAME, folder / FUSION_WEIGHTS_NAME, *fused]
+    return [folder / CONFIG_NAME, folder / WEIGHTS_NAME]
 
 
 def resolve_adapter(adapter: str, download: bool) -> AdapterSource:
@@ -71,7 +78,7 @@ def resolve_adapter(adapter: str, download: bool) -> AdapterSource:
 
 
 def _require_safetensors(folder: Path, hub_id: str) -> Path:
-    missing = [name for name in name_files(folder) if not (folder / name).is_file()]
+    missing = [os.path.relpath(path, folder) for path in list_files(folder) if not path.is_file()]
     if not missing:
         return folder
     found = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) or "nothing"

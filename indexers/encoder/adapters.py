@@ -64,6 +64,19 @@ class Bottleneck(nn.Module):
 
     def forward(self, hidden: Tensor, summand: Tensor, norm: nn.LayerNorm) -> Tensor:
         """The layer's output from that of its linear layer and from what the transformer adds to it."""
+        states, residual = self.enter(hidden, summand, norm)
+        found = self.transform(states)
+        # In place: nobody else holds these states, and each new matrix is a pass through memory.
+        if self._settings.adapter_residual_before_ln:
+            found.add_(residual)
+        if self.norm_after is not None:
+            found = self.norm_after(found)
+        if not self._settings.adapter_residual_before_ln:
+            found.add_(residual)
+        return self.leave(found, summand, norm)
+
+    def enter(self, hidden: Tensor, summand: Tensor, norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
+        """What goes through the bottleneck, and what is added around it."""
         settings = self._settings
         residual, states = hidden, hidden
         if settings.original_ln_before:
@@ -73,17 +86,14 @@ class Bottleneck(nn.Module):
             states = norm(states)
         if not settings.residual_before_ln:
             residual = states
-        found = self._transform(states)
-        # In place: nobody else holds these states, and each new matrix is a pass through memory.
-        if settings.adapter_residual_before_ln:
-            found.add_(residual)
-        if self.norm_after is not None:
-            found = self.norm_after(found)
-        if not settings.adapter_residual_before_ln:
-            found.add_(residual)
-        return norm(found.add_(summand)) if settings.original_ln_after else found
+        return states, residual
 
-    def _transform(self, states: Tensor) -> Tensor:
+    def leave(self, found: Tensor, summand: Tensor, norm: nn.LayerNorm) -> Tensor:
+        """The layer's output from what the adapter gave, which is overwritten."""
+        return norm(found.add_(summand)) if self._settings.original_ln_after else found
+
+    def transform(self, states: Tensor) -> Tensor:
+        """What the bottleneck makes of states (…, width)."""
         if self.norm_before is not None:
             states = self.norm_before(states)
         found: Tensor = self.up(self._activation(self.down(states)))
@@ -93,7 +103,7 @@ class Bottleneck(nn.Module):
 class AdaptedOutput(nn.Module):
     """A BERT's `output` of a layer or of its attention, with an adapter; called as the one it replaces."""
 
-    def __init__(self, output: Any, bottleneck: Bottleneck) -> None:
+    def __init__(self, output: Any, bottleneck: nn.Module) -> None:
         super().__init__()
         self.dense = output.dense
         self.LayerNorm = output.LayerNorm
@@ -106,7 +116,15 @@ class AdaptedOutput(nn.Module):
 
 
 def attach_adapter(model: Any, folder: Path) -> None:
-    """Put the adapter of a folder into a BERT, in the model's precision.
+    """Put the adapter of a folder into a BERT, in the model's precision; raises as `read_bottlenecks`."""
+    layers = model.encoder.layer
+    for (layer, place), bottleneck in read_bottlenecks(model, folder).items():
+        owner = layers[layer].attention if place == "attention.output" else layers[layer]
+        owner.output = AdaptedOutput(owner.output, bottleneck.to(model.dtype))
+
+
+def read_bottlenecks(model: Any, folder: Path) -> dict[tuple[int, str], Bottleneck]:
+    """The adapter of a folder as modules for a BERT, by layer and place within it.
 
     Raises:
         IndexingError: the folder is incomplete, the adapter has a part that is not run here, its weights are
@@ -125,12 +143,10 @@ def attach_adapter(model: Any, folder: Path) -> None:
             f"{model.config.hidden_size}. Name the model that it was trained on, as BASE+ADAPTER"
         )
     _require_activation(folder, settings)
-    layers = model.encoder.layer
-    found = _read_weights(folder, settings, len(layers))
-    for (layer, place), weights in found.items():
+    found = _read_weights(folder, settings, len(model.encoder.layer))
+    for (layer, _), weights in found.items():
         _require_shapes(folder, settings, layer, weights, model.config.hidden_size)
-        owner = layers[layer].attention if place == "attention.output" else layers[layer]
-        owner.output = AdaptedOutput(owner.output, Bottleneck(settings, weights).to(model.dtype))
+    return {key: Bottleneck(settings, weights) for key, weights in found.items()}
 
 
 def _require_activation(folder: Path, settings: AdapterSettings) -> None:

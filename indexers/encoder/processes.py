@@ -159,7 +159,7 @@ def _work(
 
     from pinakes.indexers.encoder.model import load_encoder
 
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     if device == "cpu":
         torch.set_num_threads(threads)
     try:
@@ -179,8 +179,8 @@ def _take_texts(tasks: Any) -> Iterator[tuple[Any, str]]:
         yield from texts
 
 
-def _end_with_parent() -> None:
-    # A parent that is killed cannot end its children.
+def end_with_parent() -> None:
+    """End this process when its parent has: one that is killed cannot end its children."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

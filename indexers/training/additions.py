@@ -1,12 +1,14 @@
-"""What each method adds to a base for its formats: codes, adapters, or projected attention layers."""
+"""What each method adds to a base for its formats: codes, adapters, fusions, projected attention layers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.adapter_fusion import FusedBottlenecks, stack_bottlenecks
 from pinakes.indexers.encoder.adapter_settings import AdapterSettings
 from pinakes.indexers.encoder.adapters import Bottleneck
 from pinakes.indexers.encoder.pals import Attend, Pal, PalLayer, PalSettings, make_pals
@@ -17,6 +19,10 @@ START_STD: Final = 0.02
 """of new weights, as BERT's own began"""
 
 
+_OFF_DIAGONAL: Final = 1e-6
+Adapters = Mapping[str, Path]
+
+
 class Switch(nn.Module):
     """Something for each format, of which the chosen one is computed."""
 
@@ -24,9 +30,9 @@ class Switch(nn.Module):
 
 
 class SwitchedOutput(Switch):
-    """A BERT layer's `output` with one bottleneck a format."""
+    """A BERT layer's `output` with one bottleneck, or one fusion, a format."""
 
-    def __init__(self, output: Any, bottlenecks: Mapping[str, Bottleneck]) -> None:
+    def __init__(self, output: Any, bottlenecks: Mapping[str, nn.Module]) -> None:
         super().__init__()
         self.dense, self.dropout, self.LayerNorm = output.dense, output.dropout, output.LayerNorm
         self._replaced = (output,)  # in a tuple, so that its parameters are not named twice
@@ -58,20 +64,28 @@ class SwitchedPal(Switch):
         return found
 
 
-def add_parts(base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings) -> None:
+def add_parts(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
     """Put what the method needs into the base, and freeze what it does not train.
+
+    `adapters` are the folders of those that a fusion is of, by code.
 
     Raises:
         IndexingError: the base does not fit the method.
     """
-    _ADD[settings.method](base, tokenizer, codes, settings)
+    _ADD[settings.method](base, tokenizer, codes, settings, adapters)
 
 
-def _add_nothing(base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings) -> None:
+def _add_nothing(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
     """`cls`: the base as it is."""
 
 
-def _add_codes(base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings) -> None:
+def _add_codes(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
     """All codes become special tokens, with random embeddings as far apart as the base's own."""
     names = [f"[{code}]" for code in CODES]
     known = [name for name in names if name in tokenizer.get_vocab()]
@@ -91,7 +105,9 @@ def _add_codes(base: Any, tokenizer: Any, codes: Sequence[str], settings: Traini
             nn.init.normal_(weight[tokenizer.convert_tokens_to_ids(name)], std=float(spread))
 
 
-def _add_adapters(base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings) -> None:
+def _add_adapters(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
     """The base is frozen; behind each layer's feed-forward part stands a bottleneck for each format."""
     _require_bert(base, "adapters")
     base.requires_grad_(False)
@@ -102,7 +118,9 @@ def _add_adapters(base: Any, tokenizer: Any, codes: Sequence[str], settings: Tra
         )
 
 
-def _add_pals(base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings) -> None:
+def _add_pals(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
     """Beside each layer stands a PAL for each format; everything is trained."""
     _require_bert(base, "projected attention layers")
     pals = {code: make_pals(describe_pals(code, base.config, settings)) for code in codes}
@@ -116,6 +134,42 @@ def _add_pals(base: Any, tokenizer: Any, codes: Sequence[str], settings: Trainin
         layers[number] = PalLayer(layers[number], switched)
 
 
+def _add_fusions(
+    base: Any, tokenizer: Any, codes: Sequence[str], settings: TrainingSettings, adapters: Adapters
+) -> None:
+    """Base and adapters are frozen; behind each feed-forward part each format attends to all adapters."""
+    _require_bert(base, "adapters")
+    base.requires_grad_(False)
+    width, dropout = int(base.config.hidden_size), float(base.config.attention_probs_dropout_prob)
+    for layer, bottlenecks in zip(base.encoder.layer, stack_bottlenecks(base, adapters), strict=True):
+        for bottleneck in bottlenecks.values():
+            bottleneck.requires_grad_(False)
+        layer.output = SwitchedOutput(
+            layer.output,
+            {
+                code: _start_fusion(
+                    [bottlenecks[name] for name in order_fused(code, adapters)], width, dropout
+                )
+                for code in codes
+            },
+        )
+
+
+def order_fused(code: str, adapters: Iterable[str]) -> list[str]:
+    """The adapters of a format's fusion: its own first, as SciRepEval has it."""
+    return [code, *(name for name in adapters if name != code)]
+
+
+def _start_fusion(bottlenecks: Sequence[Bottleneck], width: int, dropout: float) -> FusedBottlenecks:
+    """A fusion as the library `adapters` begins it: small queries and keys, values near the identity."""
+    fusion = FusedBottlenecks(bottlenecks, width, dropout)
+    for linear in (fusion.query, fusion.key):
+        start_linear(linear)
+    with torch.no_grad():
+        fusion.value.weight.fill_(_OFF_DIAGONAL).fill_diagonal_(1.0)
+    return fusion
+
+
 def _require_bert(base: Any, what: str) -> None:
     if base.config.model_type != "bert":
         raise IndexingError(
@@ -124,11 +178,12 @@ def _require_bert(base: Any, what: str) -> None:
         )
 
 
-_ADD: Final[dict[Method, Callable[[Any, Any, Sequence[str], TrainingSettings], None]]] = {
+_ADD: Final[dict[Method, Callable[[Any, Any, Sequence[str], TrainingSettings, Adapters], None]]] = {
     "cls": _add_nothing,
     "ctrl": _add_codes,
     "adapters": _add_adapters,
     "pals": _add_pals,
+    "fusion": _add_fusions,
 }
 
 

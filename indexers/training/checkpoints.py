@@ -68,6 +68,16 @@ def write_checkpoint(
     write_tensors(folder / CHECKPOINT_FILE, tensors, {"decided": decided, "progress": progress.describe()})
 
 
+def require_same(path: Path, found: Mapping[str, Any], decided: Mapping[str, Any]) -> None:
+    """Raise `IndexingError` where what decided a file's training is not what decides this one."""
+    different = sorted(name for name in decided.keys() | found.keys() if decided.get(name) != found.get(name))
+    if different:
+        raise IndexingError(
+            f"{path} is of a training with other {', '.join(different)}; expected the same, to go on. "
+            "Give the options of before, or another name, or delete the folder"
+        )
+
+
 def restore_checkpoint(
     folder: Path, model: MultiFormatModel, optimiser: torch.optim.AdamW, decided: Mapping[str, Any]
 ) -> Progress | None:
@@ -80,16 +90,7 @@ def restore_checkpoint(
     if not path.exists():
         return None
     tensors, state = read_tensors(path)
-    different = sorted(
-        name
-        for name in decided.keys() | state["decided"].keys()
-        if decided.get(name) != state["decided"].get(name)
-    )
-    if different:
-        raise IndexingError(
-            f"{path} is of a training with other {', '.join(different)}; expected the same, to go on. "
-            "Give the options of before, or another name, or delete the folder"
-        )
+    require_same(path, state["decided"], decided)
     trained = model.list_trained()
     with torch.no_grad():
         for name, value in trained.items():

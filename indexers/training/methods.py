@@ -9,13 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.model_settings import prepare_text, read_model_settings
+from pinakes.indexers.encoder.adapter_fusion import FusedBottlenecks
+from pinakes.indexers.encoder.model_settings import prepare_text
 from pinakes.indexers.training.additions import Switch, add_parts, start_linear
+from pinakes.indexers.training.bases import Base
 from pinakes.indexers.training.settings import TrainingSettings
-from pinakes.indexers.training.tasks import CODES, TrainingTask
+from pinakes.indexers.training.tasks import TrainingTask, list_codes
 
 START: Final = 0
 """where `[CLS]` stands; a control code stands behind it"""
+
+_PENALTY: Final = 0.01
+"""of the squared distance of a fusion's value matrix from the identity"""
 
 
 class MultiFormatModel(nn.Module):
@@ -28,16 +33,15 @@ class MultiFormatModel(nn.Module):
         codes: the codes of the formats that are trained, in the order of `CODES`.
     """
 
-    def __init__(
-        self, base: nn.Module, tokenizer: Any, settings: TrainingSettings, tasks: Sequence[TrainingTask]
-    ) -> None:
+    def __init__(self, base: Base, settings: TrainingSettings, tasks: Sequence[TrainingTask]) -> None:
+        """Raises `IndexingError` for a base that cannot be loaded or does not fit the method."""
         super().__init__()
-        self.base: Any = base
-        self.tokenizer = tokenizer
+        self.base: Any
+        self.base, self.tokenizer = load_base(base.transformer)
         self.settings = settings
-        self.codes = tuple(code for code in CODES if any(code in task.codes() for task in tasks))
-        add_parts(base, tokenizer, self.codes, settings)
-        width = int(base.config.hidden_size)  # type: ignore[union-attr, arg-type]
+        self.codes = list_codes(tasks)
+        add_parts(self.base, self.tokenizer, self.codes, settings, base.adapters)
+        width = int(self.base.config.hidden_size)
         self.heads = nn.ModuleDict(
             {
                 _name_head(task): nn.Linear(width, max(len(task.classes), 1))
@@ -87,15 +91,23 @@ class MultiFormatModel(nn.Module):
         """The parameters that are trained, by name."""
         return {name: value for name, value in self.named_parameters() if value.requires_grad}
 
+    def compute_penalty(self) -> Tensor | None:
+        """What keeps the values of fusions near the identity, as the library `adapters` has it; else None."""
+        fusions = [module for module in self.modules() if isinstance(module, FusedBottlenecks)]
+        if not fusions:
+            return None
+        same = torch.eye(fusions[0].value.out_features, device=fusions[0].value.weight.device)
+        terms = [_PENALTY * (same - one.value.weight).pow(2).sum() for one in fusions]
+        return torch.stack(terms).sum()
 
-def load_base(folder: Path) -> tuple[nn.Module, Any]:
-    """The transformer of a folder, in fp32, and its tokenizer.
+
+def load_base(path: Path) -> tuple[nn.Module, Any]:
+    """The transformer of a folder with its own files, in fp32, and its tokenizer.
 
     Raises:
         IndexingError: the folder holds no such model in safetensors, or its tokenizer begins a text with no
             `[CLS]`, whose state would be the vector.
     """
-    path = read_model_settings(folder).transformer
     with hide_bars():
         model, tokenizer = _read_base(path)
     tokens = tokenizer("a")["input_ids"]

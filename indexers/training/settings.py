@@ -5,15 +5,16 @@ from typing import Final, Literal, get_args
 
 from pinakes.errors import IndexingError
 
-Method = Literal["cls", "ctrl", "adapters", "pals"]
+Method = Literal["cls", "ctrl", "adapters", "pals", "fusion"]
 """One embedding for everything; a control code a format; bottleneck adapters a format in a frozen base;
-projected attention layers a format, and the base is trained too."""
+projected attention layers a format, and the base is trained too; attention over all formats' adapters for
+each format, which were trained first."""
 Batching = Literal["equal", "mixed", "sequential", "annealed"]
 """Equal shares of every task in each batch; instances of all tasks in one random order; task by task; a task
 a batch, drawn by its size, which counts less from epoch to epoch."""
 PAL_HEADS: Final = 6
 """heads of a projected attention layer, as its authors' code has them"""
-EPOCHS: Final[dict[Method, int]] = {"cls": 2, "ctrl": 2, "adapters": 6, "pals": 2}
+EPOCHS: Final[dict[Method, int]] = {"cls": 2, "ctrl": 2, "adapters": 6, "pals": 2, "fusion": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class TrainingSettings:
     """What decides the weights of a trained encoder, beside its base and its instances.
 
     Attributes:
-        epochs: how often each instance is seen; None: 2, for adapters 6.
+        epochs: how often each instance is seen; None: 2, for adapters 6, for fusions 4 behind those of their
+            adapters. A number is that of both steps.
         batch_size: instances a step of the optimiser.
         micro_tokens: tokens, padding included, that go through the model at once; a step adds up as many
             such parts as it needs. Halved where memory runs out.

@@ -72,6 +72,11 @@ class TrainingTask:
         return (self.format,)
 
 
+def list_codes(tasks: Sequence[TrainingTask]) -> tuple[str, ...]:
+    """The codes of the formats of tasks, in the order of `CODES`."""
+    return tuple(code for code in CODES if any(code in task.codes() for task in tasks))
+
+
 def require_trainable(tasks: Sequence[TrainingTask]) -> None:
     """Raise `IndexingError` for what cannot be trained on: no task, no instance, one class, no number."""
     if not tasks:

@@ -25,7 +25,7 @@ def train(call: Call, base: str, name: str, *options: Any) -> Any:
     return call("train", name, "--base", base, *TASKS, *SHORT, *options)
 
 
-@pytest.mark.parametrize("method", ["cls", "ctrl", "adapters", "pals"])
+@pytest.mark.parametrize("method", ["cls", "ctrl", "adapters", "pals", "fusion"])
 def test_what_is_trained_is_an_encoder_like_any_other(
     call: Call, toy_folder: str, at: Path, method: str
 ) -> None:
@@ -85,7 +85,7 @@ def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_fol
         ("minilm", (), "cannot be the name of a trained encoder"),
         ("other", ("--task", "colours:synthetic"), "colours"),
         ("other", ("--task", "year:absent"), "absent"),
-        ("other", ("--method", "magic"), "method is 'magic'; expected one of cls, ctrl, adapters, pals"),
+        ("other", ("--method", "magic"), "method is 'magic'; expected one of cls, ctrl, adapters, pals, fusion"),
         ("other", ("--validation", 1.5), "validation is 1.5"),
         ("other", ("--device", "cpu", "--learning-rate", 0), "learning_rate is 0.0"),
     ):

@@ -38,7 +38,7 @@ class Drawing:
 class Schedule:
     """How it is trained; the defaults are those of SciRepEval's appendix B."""
 
-    epochs: Annotated[int | None, typer.Option(help="Default: 2; for adapters 6.", min=1)] = None
+    epochs: Annotated[int | None, typer.Option(help="Default: 2; for adapters 6; for a fusion 6, then 4.", min=1)] = None
     batch_size: Annotated[int, typer.Option(help="Instances a step.", min=1)] = 256
     batching: Annotated[
         str | None,
@@ -76,12 +76,17 @@ def train(
     name: Annotated[str, typer.Argument(help="What the encoder is called, as my_encoder.")],
     drawing: Drawing,
     schedule: Schedule,
-    base: Annotated[str, typer.Option(help="The encoder that is trained further.")] = "minilm",
+    base: Annotated[
+        str,
+        typer.Option(
+            help="The encoder that is trained further; for a fusion also one that was trained with adapters."
+        ),
+    ] = "minilm",
     method: Annotated[
         str,
         typer.Option(
-            help="cls (one embedding), ctrl (control codes), adapters (one a format) or pals (projected "
-            "attention layers a format)."
+            help="cls (one embedding), ctrl (control codes), adapters (one a format), pals (projected "
+            "attention layers a format) or fusion (attention over all adapters, a format)."
         ),
     ] = "ctrl",
     folder: Annotated[Path, typer.Option(help="Where the encoder's folder is made.")] = Path("encoders"),
@@ -112,7 +117,7 @@ def train(
         ),
         TrainingSettings(method=method, **settings),  # type: ignore[arg-type]
         folder,
-        device,
+        (device,) if device else (),
     )
     with common.connect() as database:
         drawn = draw_for(database, request, progress=common.show_progress())

@@ -7,7 +7,7 @@ from typing import Any
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.indexers.encoder.presets import encoder_name, list_presets, resolve_model
+from pinakes.indexers.encoder.presets import encoder_name, find_preset, list_presets, resolve_model
 from pinakes.indexers.training.settings import TrainingSettings
 from pinakes.indexers.training.tasks import average_by_format
 from pinakes.progress import Progress, Silent, say_nothing
@@ -25,9 +25,11 @@ class TrainRequest:
 
     Attributes:
         name: of the encoder, of its folder within `folder`, and of the recorded draw; fit for identifiers.
-        base: an encoder without an adapter, as commands name it.
+        base: an encoder without an adapter, as commands name it; of a fusion also one that was trained here
+            with the method adapters.
         tasks: benchmarks, and KIND:CORPUS, as citations:aan.
-        device, threads: None: CUDA where there is a device; as many threads as torch takes.
+        devices: a process each; empty: CUDA where there is a device.
+        threads: of each process; None: what torch takes, shared.
     """
 
     name: str
@@ -36,7 +38,7 @@ class TrainRequest:
     draw: DrawOptions
     settings: TrainingSettings = field(default_factory=TrainingSettings)
     folder: Path = Path("encoders")
-    device: str | None = None
+    devices: tuple[str, ...] = ()
     threads: int | None = None
 
 
@@ -98,20 +100,18 @@ def train(
     from pinakes.indexers.encoder.precision import choose_device
     from pinakes.indexers.training.training import train_encoder
 
-    source = resolve_model(request.base)
-    if source.adapter is not None:
-        raise InputError(f"{request.base} has an adapter; expected a base without one. Name the base alone.")
+    base = _find_base_folder(request.base)
     record_draw(database, request.name, drawn)
     tasks = [one.task for one in drawn.tasks]
     said = progress or Silent()
     telling = _Telling(said, say)
     try:
         found = train_encoder(
-            source.folder,
+            base,
             tasks,
             request.settings,
             request.folder / request.name,
-            device=request.device or choose_device(),
+            devices=request.devices or (choose_device(),),
             threads=request.threads,
             on_step=telling.tell,
         )
@@ -130,6 +130,17 @@ def train(
         loss=average_by_format(formats, found.losses[-1]),
         validation=average_by_format(formats, found.validation[found.epoch - 1]),
     )
+
+
+def _find_base_folder(name: str) -> Path:
+    """The folder of a base; of an encoder that was trained here its own, whatever it consists of."""
+    preset = find_preset(name)
+    if preset is not None and preset.folder is not None:
+        return preset.folder
+    source = resolve_model(name)
+    if source.adapter is not None:
+        raise InputError(f"{name} has an adapter; expected a base without one. Name the base alone.")
+    return source.folder
 
 
 class _Telling:

@@ -11,10 +11,12 @@ import torch
 from transformers import AutoModel, AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.adapter_fusion import FusedBottlenecks
 from pinakes.indexers.encoder.attached import attach_parts
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.pals import PalSettings, make_pals
 from pinakes.indexers.encoder.presets import find_preset, resolve_model
+from pinakes.indexers.training.bases import find_base
 from pinakes.indexers.training.batches import Step, plan_epoch
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
@@ -25,7 +27,7 @@ from pinakes.workload.readers import FormatChoice, Reader, find_readers
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
 
-METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters", "pals")
+METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters", "pals", "fusion")
 TEXTS = [f"{word} {letter}" for letter in "abcdef" for word in ("citation", "graph")]
 EVEN, ODD = list(range(0, 12, 2)), list(range(1, 12, 2))
 FAST = TrainingSettings(
@@ -34,6 +36,8 @@ FAST = TrainingSettings(
 
 
 RATES: dict[Method, float] = {"cls": 0.01, "ctrl": 0.01, "adapters": 0.025, "pals": 0.01}
+KILLS = {"fusion": (3, 9, 17, 22)}
+"""steps at which a training is killed: of a fusion in both of its steps, which have 16 each"""
 
 
 def make_tasks() -> list[TrainingTask]:
@@ -95,11 +99,15 @@ def test_losses_are_those_worked_out_by_hand() -> None:
     assert compute_losses("triplets", far, torch.empty(1, 0), 10.0).item() == 2
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RATES)
 def test_each_method_fits_a_task_of_each_format(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=80, batch_size=60, warmup_steps=20)
     settings = replace(settings, learning_rate=RATES[method])
     trained = train(base, tmp_path / "fitted", settings)
+    require_halved(trained)
+
+
+def require_halved(trained: TrainedEncoder) -> None:
     first, last = trained.validation[0], trained.validation[-1]
     halved = [a < b / 2 for a, b in zip(last, first, strict=True) if a is not None and b is not None]
     assert halved == [True] * 5, (first, last)
@@ -141,7 +149,7 @@ def kill_at(step: int) -> Any:
 def test_a_killed_training_ends_as_an_undisturbed_one(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=2, checkpoint_steps=2, patience=5)
     whole = train(base, tmp_path / "a" / "whole", settings)
-    for step in (3, 9):
+    for step in KILLS.get(method, (3, 9)):
         with pytest.raises(KilledError):
             train(base, tmp_path / "b" / "whole", settings, on_step=kill_at(step))
     resumed = train(base, tmp_path / "b" / "whole", settings)
@@ -189,18 +197,19 @@ def encode(reader: Reader, text: str) -> Any:
 
 def read_by_transformers(folder: Path, method: Method, code: str, text: str) -> Any:
     """The vector by transformers' own forward pass, with the format's part put into its layers."""
-    has_parts = method in ("adapters", "pals")
+    has_parts = method in ("adapters", "pals", "fusion")
     inner = folder / "mine" if has_parts else folder
     tokenizer, model = AutoTokenizer.from_pretrained(inner), AutoModel.from_pretrained(inner).eval()
     given = tokenizer(f"[{code}] {text}" if method == "ctrl" else text, return_tensors="pt")
     if has_parts:
-        attach_parts(model, folder / code.lower())
+        attach_parts(model, folder / f"{code.lower()}{'_fusion' if method == 'fusion' else ''}")
+        model.eval()
     with torch.no_grad():
         return model(**given).last_hidden_state[0, 1 if method == "ctrl" else 0].numpy()
 
 
 def test_embeddings_of_formats_differ_and_those_of_cls_do_not(base: Path, tmp_path: Path) -> None:
-    numbers: dict[Method, int] = {"ctrl": 4, "adapters": 4, "pals": 4, "cls": 1}
+    numbers: dict[Method, int] = {"ctrl": 4, "adapters": 4, "pals": 4, "fusion": 4, "cls": 1}
     for method, distinct in numbers.items():
         folder = tmp_path / method
         train(base, folder, replace(FAST, method=method, epochs=1))
@@ -220,6 +229,76 @@ def test_adapters_leave_the_base_as_it_was(base: Path, tmp_path: Path) -> None:
     assert all(torch.equal(before[name], after[name]) for name in before)
     # Two layers and four codes; 16 numbers to 8 and back, with biases.
     assert trained.trained == 2 * 4 * (2 * 16 * 8 + 8 + 16)
+
+
+def test_fusions_fit_a_task_of_each_format_and_leave_adapters_and_base_as_they_were(
+    base: Path, tmp_path: Path
+) -> None:
+    settings = replace(FAST, batch_size=60, warmup_steps=10, learning_rate=0.025)
+    train(base, tmp_path / "adapted", replace(settings, method="adapters", epochs=15))
+    settings = replace(settings, method="fusion", epochs=80, learning_rate=0.01)
+    fused = train(tmp_path / "adapted", tmp_path / "fused", settings)
+    require_halved(fused)
+    assert fused.trained == 4 * 2 * (3 * 16 * 16 + 2 * 16)  # of four codes in each of two layers
+    for code in ("clf", "rgn", "prx", "qry"):
+        for name in ("adapter.safetensors", "adapter_config.json"):
+            place = Path(code) / name
+            assert (tmp_path / "fused" / place).read_bytes() == (tmp_path / "adapted" / place).read_bytes()
+    before = AutoModel.from_pretrained(base).state_dict()
+    after = AutoModel.from_pretrained(tmp_path / "fused" / "fused").state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    record = json.loads((tmp_path / "fused" / "training.json").read_text(encoding="utf-8"))
+    assert record["base_training"]["decided"]["settings"]["method"] == "adapters"
+    # By base and settings trainings are told to differ in their seed alone.
+    assert record["decided"]["base"] == record["base_training"]["decided"]["base"]
+    assert record["base_folder"] == base.name
+
+
+def test_a_fusion_begins_as_the_librarys_and_its_values_are_held_near_the_identity(
+    base: Path, tmp_path: Path
+) -> None:
+    settings = replace(FAST, method="fusion", epochs=1)
+    train(base, tmp_path / "adapted", replace(settings, method="adapters"))
+    found = find_base(tmp_path / "adapted", "fusion", ("CLF", "RGN"))
+    model = MultiFormatModel(found, settings, make_tasks())
+    fusions = [module for module in model.modules() if isinstance(module, FusedBottlenecks)]
+    expected = torch.full((16, 16), 1e-6).fill_diagonal_(1.0)
+    assert [torch.equal(one.value.weight, expected) for one in fusions] == [True] * 8
+    with torch.no_grad():
+        fusions[3].value.weight[0, 0] = 3.0
+    penalty = model.compute_penalty()
+    assert penalty is not None
+    assert penalty.item() == pytest.approx(0.01 * 4.0, abs=1e-6)
+
+
+def test_a_base_of_another_kind_than_the_method_needs_is_refused(base: Path, tmp_path: Path) -> None:
+    words, _, share, *_ = make_tasks()
+    for method in ("adapters", "pals"):
+        train(base, tmp_path / method, replace(FAST, method=method, epochs=1), tasks=[words, share])
+    fusion = replace(FAST, method="fusion", epochs=1)
+    for name, settings, tasks, message in (
+        (
+            "adapters",
+            FAST,
+            None,
+            r"adapters has a part for each format \(CLF, RGN\); expected a base without",
+        ),
+        ("pals", fusion, None, r"pals has a part for each format \(CLF, RGN\); expected a base without"),
+        ("adapters", fusion, None, r"has no adapter for PRX, QRY \(it has CLF, RGN\)"),
+        ("", fusion, [words], "a fusion has the format CLF alone; expected two or more"),
+    ):
+        of = make_tasks() if tasks is None else tasks
+        with pytest.raises(IndexingError, match=message):
+            train(tmp_path / name if name else base, tmp_path / "it", settings, tasks=of)
+    assert not (tmp_path / "it").exists()
+
+
+def test_adapters_of_a_fusion_that_were_trained_otherwise_are_refused(base: Path, tmp_path: Path) -> None:
+    fusion = replace(FAST, method="fusion", epochs=1)
+    with pytest.raises(KilledError):
+        train(base, tmp_path / "it", fusion, on_step=kill_at(9))  # the first step of the fusions
+    with pytest.raises(IndexingError, match="is of a training with other settings"):
+        train(base, tmp_path / "it", replace(fusion, seed=2))
 
 
 def test_pals_are_beside_each_layer_and_the_whole_network_is_trained(base: Path, tmp_path: Path) -> None:
