@@ -32,6 +32,7 @@ class Progress:
         waited: epochs since a format's validation loss was the lowest.
         micro_tokens: tokens at once, after what memory allowed.
         elapsed_s: of all sittings.
+        scaler: the state of what scales the losses of fp16, as torch gives it; empty: nothing does.
     """
 
     epoch: int = 0
@@ -43,6 +44,7 @@ class Progress:
     waited: int = 0
     micro_tokens: int = 0
     elapsed_s: float = 0.0
+    scaler: dict[str, float] = field(default_factory=dict)
     best: dict[str, Tensor] = field(default_factory=dict)
 
     def describe(self) -> dict[str, Any]:

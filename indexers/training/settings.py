@@ -14,6 +14,7 @@ Batching = Literal["equal", "mixed", "sequential", "annealed"]
 a batch, drawn by its size, which counts less from epoch to epoch."""
 PAL_HEADS: Final = 6
 """heads of a projected attention layer, as its authors' code has them"""
+Precision = Literal["fp32", "bf16", "fp16"]
 EPOCHS: Final[dict[Method, int]] = {"cls": 2, "ctrl": 2, "adapters": 6, "pals": 2, "fusion": 4}
 
 
@@ -38,7 +39,7 @@ class TrainingSettings:
             are then those of the epoch with the lowest mean over formats. 0: all epochs, the last weights.
         checkpoint_steps: steps between two states that are kept on disk.
         recompute: whether states are computed again for the gradient, which needs less memory.
-        precision: of the products; weights stay fp32.
+        precision: of the products; weights stay fp32. fp16 is of CUDA devices, with losses that are scaled.
     """
 
     method: Method = "ctrl"
@@ -56,11 +57,11 @@ class TrainingSettings:
     patience: int = 0
     checkpoint_steps: int = 200
     recompute: bool = False
-    precision: Literal["fp32", "bf16"] = "fp32"
+    precision: Precision = "fp32"
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name, allowed in (("method", Method), ("batching", Batching)):
+        for name, allowed in (("method", Method), ("batching", Batching), ("precision", Precision)):
             if getattr(self, name) not in get_args(allowed) and (name, self.batching) != ("batching", None):
                 raise IndexingError(
                     f"{name} is {getattr(self, name)!r}; expected one of {', '.join(get_args(allowed))}."

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -25,6 +25,8 @@ from pinakes.indexers.training.together import LostError, Ranks
 
 OnStep = Callable[[int, int, dict[str, float]], None]
 """told the step, how many there are, and the mean loss of each format in it"""
+_CAST: Final = {"bf16": torch.bfloat16, "fp16": torch.float16}
+"""what products are computed in, by precision"""
 _DONE, _NO_ROOM, _FAILED = range(3)
 """what became of a process's part of a step; the worst of all processes counts"""
 
@@ -52,12 +54,16 @@ class Trainer:
             model.list_trained().values(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
         self.progress = Progress(micro_tokens=settings.micro_tokens)
+        is_scaled = settings.precision == "fp16"
+        self._scaler = torch.amp.GradScaler(self._device.partition(":")[0], enabled=is_scaled)
 
     def run(self) -> None:
         """Go on to the end from where the last checkpoint stands."""
         found = restore_checkpoint(self._checkpoints, self.model, self._optimiser, self._decided)
         self._ranks.agree(0)  # none writes while another one reads
         self.progress = found or self.progress
+        if self.progress.scaler:
+            self._scaler.load_state_dict(self.progress.scaler)
         progress, settings = self.progress, self.settings
         before, started = progress.elapsed_s, time.monotonic()
         while progress.epoch < settings.epoch_count and not self._is_patience_over():
@@ -82,6 +88,7 @@ class Trainer:
             self.model.load_state_dict(progress.best, strict=False)
 
     def _keep(self) -> None:
+        self.progress.scaler = self._scaler.state_dict()
         if self._ranks.rank == 0:
             write_checkpoint(self._checkpoints, self.model, self._optimiser, self.progress, self._decided)
 
@@ -92,7 +99,9 @@ class Trainer:
         for group in self._optimiser.param_groups:
             group["lr"] = self.settings.rate_at(progress.step + 1)
         self._ranks.add_gradients(list(self.model.list_trained().values()))
-        self._optimiser.step()
+        # The gradients are sums over all processes by now, so that all scale alike.
+        self._scaler.step(self._optimiser)
+        self._scaler.update()
         progress.step, progress.done = progress.step + 1, progress.done + 1
         progress.losses.append(losses)
         if self._on_step is not None:
@@ -146,12 +155,12 @@ class Trainer:
             total = float(loss.detach())
             if not math.isfinite(total):
                 self._report_no_number(number, rows)
-            (loss * shares[number]).backward()  # type: ignore[no-untyped-call]
+            self._scaler.scale(loss * shares[number]).backward()  # type: ignore[no-untyped-call]
             sums[2 * number] += total
             sums[2 * number + 1] += len(rows)
         penalty = self.model.compute_penalty() if self._ranks.rank == 0 else None
         if penalty is not None:
-            penalty.backward()  # type: ignore[no-untyped-call]
+            self._scaler.scale(penalty).backward()  # type: ignore[no-untyped-call]
         return sums
 
     def _report_no_number(self, number: int, rows: NDArray[np.int64]) -> None:
@@ -205,9 +214,8 @@ class Trainer:
         return [column for column in columns if column is not None]
 
     def _cast(self) -> Any:
-        if self.settings.precision == "fp32":
-            return nullcontext()
-        return torch.autocast(self._device.partition(":")[0], torch.bfloat16)
+        kind = _CAST.get(self.settings.precision)
+        return nullcontext() if kind is None else torch.autocast(self._device.partition(":")[0], kind)
 
     @torch.no_grad()
     def _validate(self) -> None:

@@ -5,6 +5,7 @@ give the same weights to the bit, whether or not the training was stopped on its
 """
 
 import hashlib
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -28,6 +29,7 @@ from pinakes.indexers.training.tasks import TrainingTask, list_codes, require_tr
 from pinakes.indexers.training.together import Ranks, run_together
 from pinakes.indexers.training.trainer import OnStep, Trainer
 
+_DEVICE: Final = re.compile(r"^(cpu|cuda(:\d+)?)$")
 _CHECKPOINTS: Final = "checkpoint"
 """within the encoder's folder until it is whole: the state, and of a fusion the adapters"""
 
@@ -82,11 +84,33 @@ def train_encoder(
         raise IndexingError(
             f"{folder} holds a trained encoder; expected none. Give another name, or delete it"
         )
+    _require_devices(devices, settings)
     job = _Job(tasks, settings, tuple(devices), threads or _share_threads(devices), on_step or _tell_nobody)
     found = find_base(base, settings.method, list_codes(tasks))
     if settings.method == "fusion" and not found.adapters:
         return _train_adapters_first(job, found, folder)
     return _train_step(job, found, folder)
+
+
+def _require_devices(devices: Sequence[str], settings: TrainingSettings) -> None:
+    kinds = {device.partition(":")[0] for device in devices}
+    if len(kinds) != 1 or not all(map(_DEVICE.match, devices)):
+        raise IndexingError(
+            f"the devices are {', '.join(devices) or 'none'}; expected cpu, or CUDA devices as cuda:0,cuda:1"
+        )
+    if kinds == {"cuda"} and len(set(devices)) < len(devices):
+        raise IndexingError(f"the devices are {', '.join(devices)}; expected each CUDA device once.")
+    if kinds == {"cuda"}:
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        absent = [device for device in devices if int(device.partition(":")[2] or 0) >= count]
+        if absent:
+            raise IndexingError(
+                f"there is no {absent[0]} among the {count} CUDA devices. Name one of them, or cpu"
+            )
+    elif settings.precision == "fp16":
+        raise IndexingError(
+            "the precision is fp16 on a CPU; expected a CUDA device for it. Train with fp32 or bf16"
+        )
 
 
 def _share_threads(devices: Sequence[str]) -> int:

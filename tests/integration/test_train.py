@@ -88,6 +88,8 @@ def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_fol
         ("other", ("--method", "magic"), "method is 'magic'; expected one of cls, ctrl, adapters, pals, fusion"),
         ("other", ("--validation", 1.5), "validation is 1.5"),
         ("other", ("--device", "cpu", "--learning-rate", 0), "learning_rate is 0.0"),
+        ("other", ("--precision", "fp16"), "the precision is fp16 on a CPU"),
+        ("other", ("--devices", "cuda:0"), "expected one of --device, --devices and --processes"),
     ):
         refused = train(call, toy_folder, name, *options)
         assert refused.code == 1, (name, options)

@@ -38,7 +38,9 @@ class Drawing:
 class Schedule:
     """How it is trained; the defaults are those of SciRepEval's appendix B."""
 
-    epochs: Annotated[int | None, typer.Option(help="Default: 2; for adapters 6; for a fusion 6, then 4.", min=1)] = None
+    epochs: Annotated[
+        int | None, typer.Option(help="Default: 2; for adapters 6; for a fusion 6, then 4.", min=1)
+    ] = None
     batch_size: Annotated[int, typer.Option(help="Instances a step.", min=1)] = 256
     batching: Annotated[
         str | None,
@@ -67,7 +69,7 @@ class Schedule:
     recompute: Annotated[
         bool, typer.Option("--recompute", help="Compute states again for gradients: less memory.")
     ] = False
-    precision: Annotated[str, typer.Option(help="fp32 or bf16, of products.")] = "fp32"
+    precision: Annotated[str, typer.Option(help="fp32, bf16 or (on CUDA) fp16, of products.")] = "fp32"
     seed: Annotated[int, typer.Option(help="Of what is drawn, its order, and what training begins with.")] = 1
 
 
@@ -91,6 +93,10 @@ def train(
     ] = "ctrl",
     folder: Annotated[Path, typer.Option(help="Where the encoder's folder is made.")] = Path("encoders"),
     device: Device = None,
+    devices: Annotated[
+        str | None, typer.Option(help="Several, each with a process of its own, as cuda:0,cuda:1.")
+    ] = None,
+    processes: Annotated[int, typer.Option(help="Processes that share a CPU's cores.", min=1)] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be drawn; train nothing.")
     ] = False,
@@ -117,7 +123,7 @@ def train(
         ),
         TrainingSettings(method=method, **settings),  # type: ignore[arg-type]
         folder,
-        (device,) if device else (),
+        _list_devices(device, devices, processes),
     )
     with common.connect() as database:
         drawn = draw_for(database, request, progress=common.show_progress())
@@ -160,3 +166,20 @@ def compare_methods(
     print_methods(found, common.output)
     if folder is not None:
         common.say(*map(str, write_methods(found, folder)))
+
+
+def _list_devices(device: str | None, devices: str | None, processes: int) -> tuple[str, ...]:
+    """The device of each process; empty: one, wherever it is best."""
+    from pinakes.errors import InputError
+
+    if (devices is not None and (device is not None or processes > 1)) or (
+        processes > 1 and device not in (None, "cpu")
+    ):
+        raise InputError(
+            "expected one of --device, --devices and --processes, which is of a CPU. Give --devices alone."
+        )
+    if devices is not None:
+        return tuple(one.strip() for one in devices.split(","))
+    if processes > 1:
+        return ("cpu",) * processes
+    return (device,) if device else ()
