@@ -245,6 +245,11 @@ def _site(measured: Measured) -> Iterator[Compared]:
         yield Compared(f"site, {row['visit']}", row["seconds"])
 
 
+def _train(measured: Measured) -> Iterator[Compared]:
+    given = ("plain loop, padded", measured["plain loop, cpu s"])
+    yield Compared("training with control codes, processor time", measured["ctrl, cpu s"], *given)
+
+
 READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "analysis": _analysis,
     "approximate": _approximate,
@@ -268,4 +273,5 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "search": _search,
     "self_retrieval": _self_retrieval,
     "site": _site,
+    "train": _train,
 }

@@ -111,18 +111,7 @@ class PackedModel:
 
     def pack(self, tokens: Sequence[Sequence[int]], device: str) -> PackedBatch:
         """The texts' token ids as a batch on the device."""
-        lengths = np.array([len(row) for row in tokens])
-        order = np.argsort(-lengths, kind="stable")
-        ids = np.concatenate([np.asarray(tokens[row], dtype=np.int64) for row in order])
-        lengths = lengths[order]
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        return PackedBatch(
-            ids=_move(ids[None], device),
-            positions=_move(count_positions(ids, ends, self._padding_id)[None], device),
-            order=order,
-            groups=_group(lengths, ends),
-            ends=_move(ends.astype(np.int32), device),
-        )
+        return pack_tokens(tokens, device, self._padding_id)
 
     def states(self, batch: PackedBatch, last_of: int | None = None) -> Iterator[Tensor]:
         """Yield the states (tokens, width): the embeddings' output, then that of each layer.
@@ -150,21 +139,9 @@ class PackedModel:
         def attend(projected: Tensor, heads: int) -> Tensor:
             if bias is None and _has_varlen_kernel(projected, projected.shape[1] // 3 // heads):
                 return self._attend_at_once(projected, heads, batch)
-            return self._attend_by_length(projected, heads, batch, biases)
+            return attend_by_length(projected, heads, batch.groups, biases)
 
         return attend
-
-    def _attend_by_length(
-        self, projected: Tensor, heads: int, batch: PackedBatch, biases: Sequence[Tensor | None]
-    ) -> Tensor:
-        parts = []
-        for (start, end, length), bias in zip(batch.groups, biases, strict=True):
-            split = projected[start:end].view(-1, length, 3, heads, projected.shape[1] // 3 // heads)
-            # No mask: that is what lets the fast kernel run.
-            query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
-            attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
-            parts.append(attended.transpose(1, 2).reshape(end - start, -1))
-        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def _attend_at_once(self, projected: Tensor, heads: int, batch: PackedBatch) -> Tensor:
         from torch.nn.attention.varlen import varlen_attn
@@ -174,6 +151,42 @@ class PackedModel:
         query, key, value = split.unbind(1)
         attended: Any = varlen_attn(query, key, value, batch.ends, batch.ends, longest, longest)
         return attended.reshape(projected.shape[0], -1)  # type: ignore[no-any-return]
+
+
+def pack_tokens(tokens: Sequence[Sequence[int]], device: str, padding_id: int | None) -> PackedBatch:
+    """Texts' token ids as a batch on a device; for `padding_id` see `count_positions`."""
+    lengths = np.array([len(row) for row in tokens])
+    order = np.argsort(-lengths, kind="stable")
+    ids = np.concatenate([np.asarray(tokens[row], dtype=np.int64) for row in order])
+    lengths = lengths[order]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    return PackedBatch(
+        ids=_move(ids[None], device),
+        positions=_move(count_positions(ids, ends, padding_id)[None], device),
+        order=order,
+        groups=_group(lengths, ends),
+        ends=_move(ends.astype(np.int32), device),
+    )
+
+
+def attend_by_length(
+    projected: Tensor,
+    heads: int,
+    groups: Sequence[tuple[int, int, int]],
+    biases: Sequence[Tensor | None] | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Attention within packed texts: (tokens, 3 width) to (tokens, width), a call for each length."""
+    parts = []
+    for (start, end, length), bias in zip(groups, biases or [None] * len(groups), strict=True):
+        split = projected[start:end].view(-1, length, 3, heads, projected.shape[1] // 3 // heads)
+        # No mask: that is what lets the fast kernel run.
+        query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
+        attended = nn.functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=bias, dropout_p=dropout
+        )
+        parts.append(attended.transpose(1, 2).reshape(end - start, -1))
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def count_positions(

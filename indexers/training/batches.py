@@ -109,19 +109,26 @@ def _mix(orders: Sequence[Rows], batch_size: int, order: Rows) -> list[Step]:
     return steps
 
 
-def cut_parts(lengths: NDArray[np.int64], most_tokens: int) -> Iterator[Rows]:
-    """Places of instances by parts that hold at most so many tokens with padding; a part has one at least.
+def cut_parts(lengths: NDArray[np.int64], most_tokens: int, is_padded: bool = True) -> Iterator[Rows]:
+    """Places of instances by parts that hold at most so many tokens; a part has one instance at least.
 
     `lengths` (n, texts) are the tokens of each text of each instance. Instances of like length share a part.
+    `is_padded`: each text of a part counts as its longest.
 
-    >>> [part.tolist() for part in cut_parts(np.array([[5], [2], [5], [2]]), 10)]
-    [[1, 3], [0, 2]]
+    >>> lengths = np.array([[5], [2], [5], [2], [1]])
+    >>> [part.tolist() for part in cut_parts(lengths, 10)]
+    [[4, 1, 3], [0, 2]]
+    >>> [part.tolist() for part in cut_parts(lengths, 10, is_padded=False)]
+    [[4, 1, 3, 0], [2]]
     """
     longest = lengths.max(axis=1)
     order = np.argsort(longest, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(lengths.sum(axis=1)[order])])
     start = 0
     for end in range(1, len(order) + 1):
-        fits = end < len(order) and (end + 1 - start) * lengths.shape[1] * longest[order[end]] <= most_tokens
-        if not fits:
-            yield order[start:end]
-            start = end
+        if end < len(order):
+            padded = (end + 1 - start) * lengths.shape[1] * longest[order[end]]
+            if (padded if is_padded else ends[end + 1] - ends[start]) <= most_tokens:
+                continue
+        yield order[start:end]
+        start = end

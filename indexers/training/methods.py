@@ -10,9 +10,11 @@ from torch import Tensor, nn
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.adapter_fusion import FusedBottlenecks
+from pinakes.indexers.encoder.encoder import pad_tokens
 from pinakes.indexers.encoder.model_settings import prepare_text
 from pinakes.indexers.training.additions import Switch, add_parts, start_linear
 from pinakes.indexers.training.bases import Base
+from pinakes.indexers.training.packed import can_run_packed, run_packed
 from pinakes.indexers.training.settings import TrainingSettings
 from pinakes.indexers.training.tasks import TrainingTask, list_codes
 
@@ -71,13 +73,17 @@ class MultiFormatModel(nn.Module):
             return tokens
         return [tokens[0], self.tokenizer.convert_tokens_to_ids(f"[{code}]"), *tokens[1:]]
 
-    def embed(self, ids: Tensor, mask: Tensor, code: str) -> Tensor:
-        """The vectors (n, d) of texts of one format; `ids` and `mask` are (n, tokens)."""
+    def embed(self, tokens: Sequence[Sequence[int]], code: str, device: str) -> Tensor:
+        """The vectors (n, d) of texts of one format, from their token ids with the code."""
         for module in self.base.modules():
             if isinstance(module, Switch):
                 module.chosen = code
-        states = self.base(input_ids=ids, attention_mask=mask.long()).last_hidden_state
-        vectors: Tensor = states[:, START + 1 if self.settings.method == "ctrl" else START]
+        place = START + 1 if self.settings.method == "ctrl" else START
+        if can_run_packed(self.base, device):
+            return run_packed(self.base, tokens, place, self.settings.recompute).float()
+        ids, mask = pad_tokens(tokens, self.tokenizer.pad_token_id or 0)
+        states = self.base(input_ids=ids.to(device), attention_mask=mask.long().to(device)).last_hidden_state
+        vectors: Tensor = states[:, place]
         return vectors.float()
 
     def answer(self, task: TrainingTask, vectors: Tensor) -> Tensor:

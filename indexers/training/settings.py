@@ -26,8 +26,9 @@ class TrainingSettings:
         epochs: how often each instance is seen; None: 2, for adapters 6, for fusions 4 behind those of their
             adapters. A number is that of both steps.
         batch_size: instances a step of the optimiser.
-        micro_tokens: tokens, padding included, that go through the model at once; a step adds up as many
-            such parts as it needs. Halved where memory runs out.
+        micro_tokens: tokens, padding included where there is any, that go through the model at once; a step
+            adds up as many such parts as it needs. None: 2,048 on a CPU, else 8,192. Halved where memory runs
+            out.
         learning_rate, warmup_steps: the peak, reached linearly, behind which the rate falls with the inverse
             square root of the step.
         margin: of the triplet loss.
@@ -45,7 +46,7 @@ class TrainingSettings:
     method: Method = "ctrl"
     epochs: int | None = None
     batch_size: int = 256
-    micro_tokens: int = 8192
+    micro_tokens: int | None = None
     learning_rate: float = 5e-5
     warmup_steps: int = 700
     weight_decay: float = 0.01
@@ -66,12 +67,10 @@ class TrainingSettings:
                 raise IndexingError(
                     f"{name} is {getattr(self, name)!r}; expected one of {', '.join(get_args(allowed))}."
                 )
-        least = {"batch_size": 1, "micro_tokens": 1, "warmup_steps": 0, "max_tokens": 4, "patience": 0}
-        least |= {"reduction_factor": 1, "checkpoint_steps": 1} | (
-            {} if self.epochs is None else {"epochs": 1}
-        )
+        least = {"batch_size": 1, "warmup_steps": 0, "max_tokens": 4, "patience": 0}
+        least |= {"reduction_factor": 1, "checkpoint_steps": 1, "epochs": 1, "micro_tokens": 1}
         for name, number in least.items():
-            if getattr(self, name) < number:
+            if getattr(self, name) is not None and getattr(self, name) < number:
                 raise IndexingError(f"{name} is {getattr(self, name)}; expected {number} or more.")
         if self.pal_width < PAL_HEADS or self.pal_width % PAL_HEADS:
             raise IndexingError(

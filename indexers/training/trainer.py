@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.encoder.encoder import pad_tokens
 from pinakes.indexers.repeatable import derive_seed
 from pinakes.indexers.training.batches import Step, cut_parts, plan_epoch
 from pinakes.indexers.training.checkpoints import Progress, restore_checkpoint, write_checkpoint
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
+from pinakes.indexers.training.packed import can_run_packed
 from pinakes.indexers.training.settings import TrainingSettings
 from pinakes.indexers.training.tasks import Instances, TrainingTask, average_by_format
 from pinakes.indexers.training.together import LostError, Ranks
@@ -27,6 +27,8 @@ OnStep = Callable[[int, int, dict[str, float]], None]
 """told the step, how many there are, and the mean loss of each format in it"""
 _CAST: Final = {"bf16": torch.bfloat16, "fp16": torch.float16}
 """what products are computed in, by precision"""
+_MICRO_TOKENS: Final = {"cpu": 2048, "cuda": 8192}
+"""tokens at once by default: on a CPU as many as its caches still help with"""
 _DONE, _NO_ROOM, _FAILED = range(3)
 """what became of a process's part of a step; the worst of all processes counts"""
 
@@ -53,7 +55,8 @@ class Trainer:
         self._optimiser = torch.optim.AdamW(
             model.list_trained().values(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
-        self.progress = Progress(micro_tokens=settings.micro_tokens)
+        micro_tokens = settings.micro_tokens or _MICRO_TOKENS[self._device.partition(":")[0]]
+        self.progress = Progress(micro_tokens=micro_tokens)
         is_scaled = settings.precision == "fp16"
         self._scaler = torch.amp.GradScaler(self._device.partition(":")[0], enabled=is_scaled)
 
@@ -183,7 +186,8 @@ class Trainer:
 
     def _cut(self, number: int, instances: Instances, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         lengths = self._lengths[number][instances.texts[rows].reshape(len(rows), -1)]
-        return [rows[part] for part in cut_parts(lengths, self.progress.micro_tokens)]
+        is_padded = not can_run_packed(self.model.base, self._device)
+        return [rows[part] for part in cut_parts(lengths, self.progress.micro_tokens, is_padded)]
 
     def _compute_losses(self, number: int, instances: Instances, rows: NDArray[np.int64]) -> Tensor:
         """The losses (n,) of some instances of a task."""
@@ -207,8 +211,7 @@ class Trainer:
                 for place in chosen
                 for row in texts[:, place]
             ]
-            ids, mask = pad_tokens(tokens, self.model.tokenizer.pad_token_id or 0)
-            vectors = self.model.embed(ids.to(self._device), mask.to(self._device), code)
+            vectors = self.model.embed(tokens, code, self._device)
             for place, part in zip(chosen, vectors.view(len(chosen), len(texts), -1), strict=True):
                 columns[place] = part
         return [column for column in columns if column is not None]

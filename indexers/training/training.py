@@ -196,7 +196,9 @@ def _sit(
         torch.manual_seed(derive_seed(settings.seed, "start"))
         model = MultiFormatModel(base, settings, tasks).to(ranks.device)
         if settings.recompute:
-            model.base.gradient_checkpointing_enable()
+            # The library's later name for it, where it has that.
+            later = getattr(model.base, "activation_checkpointing_enable", None)
+            (later or model.base.gradient_checkpointing_enable)()
         trainer = Trainer(model, tasks, settings, folder / _CHECKPOINTS, decided, ranks, on_step)
         trainer.run()
     if ranks.rank == 0:

@@ -85,7 +85,7 @@ def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_fol
         ("minilm", (), "cannot be the name of a trained encoder"),
         ("other", ("--task", "colours:synthetic"), "colours"),
         ("other", ("--task", "year:absent"), "absent"),
-        ("other", ("--method", "magic"), "method is 'magic'; expected one of cls, ctrl, adapters, pals, fusion"),
+        ("other", ("--method", "magic"), "is 'magic'; expected one of cls, ctrl, adapters, pals, fusion"),
         ("other", ("--validation", 1.5), "validation is 1.5"),
         ("other", ("--device", "cpu", "--learning-rate", 0), "learning_rate is 0.0"),
         ("other", ("--precision", "fp16"), "the precision is fp16 on a CPU"),

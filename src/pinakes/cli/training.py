@@ -60,8 +60,13 @@ class Schedule:
         int, typer.Option(help="Numbers that a projected attention layer works on; a multiple of 6.", min=6)
     ] = 204
     micro_tokens: Annotated[
-        int, typer.Option(help="Tokens through the model at once; halved where memory runs out.", min=1)
-    ] = 8192
+        int | None,
+        typer.Option(
+            help="Tokens through the model at once; halved where memory runs out. Default: 2048 on a CPU, "
+            "else 8192.",
+            min=1,
+        ),
+    ] = None
     patience: Annotated[
         int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.", min=0)
     ] = 0

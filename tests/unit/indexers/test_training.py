@@ -16,12 +16,13 @@ from pinakes.indexers.encoder.attached import attach_parts
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.pals import PalSettings, make_pals
 from pinakes.indexers.encoder.presets import find_preset, resolve_model
+from pinakes.indexers.training import methods
 from pinakes.indexers.training.bases import find_base
 from pinakes.indexers.training.batches import Step, plan_epoch
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
 from pinakes.indexers.training.settings import Method, TrainingSettings
-from pinakes.indexers.training.tasks import Instances, Objective, TrainingTask
+from pinakes.indexers.training.tasks import CODES, Instances, Objective, TrainingTask
 from pinakes.indexers.training.training import TrainedEncoder, train_encoder
 from pinakes.workload.readers import FormatChoice, Reader, find_readers
 from tests.toy_codes import build_toy_codes
@@ -340,17 +341,56 @@ def test_a_batch_that_is_larger_than_its_task_reads_it_once() -> None:
     assert [sorted(rows.tolist()) for step in steps for _, rows in step] == [[0, 1, 2]] * 2
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_vectors_and_gradients_are_those_of_padded_texts(
+    method: Method, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, of = replace(FAST, method=method), base
+    if method == "fusion":
+        of = tmp_path / "adapted"
+        train(base, of, replace(FAST, method="adapters", epochs=1))
+    torch.manual_seed(1)
+    model = MultiFormatModel(find_base(of, method, CODES), settings, make_tasks()).eval()
+    tokens = [
+        model.put_code(row, "PRX")
+        for row in model.encode_texts(["a graph", "of", "the citation graph of a b"])
+    ]
+    found = []
+    for packs in (True, False):
+        monkeypatch.setattr(methods, "can_run_packed", lambda *_, packs=packs: packs)
+        model.zero_grad()
+        vectors = model.embed(tokens, "PRX", "cpu")
+        (vectors**3).sum().backward()  # type: ignore[no-untyped-call]
+        gradients = {
+            name: value.grad for name, value in model.list_trained().items() if value.grad is not None
+        }
+        found.append({"vectors": vectors.detach(), **gradients})
+    assert found[0].keys() == found[1].keys()
+    for name, value in found[1].items():
+        torch.testing.assert_close(found[0][name], value, atol=1e-4, rtol=1e-4, msg=name)
+
+
+def test_states_that_are_computed_again_give_losses_that_differ_in_rounding(
+    base: Path, tmp_path: Path
+) -> None:
+    settings = replace(FAST, method="pals", epochs=1)
+    plain = train(base, tmp_path / "plain", settings)
+    again = train(base, tmp_path / "again", replace(settings, recompute=True))
+    for one, other in zip(again.losses, plain.losses, strict=True):
+        assert one == [None if value is None else pytest.approx(value, abs=1e-4) for value in other]
+
+
 def test_memory_that_does_not_suffice_halves_what_goes_through_at_once(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embed = MultiFormatModel.embed
     seen: list[int] = []
 
-    def refuse(self: MultiFormatModel, ids: torch.Tensor, mask: torch.Tensor, code: str) -> torch.Tensor:
-        seen.append(ids.numel())
-        if ids.numel() > 40:
+    def refuse(self: MultiFormatModel, tokens: list[list[int]], code: str, device: str) -> torch.Tensor:
+        seen.append(sum(map(len, tokens)))
+        if seen[-1] > 40:
             raise torch.OutOfMemoryError("no room")
-        return embed(self, ids, mask, code)
+        return embed(self, tokens, code, device)
 
     monkeypatch.setattr(MultiFormatModel, "embed", refuse)
     trained = train(base, tmp_path / "it", replace(FAST, epochs=1, micro_tokens=128))
