@@ -75,6 +75,7 @@ class TrainingRecord:
         folder: its path, as given.
         base, base_folder: the digest of the base's weights, and the name of its folder.
         tasks, formats: the names of what it was trained on, and the format of each.
+        groups: task -> the code that it had in place of its format's; empty: all had their format's.
         settings: by name; `seed` is one.
         losses, validation: the mean loss of each task in each step, and after each epoch (None: no instance).
         parameters, trained: numbers of the encoder, and those that were trained.
@@ -86,6 +87,7 @@ class TrainingRecord:
     base_folder: str
     tasks: tuple[str, ...]
     formats: tuple[str, ...]
+    groups: Mapping[str, str]
     settings: Mapping[str, Any]
     losses: Sequence[Sequence[float | None]]
     validation: Sequence[Sequence[float | None]]
@@ -124,6 +126,7 @@ def read_record(folder: Path) -> TrainingRecord:
             base_folder=found["base_folder"],
             tasks=tuple(found["tasks"]),
             formats=tuple(found["formats"]),
+            groups=dict(found.get("groups", {})),
             settings={**decided["settings"], "seed": int(decided["settings"]["seed"])},
             losses=found["losses"],
             validation=found["validation"],

@@ -85,6 +85,8 @@ def _write_model(model: MultiFormatModel, folder: Path) -> None:
     with hide_bars():
         model.base.save_pretrained(folder, safe_serialization=True)
     model.tokenizer.save_pretrained(folder)
+    for weights in folder.glob("*.safetensors"):  # which transformers makes for its owner alone
+        shutil.copymode(folder / "config.json", weights)
 
 
 def _write_members(

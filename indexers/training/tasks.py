@@ -1,7 +1,8 @@
 """What an encoder is trained on: texts, and the instances of a task over them, as columns."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -50,6 +51,7 @@ class TrainingTask:
         texts: what its papers and queries say, each once.
         classes: the names of classes or labels, byte by byte ascending; empty for the others.
         train, validation: instances; no paper that is asked for in a test is in either.
+        group: the code that all its texts have, in place of those of its format; empty: the format's.
     """
 
     name: str
@@ -59,6 +61,7 @@ class TrainingTask:
     classes: tuple[str, ...]
     train: Instances
     validation: Instances
+    group: str = ""
 
     def codes(self) -> tuple[str, ...]:
         """The code of each text of an instance.
@@ -67,6 +70,8 @@ class TrainingTask:
         >>> TrainingTask("s", "SRCH", "triplets", [], (), empty, empty).codes()
         ('QRY', 'PRX', 'PRX')
         """
+        if self.group:
+            return (self.group,) * (3 if self.objective == "triplets" else 1)
         if self.objective == "triplets":
             return ("QRY" if self.format == "SRCH" else "PRX", "PRX", "PRX")
         return (self.format,)
@@ -75,6 +80,23 @@ class TrainingTask:
 def list_codes(tasks: Sequence[TrainingTask]) -> tuple[str, ...]:
     """The codes of the formats of tasks, in the order of `CODES`."""
     return tuple(code for code in CODES if any(code in task.codes() for task in tasks))
+
+
+def group_randomly(tasks: Sequence[TrainingTask], seed: int) -> list[TrainingTask]:
+    """The tasks in as many groups as their formats have codes, by the seed and their names.
+
+    Groups are as equal in size as they can be. It is the paper's control (section 7): whether formats are
+    better groups than any others.
+
+    >>> empty = Instances(np.empty((0, 3), np.int64), np.empty((0, 0), np.int64))
+    >>> named = [TrainingTask(name, "SRCH", "triplets", [], (), empty, empty) for name in "abc"]
+    >>> [task.group for task in group_randomly(named, 2)]
+    ['QRY', 'PRX', 'PRX']
+    """
+    codes = list_codes(tasks)
+    order = sorted(tasks, key=lambda task: hashlib.sha256(f"{seed}:{task.name}".encode()).digest())
+    groups = {task.name: codes[place % len(codes)] for place, task in enumerate(order)}
+    return [replace(task, group=groups[task.name]) for task in tasks]
 
 
 def require_trainable(tasks: Sequence[TrainingTask]) -> None:

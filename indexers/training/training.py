@@ -28,6 +28,7 @@ from pinakes.indexers.training.settings import TrainingSettings
 from pinakes.indexers.training.tasks import TrainingTask, list_codes, require_trainable
 from pinakes.indexers.training.together import Ranks, run_together
 from pinakes.indexers.training.trainer import OnStep, Trainer
+from pinakes.version import VERSION
 
 _DEVICE: Final = re.compile(r"^(cpu|cuda(:\d+)?)$")
 _CHECKPOINTS: Final = "checkpoint"
@@ -202,7 +203,7 @@ def _sit(
         trainer = Trainer(model, tasks, settings, folder / _CHECKPOINTS, decided, ranks, on_step)
         trainer.run()
     if ranks.rank == 0:
-        record = {"decided": decided, **_describe_result(trainer)}
+        record = {"decided": decided, "code_version": VERSION, **_describe_result(trainer)}
         if (base.folder / RECORD_FILE).exists():
             before = read_json(base.folder / RECORD_FILE)
             record |= {"base_training": before}
@@ -219,6 +220,7 @@ def _describe_result(trainer: Trainer) -> dict[str, Any]:
     return {
         "tasks": [task.name for task in trainer.tasks],
         "formats": [task.format for task in trainer.tasks],
+        "groups": {task.name: task.group for task in trainer.tasks if task.group},
         "steps": progress.step,
         "epochs_run": progress.epoch,
         "epoch": progress.best_epoch or progress.epoch,
@@ -232,7 +234,8 @@ def _describe_result(trainer: Trainer) -> dict[str, Any]:
 
 def digest_task(task: TrainingTask) -> str:
     """The sha256, in hex, of what a task gives to a training: its texts, targets and order."""
-    digest = hashlib.sha256(repr((task.name, task.format, task.objective, task.classes)).encode())
+    group = (task.group,) if task.group else ()
+    digest = hashlib.sha256(repr((task.name, task.format, task.objective, task.classes, *group)).encode())
     for text in task.texts:
         encoded = text.encode()
         digest.update(len(encoded).to_bytes(8, "big") + encoded)

@@ -54,6 +54,11 @@ LINES = {
         "index synthetic -s sparse_bm25 --postings",
         "index --corpus library -s TOY",
     ),
+    "train": (
+        "train mine --base TOY --task year:synthetic --task citations:synthetic --most 24 --dry-run",
+        "train mine --base TOY --task year:synthetic --most 24 --epochs 1 --max-tokens 32",
+    ),
+    "compare-methods": ("compare-methods csfcube -s bm25 -s tfidf",),
     "index faiss": ("index faiss --corpus library --system TOY --kind flat",),
     "index pgvector": ("index pgvector --system TOY",),
     "search": ("search synthetic graphs", "search hostile graph", "search hostile none"),
@@ -96,6 +101,7 @@ LINES = {
     "gc": ("gc --dry-run",),
     "remove run": ("remove run 1 --dry-run",),
     "remove corpus": ("remove corpus library --dry-run",),
+    "remove training": ("remove training drawn --dry-run",),
     "remove benchmark": ("remove benchmark csfcube --dry-run",),
     "demo": ("demo",),
 }
@@ -146,6 +152,7 @@ def world(benchmarks_duckdb: Path, tmp_path_factory: pytest.TempPathFactory, toy
             "index synthetic -s sparse_bm25",
             f"import-run csfcube duckdb-csfcube.txt --system {LONG}",
             "evaluate csfcube",
+            "train drawn --base TOY --task year:synthetic --most 24 --epochs 1 --max-tokens 32",
         ):
             assert run_command([*split(line, toy_folder), "-q"]) == 0
     return folder

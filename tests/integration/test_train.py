@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import pinakes
 from tests.benching import BENCHMARK_TOML, write_benchmark
 from tests.calling import Call
 
@@ -101,6 +102,9 @@ def test_both_databases_train_on_the_same_instances(call: Call, toy_folder: str,
     assert train(call, toy_folder, "mine").code == 0
     record = json.loads((at / "encoders" / "mine" / "training.json").read_text(encoding="utf-8"))
     assert record["decided"]["tasks"] == DIGESTS
+    assert record["code_version"] == pinakes.__version__
+    weights = at / "encoders" / "mine" / "model.safetensors"
+    assert weights.stat().st_mode == weights.with_name("config.json").stat().st_mode
 
 
 @pytest.fixture
@@ -146,6 +150,35 @@ def test_methods_are_compared_over_seeds_beside_their_base(
     page = (at / "report" / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 4
     assert "Losses by format. RGN:" in page
+
+
+def test_random_groups_are_a_method_of_their_own(
+    call: Call, toy_folder: str, at: Path, benchmarks: None
+) -> None:
+    for name, options in (("by_format", ()), ("by_chance", ("--grouping", "random"))):
+        assert train(call, toy_folder, name, *options).code == 0
+    groups = {
+        name: json.loads((at / "encoders" / name / "training.json").read_text(encoding="utf-8"))["groups"]
+        for name in ("by_format", "by_chance")
+    }
+    assert groups["by_format"] == {}
+    assert groups["by_chance"] in (
+        {"year:synthetic": "RGN", "citations:synthetic": "PRX"},
+        {"year:synthetic": "PRX", "citations:synthetic": "RGN"},
+    )
+    systems = [word for name in groups for word in ("-s", f"encoders/{name}")]
+    compared = call("compare-methods", "near", *systems, "--precision", "fp32", "--device", "cpu", "--json")
+    assert compared.code == 0, compared.err
+    assert [one["name"] for one in compared.data["methods"]] == [
+        "ctrl (groups by format)",
+        "ctrl (random groups)",
+    ]
+    for wrong, expected in (
+        (("--grouping", "random", "--method", "cls"), "grouping random is of several embeddings"),
+        (("--grouping", "magic"), "expected one of format, random"),
+    ):
+        refused = train(call, toy_folder, "other", *wrong)
+        assert (refused.code, expected in refused.err) == (1, True)
 
 
 def test_what_cannot_be_compared_is_refused(call: Call, toy_folder: str, at: Path, benchmarks: None) -> None:

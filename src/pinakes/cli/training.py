@@ -102,6 +102,10 @@ def train(
         str | None, typer.Option(help="Several, each with a process of its own, as cuda:0,cuda:1.")
     ] = None,
     processes: Annotated[int, typer.Option(help="Processes that share a CPU's cores.", min=1)] = 1,
+    grouping: Annotated[
+        str,
+        typer.Option(help="Which tasks share an embedding: those of a format, or random groups, as many."),
+    ] = "format",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be drawn; train nothing.")
     ] = False,
@@ -129,6 +133,7 @@ def train(
         TrainingSettings(method=method, **settings),  # type: ignore[arg-type]
         folder,
         _list_devices(device, devices, processes),
+        grouping=grouping,
     )
     with common.connect() as database:
         drawn = draw_for(database, request, progress=common.show_progress())

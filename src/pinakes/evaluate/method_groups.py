@@ -65,7 +65,7 @@ def group_systems(trained: Mapping[str, Sequence[TrainingRecord]]) -> list[Metho
 
 def _describe_shared(record: TrainingRecord) -> str:
     shared = {name: value for name, value in record.settings.items() if name != "seed"}
-    return json.dumps([record.base, sorted(record.tasks), shared], sort_keys=True)
+    return json.dumps([record.base, sorted(record.tasks), bool(record.groups), shared], sort_keys=True)
 
 
 def _name_methods(groups: Sequence[Sequence[TrainingRecord]], systems: Sequence[str]) -> list[str]:
@@ -94,6 +94,8 @@ def _tell_apart(record: TrainingRecord, like: Sequence[TrainingRecord]) -> str:
         for name, value in sorted(record.settings.items())
         if name != "seed" and any(other.settings.get(name) != value for other in like)
     ]
+    if any(bool(other.groups) != bool(record.groups) for other in like):
+        said.append("random groups" if record.groups else "groups by format")
     if any(set(other.tasks) != set(record.tasks) for other in like):
         said.append(f"{len(record.tasks)} tasks")
     if any(other.base != record.base for other in like):

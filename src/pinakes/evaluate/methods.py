@@ -6,7 +6,7 @@ SciRepEval, tables 2 and 3, with what the paper does not print: how far a figure
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import FORMATS, MODES, Benchmark
 from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
-from pinakes.workload.benchmark import open_benchmark
+from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
 IN_TRAIN: Final = "in-train"
 OUT_OF_TRAIN: Final = "out-of-train"
@@ -164,6 +164,7 @@ def compare_methods(
     methods = group_systems(trained)
     drawn = {task for records in trained.values() for one in records for task in one.tasks}
     in_train = drawn | set(request.in_train)
+    options = request.options or SystemOptions(find_index_folder(database))
     figures = [
         value
         for benchmark in benchmarks
@@ -172,7 +173,9 @@ def compare_methods(
         for value in _score(
             database,
             benchmark,
-            RunRequest(benchmark.name, system, request.options, mode=request.mode),
+            ask_by_group(
+                RunRequest(benchmark.name, system, options, mode=request.mode), trained[system], options
+            ),
             (method.name, seed, IN_TRAIN if benchmark.name in in_train else OUT_OF_TRAIN),
             progress,
             report,
@@ -194,6 +197,14 @@ def _require_distinct(request: MethodsRequest) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(f"the {what} {twice[0]} is named twice; expected each once.")
+
+
+def ask_by_group(
+    request: RunRequest, records: Sequence[TrainingRecord], options: SystemOptions
+) -> RunRequest:
+    """The run; an encoder of random groups answers a task that it was trained on by the code of its group."""
+    group = records[0].groups.get(request.benchmark) if len(records) == 1 else None
+    return request if group is None else replace(request, options=replace(options, format=group))
 
 
 def _score(

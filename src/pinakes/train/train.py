@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pinakes.database import Database
 from pinakes.errors import InputError
 from pinakes.indexers.encoder.presets import encoder_name, find_preset, list_presets, resolve_model
+from pinakes.indexers.names import require_name
 from pinakes.indexers.training.settings import TrainingSettings
-from pinakes.indexers.training.tasks import average_by_format
+from pinakes.indexers.training.tasks import average_by_format, group_randomly
 from pinakes.progress import Progress, Silent, say_nothing
 from pinakes.settings import Settings
 from pinakes.train.data import Draw, DrawOptions
 from pinakes.train.draw import draw
 from pinakes.train.record import record_draw
 
+GROUPINGS: Final = ("format", "random")
+"""which tasks share an embedding"""
 _SAID_STEPS = 50
 
 
@@ -30,6 +33,7 @@ class TrainRequest:
         tasks: benchmarks, and KIND:CORPUS, as citations:aan.
         devices: a process each; empty: CUDA where there is a device.
         threads: of each process; None: what torch takes, shared.
+        grouping: which tasks share an embedding: `format`, or `random` groups, as many.
     """
 
     name: str
@@ -40,6 +44,7 @@ class TrainRequest:
     folder: Path = Path("encoders")
     devices: tuple[str, ...] = ()
     threads: int | None = None
+    grouping: str = GROUPINGS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,11 @@ def draw_for(
             f"{request.name!r} cannot be the name of a trained encoder; expected small letters, digits and _ "
             f"that name no known one, as {encoder_name(request.name)}_mine."
         )
+    require_name("grouping", request.grouping, GROUPINGS)
+    if request.grouping == "random" and request.settings.method == "cls":
+        raise InputError(
+            "grouping random is of several embeddings, and the method cls has one for all tasks."
+        )
     return draw(database, request.tasks, request.draw, settings=settings, progress=progress)
 
 
@@ -103,6 +113,8 @@ def train(
     base = _find_base_folder(request.base)
     record_draw(database, request.name, drawn)
     tasks = [one.task for one in drawn.tasks]
+    if request.grouping == "random":
+        tasks = group_randomly(tasks, request.draw.seed)
     said = progress or Silent()
     telling = _Telling(said, say)
     try:

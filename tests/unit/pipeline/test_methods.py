@@ -1,6 +1,7 @@
 """Methods of training compared: which encoders are of one method, means over seeds, and pairs."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +14,14 @@ from pinakes.evaluate.methods import (
     IN_TRAIN,
     OUT_OF_TRAIN,
     FigureValue,
+    ask_by_group,
     average_methods,
     compare_pairs,
     list_columns,
 )
 from pinakes.indexers.encoder.trained import TrainingRecord
+from pinakes.run.run import RunRequest
+from pinakes.systems.base import SystemOptions
 
 
 def make_record(method: str = "ctrl", seed: int = 1, base: str = "a", **settings: Any) -> TrainingRecord:
@@ -27,6 +31,7 @@ def make_record(method: str = "ctrl", seed: int = 1, base: str = "a", **settings
         base_folder=f"model_{base}",
         tasks=("year:x", "scifact"),
         formats=("RGN", "SRCH"),
+        groups={},
         settings={"method": method, "seed": seed, "epochs": 2, **settings},
         losses=[[1.0, 2.0], [0.5, None]],
         validation=[[0.7, 1.5]],
@@ -174,3 +179,19 @@ def test_one_seed_alone_is_not_tested() -> None:
     methods = (METHODS[0], Method("ctrl", ("c1",), ("1",)))
     figures = [one for one in list_figures() if one.seed in ("", "1")]
     assert {one.p for one in compare_pairs(methods, figures)} == {None}
+
+
+def test_a_task_that_was_trained_on_is_answered_by_the_code_of_its_random_group(tmp_path: Path) -> None:
+    options = SystemOptions(tmp_path, precision="fp32")
+    record = replace(make_record(), groups={"scifact": "RGN", "year:x": "QRY"})
+    asked = RunRequest("scifact", "a", options)
+    assert ask_by_group(asked, [record], options).options == replace(options, format="RGN")
+    other = RunRequest("cranfield", "a", options)
+    assert ask_by_group(other, [record], options) == other
+    assert ask_by_group(asked, [make_record()], options) == asked
+    assert ask_by_group(asked, [record, record], options) == asked
+    chance = {"a": [make_record()], "b": [replace(record, settings={**record.settings, "seed": 2})]}
+    assert [name for name, _seeds in name_groups(chance)] == [
+        "ctrl (groups by format)",
+        "ctrl (random groups)",
+    ]
