@@ -25,6 +25,7 @@ from pinakes.schema.citations import cited_references as cited_references
 from pinakes.schema.citations import duplicate_references as duplicate_references
 from pinakes.schema.citations import pending_citations as pending_citations
 from pinakes.schema.citations import reference_identifiers as reference_identifiers
+from pinakes.schema.citations import restated_citations as restated_citations
 from pinakes.schema.create import SCHEMA_VERSION as SCHEMA_VERSION
 from pinakes.schema.create import check_schema as check_schema
 from pinakes.schema.create import comment_on_view as comment_on_view

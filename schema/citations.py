@@ -73,7 +73,7 @@ def _mention_columns() -> list[sa.Column[Any]]:
         optional("context_end", sa.Integer, "offset in characters behind the mention"),
         optional("intents", sa.Text, "why it is cited, in the source's words, sorted, joined by commas"),
         optional("is_influential", sa.Boolean, "whether the source holds the citation for influential"),
-        reference("batch_id", "load_batches.batch_id", " of the file that says this row", role="required"),
+        reference("batch_id", "load_batches.batch_id", " of the file that brought this row", role="required"),
     ]
 
 
@@ -90,6 +90,21 @@ citations = sa.Table(
     index("citations_reference_index", "reference_id", "citing_paper_id"),
     info=BULK,
     comment="One mention of a cited work in a citing paper.",
+)
+
+restated_citations = sa.Table(
+    "restated_citations",
+    metadata,
+    reference("citing_paper_id", "papers.paper_id", " of the paper that cites", on_delete="CASCADE"),
+    reference("batch_id", "load_batches.batch_id", " that its mentions have in citations"),
+    reference(
+        "newer_batch_id",
+        "load_batches.batch_id",
+        " of the file's newer version, which says them unchanged",
+        role="required",
+    ),
+    info=BULK,
+    comment="Whose a paper's mentions are where a newer version of their file says them unchanged.",
 )
 
 pending_citations = sa.Table(

@@ -11,7 +11,7 @@ from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 14
+SCHEMA_VERSION: Final = 15
 OLDEST_VERSION: Final = 11
 """the oldest version from which schema/upgrades/ has steps to this one"""
 
@@ -25,6 +25,7 @@ schema_version = sa.Table(
 VIEWS: Final = {
     "candidate_types": "What a candidate is: cited, graph, random, or what else put it into its pool.",
     "chosen_corpora": "The corpus that a benchmark reads: of those it can read, the first that is loaded.",
+    "citation_batches": "Whose a mention is: the batch that brought it, or a newer version of its file.",
     "citation_links": "Who cites whom among the papers that we hold: each pair once.",
     "distinct_papers": "Papers without those that were merged into another.",
     "distinct_sentences": "Sentences of one split of each text: the source's before a generator's.",

@@ -20,7 +20,7 @@ from pinakes.loaders.merge.context import (
     number_places,
     number_rows,
 )
-from pinakes.loaders.merge.origins import restate
+from pinakes.loaders.merge.origins import is_restated, restate
 from pinakes.loaders.merge.rows import fit_table, keep_first, mark_rows, merge_gaps
 from pinakes.loaders.merge.statements import add_missing, fill_gaps
 from pinakes.schema import citations, load_batches, next_id, pending_citations
@@ -138,7 +138,10 @@ def _match_repeated(table: sa.Table, context: MergeContext) -> tuple[sa.TableCla
     same += [staged.c[name].is_not_distinct_from(table.c[name]) for name in _MAY_BE_NULL]
     if "corpus_id" in table.c:
         same.append(table.c.corpus_id == context.corpus_id)
-    return staged, sa.and_(*same, table.c.batch_id.not_in(_select_batches(context)))
+    same.append(table.c.batch_id.not_in(_select_batches(context)))
+    if table is citations:
+        same.append(~is_restated(_select_batches(context)))
+    return staged, sa.and_(*same)
 
 
 def _append(session: Session, rows: pa.Table, context: MergeContext) -> int:

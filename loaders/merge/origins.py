@@ -3,20 +3,26 @@
 A row is of the file that wrote it last. A newer version of that file that says it takes it over, changed or
 not, so that the rows that are left to the older version are those that the newer one lacks. Another file
 that says the row is noted, so that it stays when its own file drops it.
+
+A paper has many mentions, and all of a file are taken over together: that is a row of `restated_citations`
+for the paper, and the mentions are left alone (docs/decisions/0030).
 """
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.loaders.merge.context import Ids, MergeContext, fetch_ids
-from pinakes.schema import load_batches, pending_citations, repeated_rows
+from pinakes.schema import citations, load_batches, pending_citations, repeated_rows, restated_citations
 
 _CALLED: Final = {pending_citations.name: "citations"}
 """table -> what `repeated_rows` calls it, where that is another table: a pending mention keeps its id"""
+_RESTATED: Final = ("citing_paper_id", "batch_id")
+"""what tells mentions that are taken over together: columns of `citations` and of `restated_citations`"""
 
 
 def restate(
@@ -43,18 +49,85 @@ def restate(
     if held is None:
         of_staged = sa.select(table.c.batch_id).distinct().join_from(table, staged, same)
         held = fetch_ids(session, of_staged.where(table.c.batch_id.is_not(None)))
-    batches = np.unique(held)
+    batches = set(np.unique(held).tolist())
     taken = context.older if takes_over else frozenset[int]()
-    older = sorted(taken.intersection(batches.tolist()))
-    unknown = set(batches.tolist()) - taken - {context.batch_id} if notes else set()
-    if unknown:
-        own = {*_list_own(session, context), context.batch_id}
-        if others := sorted(unknown - own):
-            of_others = sa.and_(same, table.c.batch_id.in_(others))
-            _note(session, table, staged, of_others, context, own, is_changed)
+    older = sorted(taken & batches)
+    if notes and (others := _list_others(session, batches - taken, context)):
+        source, of_others = sa.join(table, staged, same), table.c.batch_id.in_(others)
+        _note(session, table, source, of_others, context, is_changed)
     if older:
         of_older = table.c.batch_id.in_(older)
         session.execute(sa.update(table).values(batch_id=context.batch_id).where(same, of_older))
+
+
+def restate_mentions(
+    session: Session, staged: sa.FromClause, same: sa.ColumnElement[bool], context: MergeContext
+) -> None:
+    """As `restate`, of all mentions that files of the role have brought of staged papers: a row a paper."""
+    joined, batch = join_batches(citations)
+    source = sa.join(joined, staged, same)
+    columns = (citations.c.citing_paper_id, citations.c.batch_id, batch.label("said_by"))
+    citing, brought, said = session.fetch_numbers(sa.select(*columns).distinct().select_from(source))
+    if others := _list_others(session, set(np.unique(said).tolist()) - context.older, context):
+        _note(session, citations, source, batch.in_(others), context)
+    is_older = np.isin(said, list(context.older))
+    for is_known in (False, True):
+        chosen = is_older & ((said != brought) == is_known)
+        _take_over(
+            session, pa.table([citing[chosen], brought[chosen]], _RESTATED), context, is_known=is_known
+        )
+
+
+def _take_over(session: Session, rows: pa.Table, context: MergeContext, *, is_known: bool) -> None:
+    """Have the mentions of each paper and batch be the file's; `is_known`: they were taken over before."""
+    if not rows.num_rows:
+        return
+    if not is_known:
+        now = pa.repeat(pa.scalar(context.batch_id, pa.int64()), rows.num_rows)
+        session.insert(restated_citations, rows.append_column("newer_batch_id", now))
+        return
+    staged = sa.table("staged_mentions", *(sa.column(name, sa.BigInteger) for name in _RESTATED))
+    same = [restated_citations.c[name] == staged.c[name] for name in _RESTATED]
+    with session.staged({staged.name: rows}):
+        newer = sa.update(restated_citations).values(newer_batch_id=context.batch_id)
+        session.execute(newer.where(*same))
+
+
+def join_batches(table: sa.Table) -> tuple[sa.FromClause, sa.ColumnElement[int]]:
+    """A table with what says whose its rows are, and the batch that a row is of, newer versions counted."""
+    if table is not citations:
+        return table, table.c.batch_id
+    batch = sa.func.coalesce(restated_citations.c.newer_batch_id, citations.c.batch_id)
+    return citations.outerjoin(restated_citations, _match_restated()), batch
+
+
+def _match_restated() -> sa.ColumnElement[bool]:
+    return sa.and_(*(citations.c[name] == restated_citations.c[name] for name in _RESTATED))
+
+
+def is_restated(batches: sa.Select[Any]) -> sa.ColumnElement[bool]:
+    """Whether a mention is of one of the batches since that says it unchanged."""
+    said = restated_citations.c.newer_batch_id.in_(batches)
+    return sa.exists().where(_match_restated(), said).correlate(citations)
+
+
+def names_mentions() -> sa.ColumnElement[bool]:
+    """Whether a row of `restated_citations` has a mention that it says something of."""
+    return sa.exists().where(_match_restated()).correlate(restated_citations)
+
+
+def settle_mentions(session: Session, papers: sa.Select[Any]) -> None:
+    """Give the mentions of papers the batch that they are of, so that each can be another file's."""
+    settled = sa.update(citations).values(batch_id=restated_citations.c.newer_batch_id)
+    session.execute(settled.where(_match_restated(), citations.c.citing_paper_id.in_(papers)))
+    known = restated_citations.c.citing_paper_id
+    session.execute(sa.delete(restated_citations).where(known.in_(papers)))
+
+
+def _list_others(session: Session, batches: Iterable[int], context: MergeContext) -> list[int]:
+    """Those of the batches that are not the file's."""
+    others = set(batches) - {context.batch_id}
+    return sorted(others - set(_list_own(session, context))) if others else []
 
 
 def _list_own(session: Session, context: MergeContext) -> list[int]:
@@ -67,18 +140,19 @@ def _list_own(session: Session, context: MergeContext) -> list[int]:
 def _note(
     session: Session,
     table: sa.Table,
-    staged: sa.FromClause,
+    source: sa.FromClause,
     condition: sa.ColumnElement[bool],
     context: MergeContext,
-    own: Collection[int],
-    is_changed: sa.ColumnElement[bool] | None,
+    is_changed: sa.ColumnElement[bool] | None = None,
 ) -> None:
+    own = {*_list_own(session, context), context.batch_id}
     now = sa.literal(context.batch_id, sa.BigInteger)
     batch = now if is_changed is None else sa.case((is_changed, table.c.batch_id), else_=now)
     rows = (
         sa.select(batch.label("batch_id"), digest_row(table).label("row_digest"))
         .distinct()
-        .join_from(table, staged, condition)
+        .select_from(source)
+        .where(condition)
         .subquery("rows_to_note")
     )
     name = call_table(table)

@@ -22,7 +22,7 @@ from pinakes.loaders.merge.context import (
     list_distinct,
     number_rows,
 )
-from pinakes.loaders.merge.origins import restate
+from pinakes.loaders.merge.origins import restate, restate_mentions
 from pinakes.loaders.merge.rows import drop_papers, fit_table, keep_papers, mark_rows, merge_gaps
 from pinakes.loaders.merge.statements import (
     delete_rows,
@@ -80,14 +80,14 @@ def _find_changed(
     session: Session, held: pa.Table, children: Mapping[str, pa.Table], context: MergeContext
 ) -> Ids:
     """The ids of the papers that the tables hold otherwise than the chunk says."""
+    known = np.unique(held["paper_id"].to_numpy())
     with session.staged({"staged_papers": held}):
         parts = [fetch_ids(session, select_changed_papers(context))]
-    known = np.unique(held["paper_id"].to_numpy())
-    for name in sorted(context.describes & PAPER_CHILDREN.keys()):
-        rows = keep_papers(children.get(name, _make_empty(name)), known)
-        owners = _find_owners(held, rows, context)
-        with session.staged({"staged_papers": owners, f"staged_{name}": rows}):
-            parts.append(fetch_ids(session, select_changed_owners(name, context)))
+        for name in sorted(context.describes & PAPER_CHILDREN.keys()):
+            rows = keep_papers(children.get(name, _make_empty(name)), known)
+            unsaid = {column for column in rows.column_names if rows[column].null_count == rows.num_rows}
+            with session.staged({f"staged_{name}": rows.drop_columns("row_number")}):
+                parts.append(fetch_ids(session, select_changed_owners(name, unsaid, context)))
     return np.unique(np.concatenate(parts))
 
 
@@ -106,7 +106,9 @@ def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeConte
                 restate(session, schema.papers, *_match_papers(), context, is_changed=change, notes=says)
                 for name in () if is_changed else sorted(context.describes & PAPER_CHILDREN.keys()):
                     table = PAPER_CHILDREN[name]
-                    if "batch_id" in table.c:
+                    if table is schema.citations:
+                        restate_mentions(session, *match_children(table, context), context)
+                    elif "batch_id" in table.c:
                         restate(session, table, *match_children(table, context), context)
 
 
@@ -118,7 +120,7 @@ def _make_empty(name: str) -> pa.Table:
 
 
 def _find_owners(held: pa.Table, rows: pa.Table, context: MergeContext) -> pa.Table:
-    """The papers whose child rows of a kind the chunk says: all, or those that have some."""
+    """The papers whose child rows of a kind the chunk replaces: all, or those of which it has some."""
     owners = held.select(["paper_id"])
     return keep_papers(owners, rows["paper_id"].to_numpy()) if context.gaps_say_nothing else owners
 

@@ -4,7 +4,7 @@ Staged rows stand under `staged_<name>` with the columns of their table; `staged
 child rows are meant. Rows of a file are its loader's: where a table has a `producer`, those of others stay.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -99,21 +99,34 @@ def _list_described(context: MergeContext) -> list[str]:
     return [name for name in PAPER_COLUMNS if name in context.describes]
 
 
-def select_changed_owners(name: str, context: MergeContext) -> sa.Select[Any]:
-    """The ids of staged papers whose child rows of a kind are others than the staged ones."""
+def select_changed_owners(name: str, unsaid: Collection[str], context: MergeContext) -> sa.Select[Any]:
+    """The ids of staged papers whose child rows of a kind are others than the staged ones.
+
+    `unsaid` are columns that are null in all staged rows: a row that has a value there is another one.
+    """
     table = PAPER_CHILDREN[name]
     staged, owners, owner = stage(name, table), stage("papers", papers), find_owner(table)
     columns = [column for column in table.columns if column is not owner and column.name not in _NOT_SAID]
+    names = [column.name for column in columns if column.name not in unsaid]
+    more = sa.or_(sa.false(), *(column.is_not(None) for column in columns if column.name in unsaid))
     said = sa.select(
         staged.c.paper_id,
-        *(staged.c[column.name] for column in columns),
+        *(staged.c[name] for name in names),
+        sa.false().label("has_more"),
         sa.literal_column("1").label("side"),
     )
     held = (
-        sa.select(owner.label("paper_id"), *columns, sa.literal_column("-1").label("side"))
+        sa.select(
+            owner.label("paper_id"),
+            *(table.c[name] for name in names),
+            more.label("has_more"),
+            sa.literal_column("-1").label("side"),
+        )
         .join_from(table, owners, owner == owners.c.paper_id)
         .where(*_own_rows(table, context))
     )
+    if context.gaps_say_nothing:
+        held = held.where(owner.in_(sa.select(staged.c.paper_id)))
     both = sa.union_all(said, held).subquery("both_sides")
     grouped = [column for column in both.c if column.name != "side"]
     return sa.select(both.c.paper_id).group_by(*grouped).having(sa.func.sum(both.c.side) != 0)

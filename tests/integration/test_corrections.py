@@ -202,6 +202,7 @@ def test_every_table_that_names_a_batch_can_be_corrected_or_is_the_batches_own()
         "left_out_items",
         "unread_files",
     }  # what became of a batch's records, whatever is loaded later
+    own.add("restated_citations")  # what says of which batch the rows of another table are
     assert named - own == {table.name for table in OF_FILES}
 
 

@@ -220,7 +220,14 @@ def test_a_blank_line_more_leaves_every_record_unchanged(
 
 def _dump_records(database: Database) -> Tables:
     """The tables that do not tell of the loads themselves, without the batches of their rows."""
-    loads = ("load_batches", "load_reports", "rejected_rows", "left_out_items", "repeated_rows")
+    loads = (
+        "load_batches",
+        "load_reports",
+        "rejected_rows",
+        "left_out_items",
+        "repeated_rows",
+        "restated_citations",
+    )
     return {name: rows for name, rows in dump_tables(database, ["batch_id"]).items() if name not in loads}
 
 

@@ -7,13 +7,13 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.load import load as load_module
-from pinakes.load.load import FileSummary, LoadRequest, load
+from pinakes.load.load import FileSummary, LoadRequest, LoadSummary, load
 from pinakes.loaders.base import WHOLE_PAPER, CorpusDescription, InputFile, Loader, Options
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.staging import Accepted, Chunk, Rows
 
 Files = dict[str, list[Rows]]
-"""role -> records"""
+"""file -> records; its role is its name until a slash"""
 
 
 def load_records(
@@ -24,12 +24,25 @@ def load_records(
     describes: frozenset[str] = WHOLE_PAPER,
 ) -> list[FileSummary]:
     """Load records into the corpus `toy`, as files of that digest that describe so much of their papers."""
+    return load_files(database, monkeypatch, digest, files, describes).files
+
+
+def load_files(
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    digest: str,
+    files: Files,
+    describes: frozenset[str] = WHOLE_PAPER,
+    *,
+    replace: bool = False,
+) -> LoadSummary:
+    """As `load_records`; `replace`: what their older versions had and they lack is removed."""
 
     def find_files(_source: object, _options: Options) -> list[InputFile]:
-        return [InputFile(None, role, role, digest=digest) for role in files]
+        return [InputFile(None, name, name.partition("/")[0], digest=f"{name} {digest}") for name in files]
 
     def read_chunks(file: InputFile, _options: Options, first_row: int) -> Iterator[Chunk]:
-        records = [Accepted(number, rows) for number, rows in enumerate(files[file.role], start=1)]
+        records = [Accepted(number, rows) for number, rows in enumerate(files[file.name], start=1)]
         return gather_chunks(records, first_row=first_row, chunk_rows=2)
 
     loader = Loader(
@@ -42,7 +55,7 @@ def load_records(
         may_lack_text=True,
     )
     monkeypatch.setattr(load_module, "choose_loader", lambda _request: loader)
-    return load(database, LoadRequest("toy")).files
+    return load(database, LoadRequest("toy", replace=replace))
 
 
 def toy_paper(source_id: str, authors: str = "", fields: str = "", dois: str = "", **columns: Any) -> Rows:

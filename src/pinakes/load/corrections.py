@@ -18,8 +18,8 @@ from pinakes.database import Database, Session
 from pinakes.load.batches import FilePlan
 from pinakes.load.corpus import LoadRequest
 from pinakes.loaders.base import OF_FILES
-from pinakes.loaders.merge.origins import call_table, digest_row
-from pinakes.schema import hits, load_batches, papers, repeated_rows
+from pinakes.loaders.merge.origins import call_table, digest_row, join_batches, settle_mentions
+from pinakes.schema import citations, hits, load_batches, papers, repeated_rows
 from pinakes.schema.removal import remove_rows
 
 _OLDER: Final = sa.table(
@@ -118,9 +118,10 @@ def _count_lacking(session: Session, plans: Mapping[int, FilePlan]) -> list[Lack
     found: Counter[tuple[int, str]] = Counter()
     with session.staged(_stage(plans)):
         for table in OF_FILES:
+            source, batch = join_batches(table)
             of_file = (
                 sa.select(_OLDER.c.file, sa.func.count().label("count"))
-                .join_from(table, _OLDER, table.c.batch_id == _OLDER.c.batch_id)
+                .join_from(source, _OLDER, batch == _OLDER.c.batch_id)
                 .where(~_is_said(table))
                 .group_by(_OLDER.c.file)
             )
@@ -147,12 +148,11 @@ def _replace(
 ) -> Corrections:
     keys = {}
     with session.staged(_stage(plans)):
-        is_older = sa.select(_OLDER.c.batch_id)
         for table in OF_FILES:
             _hand_over(session, table)
-            of_older = sa.select(*table.primary_key).where(table.c.batch_id.in_(is_older))
-            keys[table] = session.fetch_arrow(of_older)
-        session.execute(sa.delete(repeated_rows).where(repeated_rows.c.batch_id.in_(is_older)))
+            keys[table] = session.fetch_arrow(_select_older(table, *table.primary_key))
+        is_older = repeated_rows.c.batch_id.in_(sa.select(_OLDER.c.batch_id))
+        session.execute(sa.delete(repeated_rows).where(is_older))
     keys = {table: rows for table, rows in keys.items() if rows.num_rows}
     removed = remove_rows(session, keys, declared_alone=True)
     runs = _find_runs(session) if removed.deleted[papers.name] else []
@@ -165,10 +165,19 @@ def _replace(
     )
 
 
+def _select_older(table: sa.Table, *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    """The rows of a table that are of older versions."""
+    source, batch = join_batches(table)
+    return sa.select(*columns).select_from(source).where(batch.in_(sa.select(_OLDER.c.batch_id)))
+
+
 def _hand_over(session: Session, table: sa.Table) -> None:
     """Give the rows that another file says too to that file, the first of them."""
-    other = sa.select(sa.func.min(repeated_rows.c.batch_id)).where(*_match_notes(table)).correlate(table)
     of_older = table.c.batch_id.in_(sa.select(_OLDER.c.batch_id))
+    if table is citations:
+        settle_mentions(session, _select_older(table, table.c.citing_paper_id).correlate(None))
+        of_older = table.c.citation_id.in_(_select_older(table, table.c.citation_id).correlate(None))
+    other = sa.select(sa.func.min(repeated_rows.c.batch_id)).where(*_match_notes(table)).correlate(table)
     said = sa.update(table).values(batch_id=other.scalar_subquery()).where(of_older, _is_said(table))
     session.execute(said)
 

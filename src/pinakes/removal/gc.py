@@ -16,7 +16,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import IndexingError
 from pinakes.indexers.side_folder import hold_folder
 from pinakes.loaders.base import OF_FILES
-from pinakes.loaders.merge.origins import call_table, digest_row
+from pinakes.loaders.merge.origins import call_table, digest_row, names_mentions
 from pinakes.removal.data import Garbage
 from pinakes.removal.vectors import remove_vectors
 from pinakes.schema import (
@@ -25,6 +25,7 @@ from pinakes.schema import (
     check_schema,
     metadata,
     repeated_rows,
+    restated_citations,
     runs,
     side_indexes,
     text_analyses,
@@ -83,6 +84,9 @@ def _remove_rows(session: Session, left: list[str]) -> tuple[dict[str, int], lis
         sa.delete(authors).where(authors.c.author_id.not_in(listed))
     )
     counts["rows of repeated_rows, of rows that are gone"] = _remove_notes(session)
+    counts["rows of restated_citations, of mentions that are gone"] = session.execute(
+        sa.delete(restated_citations).where(~names_mentions())
+    )
     unread: list[str] = []
     counts.update(remove_vectors(session, unread))
     if unread:
