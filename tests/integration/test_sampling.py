@@ -11,6 +11,7 @@ from pinakes.database import Database, connect
 from pinakes.errors import BenchmarkError, InputError, UnknownNameError
 from pinakes.load.load import LoadRequest, load
 from pinakes.report.status import find_orphans
+from pinakes.sample import sample as sample_module
 from pinakes.sample.sample import SampleSummary, sample
 from pinakes.schema import create_schema, duplicate_papers
 
@@ -243,6 +244,20 @@ def test_a_field_is_filled_with_what_its_papers_cite(database: Database) -> None
     )
     """
     assert ask(database, own) == [(0,)]
+
+
+def test_sorting_only_what_can_be_in_a_pool_draws_what_sorting_all_draws(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too few at first, since nearly all is left out; then all. Or enough at once."""
+    load_world(database, 600)
+    drawn = []
+    for spare in ((10**9,), (-(10**9), 10**9), (8, 10**9), (8,)):
+        monkeypatch.setattr(sample_module, "_SPARE", spare)
+        sample_fields(database, pool_sizes=(20,), validation_pool_size=10)
+        drawn.append(ask(database, MEMBERS.format("field_level")))
+    assert len(drawn[0]) > 100
+    assert all(members == drawn[0] for members in drawn)
 
 
 def test_no_paper_is_a_query_of_both_folds(database: Database) -> None:

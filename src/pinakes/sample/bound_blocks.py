@@ -26,9 +26,9 @@ class BoundBlocks:
         """Run a block that gives no rows."""
         self._session.execute(self._blocks[block], self._bind(self._blocks[block], values))
 
-    def rows(self, block: str) -> list[dict[str, Any]]:
+    def rows(self, block: str, **values: Any) -> list[dict[str, Any]]:
         """The rows of a block, each a dict by column name."""
-        return self._session.rows(self._blocks[block], self._bind(self._blocks[block], {}))
+        return self._session.rows(self._blocks[block], self._bind(self._blocks[block], values))
 
     def make(self, table: str, *, offered: str = "", **values: Any) -> None:
         """Make a table; the block named by `offered` takes the place of `{offered}` in its own.

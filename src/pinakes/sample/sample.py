@@ -36,7 +36,12 @@ from pinakes.schema import (
 from pinakes.settings import read_settings
 
 _WRITTEN: Final = (samplings, sampling_exclusions, sampled_queries, sampled_citations, pools, pool_members)
-_TEMPORARY: Final = ("links", "papers", "citing", "fields", "cited", "sets", "cited_sets", "scope", "members")
+_TEMPORARY: Final = (
+    *("links", "papers", "citing", "fields", "cited", "sets", "cited_sets", "scope", "sizes"),
+    *("bounds", "members"),
+)
+_SPARE: Final = (8, 10**9)
+"""standard deviations by which more papers are sorted than a pool has; then, where those are too few, all"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,7 @@ class _Drawing:
             # Else Postgres compares every query with every citation.
             self.blocks.count_rows(sampled_queries.name, sampled_citations.name)
             self._make("fields", "cited")
-            self._make("sets", "cited_sets", "scope")
+            self._make("sets", "cited_sets", "scope", "sizes")
             for fold, repeat in orders:
                 self._draw_members(fold, repeat)
             return [Available(**row) for row in self.blocks.rows("count_available")]
@@ -164,9 +169,13 @@ class _Drawing:
     def _draw_members(self, fold: str, repeat: int) -> None:
         order = f"{fold}/{repeat}"
         key, largest = f"{order}:{self._plan.options.seed}", self._plan.list_sizes(fold)[-1]
-        self.blocks.make("members", fold=fold, member_key=key, largest=largest)
+        for spare in _SPARE:
+            self.blocks.drop("bounds", "members")
+            self.blocks.make("bounds", largest=largest, spare=spare)
+            self.blocks.make("members", fold=fold, member_key=key, largest=largest)
+            if not self.blocks.rows("count_short", largest=largest)[0]["fields"]:
+                break
         self.blocks.run("keep_members", sample=order)
-        self.blocks.drop("members")
         self._progress.advance(1)
 
     def store_pools(self, available: Sequence[Available]) -> tuple[PoolSummary, ...]:

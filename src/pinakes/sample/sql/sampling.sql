@@ -168,8 +168,43 @@ INNER JOIN sampling_papers ON sampling_cited_sets.paper_id = sampling_papers.pap
 INNER JOIN sampling_fields
     ON sampling_cited_sets.word = sampling_fields.word AND (sampling_cited_sets.bits & sampling_fields.bit) <> 0
 
+-- name: make_sizes
+CREATE {scratch} TABLE sampling_sizes AS
+SELECT sampling_scope.number, COUNT(*) AS papers
+FROM sampling_scope
+GROUP BY sampling_scope.number
+
+-- name: make_bounds
+-- The first two digits of an md5 value up to which a field has more papers than its largest pool, by `spare` standard
+-- deviations of their number. `ff` is all.
+CREATE {scratch} TABLE sampling_bounds AS
+SELECT
+    shares.number,
+    SUBSTR('0123456789abcdef', 1 + CAST(FLOOR(shares.share / 16.0) AS INTEGER), 1)
+    || SUBSTR('0123456789abcdef', 1 + CAST(shares.share % 16 AS INTEGER), 1) AS digits
+FROM (
+    SELECT
+        sampling_sizes.number,
+        GREATEST(
+            0, LEAST(255, CAST(FLOOR(256.0 * (:largest + :spare * SQRT(:largest)) / sampling_sizes.papers) AS BIGINT))
+        ) AS share
+    FROM sampling_sizes
+) AS shares
+
+-- name: count_short
+-- Fields whose bound left too few papers for their largest pool.
+SELECT COUNT(*) AS fields
+FROM sampling_sizes
+LEFT JOIN (
+    SELECT sampling_members.number, COUNT(*) AS papers
+    FROM sampling_members
+    GROUP BY sampling_members.number
+) AS members ON sampling_sizes.number = members.number
+WHERE sampling_sizes.papers > :largest AND COALESCE(members.papers, 0) < :largest
+
 -- name: make_members
--- One random order for each field: what the fold's queries cite, then what fills the pool.
+-- One random order for each field: what the fold's queries cite, then what fills the pool. What cannot be in a pool is
+-- not sorted.
 CREATE {scratch} TABLE sampling_members AS
 WITH members AS (
     SELECT sampling_cited.number, sampling_cited.paper_id, sampling_cited.hashed, 0 AS is_drawn
@@ -178,12 +213,14 @@ WITH members AS (
     UNION ALL
     SELECT sampling_scope.number, sampling_scope.paper_id, sampling_scope.hashed, 1 AS is_drawn
     FROM sampling_scope
-    WHERE NOT EXISTS (
-        SELECT 1 FROM sampling_cited
-        WHERE sampling_cited.fold = :fold
-            AND sampling_cited.number = sampling_scope.number
-            AND sampling_cited.paper_id = sampling_scope.paper_id
-    )
+    INNER JOIN sampling_bounds ON sampling_scope.number = sampling_bounds.number
+    WHERE SUBSTR(md5(sampling_scope.hashed || CAST(:member_key AS TEXT)), 1, 2) <= sampling_bounds.digits
+        AND NOT EXISTS (
+            SELECT 1 FROM sampling_cited
+            WHERE sampling_cited.fold = :fold
+                AND sampling_cited.number = sampling_scope.number
+                AND sampling_cited.paper_id = sampling_scope.paper_id
+        )
 ),
 ordered AS (
     SELECT
@@ -221,7 +258,7 @@ SELECT
     sampling_fields.field,
     folds.queries,
     COALESCE(cited.papers, 0) AS cited,
-    COALESCE(cited.papers, 0) + COALESCE(scope.papers, 0) - COALESCE(both_ways.papers, 0) AS available
+    COALESCE(cited.papers, 0) + COALESCE(sampling_sizes.papers, 0) - COALESCE(both_ways.papers, 0) AS available
 FROM (
     SELECT sampled_queries.fold, COALESCE(sampled_queries.field, '') AS field, COUNT(*) AS queries
     FROM sampled_queries
@@ -234,11 +271,7 @@ LEFT JOIN (
     FROM sampling_cited
     GROUP BY sampling_cited.fold, sampling_cited.number
 ) AS cited ON folds.fold = cited.fold AND sampling_fields.number = cited.number
-LEFT JOIN (
-    SELECT sampling_scope.number, COUNT(*) AS papers
-    FROM sampling_scope
-    GROUP BY sampling_scope.number
-) AS scope ON sampling_fields.number = scope.number
+LEFT JOIN sampling_sizes ON sampling_fields.number = sampling_sizes.number
 LEFT JOIN (
     SELECT sampling_cited.fold, sampling_cited.number, COUNT(*) AS papers
     FROM sampling_cited
