@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.exact.scores import Rows, Vectors
+from pinakes.indexers.exact.scores import Rows, Vectors, share
 from pinakes.indexers.order import TieRanks
 from pinakes.jit import jit
 
 Keys = NDArray[np.uint64]
 
 MOST_DOCUMENTS: Final = 2**32 - 1
+TAKEN_AT_ONCE: Final = 64  # queries whose keys stay in a cache
 
 
 class Ties:
@@ -64,9 +65,18 @@ class Best:
 
     def take(self, held: int) -> tuple[Rows, Vectors]:
         """Rows and scores of the `held` best of each query, best first."""
-        keys = np.sort(self.keys, axis=1)[:, ::-1][:, :held]
-        ranks = (~keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        return self.ties.rows(ranks), key_scores(keys).astype(np.float32)
+        rows = np.empty((len(self.keys), held), dtype=np.int64)
+        scores = np.empty((len(self.keys), held), dtype=np.float32)
+
+        def work(first: int, stop: int) -> None:
+            for start in range(first, stop, TAKEN_AT_ONCE):
+                part = slice(start, min(start + TAKEN_AT_ONCE, stop))
+                keys = np.sort(self.keys[part], axis=1)[:, ::-1][:, :held]
+                rows[part] = self.ties.rows((~keys & np.uint64(0xFFFFFFFF)).astype(np.int64))
+                scores[part] = key_scores(keys)
+
+        share(work, len(self.keys), TAKEN_AT_ONCE)
+        return rows, scores
 
 
 def key_scores(keys: Keys) -> NDArray[np.float64]:
@@ -117,3 +127,23 @@ def push(
             heap[hole] = heap[child]
             hole = child
         heap[hole] = key
+
+
+@jit
+def keep_between(
+    queries: Rows,
+    documents: Rows,
+    scores: Vectors,
+    least: NDArray[np.float64],
+    below: NDArray[np.float64],
+) -> int:
+    """Move the pairs whose score is at least their query's `least`, and below `below`, to the front.
+
+    What is behind them is lost. Gives how many they are.
+    """
+    kept = 0
+    for number in range(len(queries)):
+        query, score = queries[number], scores[number]
+        queries[kept], documents[kept], scores[kept] = query, documents[number], score
+        kept += int(least[query] <= score < below[query])
+    return kept

@@ -14,13 +14,13 @@ k-th best exact score in these units less the bound, with every float32 rounding
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact import amx as exact_amx
-from pinakes.indexers.exact.kernel import CHUNK, TILE
+from pinakes.indexers.exact.kernel import CHUNK, TILE, aligned
 from pinakes.indexers.exact.panels import Kernel, choose_kernel
 from pinakes.indexers.exact.scores import CheckedVectors, share
 from pinakes.indexers.names import Distance
@@ -28,6 +28,7 @@ from pinakes.jit import jit
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
+Terms = tuple[Singles, Singles, Singles]
 
 LARGEST_QUERY, LARGEST_DOCUMENT = 64.0, 127.0
 LANE_QUERY, LANE_DOCUMENT = 128.0, 255.0
@@ -113,7 +114,7 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     return Int8Block(packed, terms, rows)
 
 
-def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> tuple[Singles, Singles, Singles]:
+def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> Terms:
     """qa, qg and qd of the queries of `part`, whose k-th best scores are `lowest`."""
     scales, shifts, steps = queries.scales[part], queries.shifts[part], queries.steps[part]
     # The least true value that may still round to the k-th score.
@@ -135,28 +136,22 @@ def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> tuple
     return _singles(qa, qg, qd)
 
 
-def certain_terms(queries: Int8Queries, part: slice) -> tuple[Singles, Singles, Singles]:
-    """What is sure of a sum s: the pair passes any threshold whose qa is at most
-    (s - SINGLE |s| - first dg - second dd) / da - third, before bounds are taken off."""
-    qg, lost, qd = _bounds(queries, part)
-    if queries.frame.distance == "l2":
-        qg = qg + (1 + SINGLE) / (queries.scales[part] * queries.steps[part])
-    return _singles(qg, qd, lost)
+def square_scales(queries: Int8Queries, part: slice) -> Singles:
+    """By what half a document's square lessens its sums: for l2 alone."""
+    if queries.frame.distance != "l2":
+        return np.zeros(part.stop - part.start, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        return (1 / (queries.scales[part] * queries.steps[part])).astype(np.float32)
 
 
-def certain_scores(queries: Int8Queries, certain: Singles, part: slice) -> Doubles:
-    """The scores that pairs have at least by `certain_terms`; minus infinity where nothing is sure."""
+def seeming_scores(queries: Int8Queries, seeming: Singles, part: slice) -> Doubles:
+    """What sums less `square_scales` times dg, over da, stand for as scores, had nothing been rounded."""
+    products = seeming.astype(np.float64) * queries.steps[part]
     scales, shifts = queries.scales[part], queries.shifts[part]
-    needed = certain.astype(np.float64) * queries.steps[part]
-    doubt = 1e-12 * (np.abs(needed) + np.abs(shifts))
-    with np.errstate(invalid="ignore", over="ignore"):
-        if queries.frame.distance == "l2":
-            scores = -np.sqrt(np.maximum(2 * scales * (shifts - needed + doubt), 0.0))
-        else:
-            scores = needed + shifts - doubt
-            if queries.frame.distance == "inner_product":
-                scores *= scales
-    return np.where(np.isfinite(scores) & (certain > -LARGEST_SINGLE / 2), scores, -np.inf)
+    if queries.frame.distance == "l2":
+        return -np.sqrt(np.maximum(2 * scales * (shifts - products), 0.0))
+    scores = products + shifts
+    return scores if queries.frame.distance == "cosine" else scores * scales
 
 
 def _bounds(queries: Int8Queries, part: slice) -> tuple[Doubles, Doubles, Doubles]:
@@ -180,14 +175,6 @@ def multiply(queries: Int8Queries, block: Int8Block, part: slice, first: int, st
     arrays = (documents, queries.bytes[panel:], queries.begins[panel:], sums)
     kernel.load()(*[array.ctypes.data for array in arrays], chunks, panels, tiles, stride)
     return sums.reshape(-1, stride)[: part.stop - part.start]
-
-
-def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
-    """Memory, of any content, that begins where a vector register's worth of it does."""
-    size = np.dtype(kind).itemsize
-    memory = np.empty(count * size + 64, dtype=np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count * size].view(kind)
 
 
 @jit

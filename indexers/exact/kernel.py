@@ -13,6 +13,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 PANEL: Final = 6  # queries
 TILE: Final = 16  # documents
 CHUNK: Final = 64  # dimensions whose products add up in 16 bits, in two lanes of 32
@@ -63,6 +66,14 @@ def compile_function(text: str, name: str, signature: type[Any]) -> Callable[...
         engine.finalize_object()
         _engines.append(engine)
         return cast(Callable[..., Any], signature(engine.get_function_address(name)))
+
+
+def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
+    """Memory, of any content, that begins where a vector register's worth of it does."""
+    size = np.dtype(kind).itemsize
+    memory = np.empty(count * size + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count * size].view(kind)
 
 
 DEFINE: Final = """\

@@ -11,9 +11,9 @@ from pinakes.indexers.encoder.precision import choose_precision
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
 from pinakes.indexers.exact.amx import has_amx
-from pinakes.indexers.exact.best import Best, Ties, push
+from pinakes.indexers.exact.best import Best, Ties, keep_between, push
 from pinakes.indexers.exact.kernel import has_kernel
-from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, scan_block
+from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, Limits, scan_block
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
     Rows,
@@ -158,8 +158,8 @@ class Search:
         scoring = _Scoring(self._queries, block, self._distance, self._best, ranks)
 
         def scan(part: slice) -> None:
-            def take(query: Rows, document: Rows) -> None:
-                scoring.offer(part, query, document)
+            def take(query: Rows, document: Rows, limits: Limits | None) -> None:
+                scoring.offer(part, query, document, limits)
 
             scan_block(quantised, packed, part, self._k, self._best.lowest, take)
 
@@ -199,14 +199,19 @@ class _Scoring:
         self._queries, self._block, self._distance = queries, block, distance
         self._best, self._ranks = best, ranks
 
-    def offer(self, part: slice, query: Rows, document: Rows) -> None:
-        """Pairs of documents with the queries of `part`, which count from its first.
+    def offer(self, part: slice, query: Rows, document: Rows, limits: Limits | None = None) -> None:
+        """Pairs of documents with the queries of `part`, which count from its first, with scores in `limits`.
 
-        Heaps of different queries share nothing, so that threads with parts of their own need no lock.
+        Heaps of different queries share nothing, so that threads with parts of their own need no lock. Trap:
+        with `limits` the pairs are overwritten.
         """
-        query = query + part.start
-        scores = score_rows(self._queries, self._block, query, document, self._distance)
-        push(self._best.keys, self._best.held, query, document, self._ranks, scores.view(np.uint32))
+        queries = CheckedVectors(self._queries.values[part], self._queries.lengths[part])
+        scores = score_rows(queries, self._block, query, document, self._distance)
+        if limits is not None:
+            kept = keep_between(query, document, scores, *limits)
+            query, document, scores = query[:kept], document[:kept], scores[:kept]
+        keys, held = self._best.keys[part], self._best.held[part]
+        push(keys, held, query, document, self._ranks, scores.view(np.uint32))
 
     def offer_all(self, first: int, stop: int) -> None:
         """Every document for the queries `first` to `stop`."""

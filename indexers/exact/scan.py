@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact import int8 as exact_int8
-from pinakes.indexers.exact.int8 import LARGEST_SINGLE, SINGLE, Doubles, Int8Block, Int8Queries, Singles
+from pinakes.indexers.exact.int8 import LARGEST_SINGLE, Doubles, Int8Block, Int8Queries, Singles, Terms
 from pinakes.indexers.exact.scores import Rows
 from pinakes.jit import jit
 
@@ -20,8 +20,12 @@ ROWS_LOOKED_AT: Final = 1 << 14  # whose sums say what a k-th best is at least t
 SUMS_AT_ONCE: Final = 1 << 17  # what stays in a cache until it is compared
 ROWS_SCORED: Final = 512  # documents that are multiplied, compared and scored at once, in a cache
 HALVINGS: Final = 16
+FEW_MORE: Final = 32  # parts of `k`
 
-TakePairs = Callable[[Rows, Rows], None]
+Sums = NDArray[np.int32]
+Limits = tuple[Doubles, Doubles]
+"""of each query: scores below the first are dropped, and those from the second on"""
+TakePairs = Callable[[Rows, Rows, Limits | None], None]
 
 
 def scan_block(
@@ -34,92 +38,125 @@ def scan_block(
 ) -> None:
     """Give `take` every pair of a query of `part` (which begins a panel) and a document that could matter.
 
-    Queries count from the first of `part`, and are ascending. `lowest` tells the k-th best scores, which may
-    rise with each call of `take`. Trap: the next pairs overwrite the last.
+    Queries count from the first of `part`. `lowest` tells the k-th best scores, which may rise with each call
+    of `take`. Trap: the next pairs overwrite the last.
     """
-    count = part.stop - part.start
-    # Of few queries the sums of more documents stay in a cache.
-    at_once = max(ROWS_SCORED, SUMS_AT_ONCE // count // ROWS_SCORED * ROWS_SCORED)
-    room = count * at_once + 8
-    pairs = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
-    looked_at = max(ROWS_LOOKED_AT, -(-k // ROWS_AT_ONCE) * ROWS_AT_ONCE)
+    scan = _Scan(queries, block, part, k, lowest, take)
     first = 0
     while first < block.rows:
         known = lowest(part)
-        look = not np.isfinite(known).all() and block.rows - first >= k
-        stop = min(first + (looked_at if look else max(ROWS_AT_ONCE, at_once)), block.rows)
-        sums, begin = np.empty((0, 0), dtype=np.int32), first
-        if look:
-            sums = exact_int8.multiply(queries, block, part, first, stop)
-            known = np.fmax(known, find_known_floors(queries, block, part, k, slice(first, stop), sums))
-        given = (queries.ends[part], *exact_int8.threshold_terms(queries, known, part), *block.terms)
-        for start in range(first, stop, at_once):
-            end = min(start + at_once, stop)
-            if not look:
-                sums, begin = exact_int8.multiply(queries, block, part, start, end), start
-            found = find_pairs(sums, *given, begin, start, end, *pairs)
-            take(pairs[0][:found], pairs[1][:found])
-        first = stop
+        if np.isfinite(known).all() or block.rows - first < k:
+            first = scan.compare(first, known)
+        else:
+            first = scan.guess_and_compare(first, known)
 
 
-def find_known_floors(
-    queries: Int8Queries, block: Int8Block, part: slice, k: int, rows: slice, sums: NDArray[np.int32]
-) -> Doubles:
-    """What the k-th best score of each query is at least, as the documents of `rows`, with `sums`, say."""
-    floors = np.empty(len(sums), dtype=np.float32)
-    terms = exact_int8.certain_terms(queries, part)
-    find_floors(sums, queries.ends[part], *terms, *block.terms, rows.start, rows.stop, k, floors)
-    return exact_int8.certain_scores(queries, floors, part)
+class _Scan:
+    """One part of the queries over the documents of a block; `scan_block` has the arguments."""
+
+    def __init__(
+        self,
+        queries: Int8Queries,
+        block: Int8Block,
+        part: slice,
+        k: int,
+        lowest: Callable[[slice], Doubles],
+        take: TakePairs,
+    ) -> None:
+        self._queries, self._block, self._part, self._k = queries, block, part, k
+        self._lowest, self._take = lowest, take
+        count = part.stop - part.start
+        # Of few queries the sums of more documents stay in a cache.
+        self._at_once = max(ROWS_SCORED, SUMS_AT_ONCE // count // ROWS_SCORED * ROWS_SCORED)
+        room = count * self._at_once + 8
+        self._pairs = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
+
+    def compare(self, first: int, known: Doubles) -> int:
+        """Give what could be as good as `known` of some documents from `first` on; where they end."""
+        stop: int = min(first + max(ROWS_AT_ONCE, self._at_once), self._block.rows)
+        terms = exact_int8.threshold_terms(self._queries, known, self._part)
+        for start in range(first, stop, self._at_once):
+            end = min(start + self._at_once, stop)
+            sums = exact_int8.multiply(self._queries, self._block, self._part, start, end)
+            self._give(sums, start, start, end, terms, None)
+        return stop
+
+    def guess_and_compare(self, first: int, known: Doubles) -> int:
+        """As `compare`, where the k-th best of a query is not known: it is guessed, and then seen.
+
+        Scores below the guess are dropped. If there are k above it, none of these belongs; else the guess was
+        too high, and all is compared again, now by the k-th best of what was kept.
+        """
+        stop = min(first + max(ROWS_LOOKED_AT, -(-self._k // ROWS_AT_ONCE) * ROWS_AT_ONCE), self._block.rows)
+        sums = exact_int8.multiply(self._queries, self._block, self._part, first, stop)
+        wanted = np.where(np.isfinite(known), known, self._guess_lowest(sums, first, stop))
+        terms = exact_int8.threshold_terms(self._queries, wanted, self._part)
+        self._give_all(sums, first, stop, terms, (wanted, np.full_like(wanted, np.inf)))
+        known = self._lowest(self._part)
+        reached = known >= wanted
+        if not reached.all():
+            terms = exact_int8.threshold_terms(self._queries, known, self._part)
+            terms[0][reached] = np.inf
+            self._give_all(sums, first, stop, terms, (np.where(reached, np.inf, known), wanted))
+        return stop
+
+    def _give_all(self, sums: Sums, first: int, stop: int, terms: Terms, limits: Limits) -> None:
+        for start in range(first, stop, self._at_once):
+            self._give(sums, first, start, min(start + self._at_once, stop), terms, limits)
+
+    def _give(
+        self, sums: Sums, first: int, start: int, stop: int, terms: Terms, limits: Limits | None
+    ) -> None:
+        """Give what passes `terms` of the documents `start` to `stop`; the sums begin with `first`."""
+        ends = self._queries.ends[self._part]
+        found = find_pairs(sums, ends, *terms, *self._block.terms, first, start, stop, *self._pairs)
+        self._take(self._pairs[0][:found], self._pairs[1][:found], limits)
+
+    def _guess_lowest(self, sums: Sums, first: int, stop: int) -> Doubles:
+        """What the k-th best score of each query seems to be, or a little less, by the sums of documents."""
+        scales = exact_int8.square_scales(self._queries, self._part)
+        seeming = np.empty(len(sums), dtype=np.float32)
+        ends, (da, dg, _) = self._queries.ends[self._part], self._block.terms
+        find_seeming(sums, ends, scales, da[first:stop], dg[first:stop], self._k, seeming)
+        return exact_int8.seeming_scores(self._queries, seeming, self._part)
 
 
 @jit
-def find_floors(
-    sums: NDArray[np.int32],
-    ends: NDArray[np.int32],
-    qg: Singles,
-    qd: Singles,
-    lost: Singles,
-    da: Singles,
-    dg: Singles,
-    dd: Singles,
-    first: int,
-    stop: int,
-    k: int,
-    floors: Singles,
+def find_seeming(
+    sums: Sums, ends: NDArray[np.int32], scales: Singles, da: Singles, dg: Singles, k: int, found: Singles
 ) -> None:
-    """Write, for each row of sums, what k or more of its documents surely reach (`certain_terms`)."""
-    count = stop - first
-    sure, steps = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.float32)
-    rounded, least = np.float32(SINGLE), np.float32(-LARGEST_SINGLE)
+    """Write, for each row of sums, what a few more than `k` of its documents reach, in steps of the query."""
+    count = len(da)
+    wanted = min(k + k // FEW_MORE + 2, count)
+    seeming, steps = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.float32)
+    lowest = np.float32(-LARGEST_SINGLE)
     for i in range(count):
-        steps[i] = np.float32(1.0) / da[first + i]
-    square, bound = dg[first:stop], dd[first:stop]
+        steps[i] = np.float32(1.0) / da[i]
     for row in range(len(sums)):
-        line, end, g, d, loss = sums[row], ends[row], qg[row], qd[row], lost[row]
-        low, high = np.float32(3e38), np.float32(-3e38)
+        line, end, g = sums[row], ends[row], scales[row]
+        low, high = np.float32(3e38), lowest
         for i in range(count):
-            exact = np.float32(np.int32(line[i] + end))
-            value = (exact - rounded * abs(exact) - g * square[i] - d * bound[i]) * steps[i] - loss
-            sure[i] = value if value > least else least  # also where it is no number
+            value = (np.float32(np.int32(line[i] + end)) - g * dg[i]) * steps[i]
+            seeming[i] = value if value > lowest else lowest  # also where it is no number
         for i in range(count):
-            low, high = min(low, sure[i]), max(high, sure[i])
+            low, high = min(low, seeming[i]), max(high, seeming[i])
         for _ in range(HALVINGS):
             middle = low + (high - low) * np.float32(0.5)
             reached = np.int32(0)
             for i in range(count):
-                reached += np.int32(sure[i] >= middle)
-            if reached >= k:
+                reached += np.int32(seeming[i] >= middle)
+            if reached >= wanted:
                 low = middle
-                if reached <= k + k // 64:
+                if reached <= wanted + k // FEW_MORE:
                     break
             else:
                 high = middle
-        floors[row] = low
+        found[row] = low
 
 
 @jit
 def find_pairs(
-    sums: NDArray[np.int32],
+    sums: Sums,
     ends: NDArray[np.int32],
     qa: Singles,
     qg: Singles,

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
-from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.amx import has_amx
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
@@ -164,7 +163,7 @@ def find_pairs(case: str, distance: Distance, kernel: Kernel) -> tuple[set[tuple
     block = exact_int8.quantise_block(right, frame)
     kept: set[tuple[int, int]] = set()
 
-    def take(query: NDArray[np.int64], row: NDArray[np.int64]) -> None:
+    def take(query: NDArray[np.int64], row: NDArray[np.int64], limits: object) -> None:
         kept.update(zip(query.tolist(), row.tolist(), strict=True))
 
     scan_block(quantised, block, slice(0, 37), 5, lambda part: lowest[part], take)
@@ -246,24 +245,23 @@ def test_an_unknown_pass_is_refused_with_the_known_ones() -> None:
 
 
 @needs_kernel
+@pytest.mark.parametrize("change", [-1.0, 0.0, 1e-3, 1e6])
 @pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
-def test_a_kth_best_that_is_not_known_is_never_taken_to_be_higher_than_it_is(
-    case: str, distance: Distance
+def test_a_wrong_guess_of_the_kth_best_changes_no_ranking(
+    case: str, distance: Distance, change: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries, documents = make_case(case)
-    pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
-    scores = np.sort(score_pairs(queries, documents, pairs, distance).reshape(37, 700), axis=1)[:, ::-1]
-    right = check_vectors(documents, "document")
-    frame = exact_int8.choose_frame(right, distance)
-    quantised = exact_int8.quantise_queries(check_vectors(queries, "query"), frame)
-    block, part = exact_int8.quantise_block(right, frame), slice(0, 37)
-    sums = exact_int8.multiply(quantised, block, part, 0, 700)
-    for k in (1, 20, 700):
-        floors = exact_scan.find_known_floors(quantised, block, part, k, slice(0, 700), sums)
-        # As `threshold_terms` reads it: a score is rounded to float32.
-        assert (floors - 2.0**-21 * np.abs(floors) - 2.0**-140 <= scores[:, k - 1]).all()
-        if case == "plain" and k == 20:
-            assert (floors > scores[:, 2 * k]).all()
+    guess = exact_int8.seeming_scores
+    expected = search_exact(queries, documents, 50, distance, method="float64")
+
+    def guess_wrongly(*given: object) -> NDArray[np.float64]:
+        scores = guess(*given)  # type: ignore[arg-type]
+        return scores + change * np.abs(scores)
+
+    monkeypatch.setattr(exact_int8, "seeming_scores", guess_wrongly)
+    rows, scores = search_exact(queries, documents, 50, distance, method="int8")
+    assert rows.tolist() == expected[0].tolist()
+    assert scores.tobytes() == expected[1].tobytes()
 
 
 @pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
