@@ -9,12 +9,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.indexers.exact.kernel import aligned
+from pinakes.indexers.exact.pairs import has_pair_kernel, load_pair_kernel
 from pinakes.indexers.names import DISTANCES, Distance
 from pinakes.jit import jit
 
@@ -22,6 +24,7 @@ Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 MIN_SHARE: Final = 4096  # rows that are worth a thread
+MANY_PAIRS: Final = 4096  # that are worth a kernel for their width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +56,8 @@ def score_rows(
     queries: CheckedVectors, documents: CheckedVectors, query: Rows, document: Rows, distance: Distance
 ) -> Vectors:
     """As `score_pairs`, for vectors that have been checked; score i is of `query[i]` with `document[i]`."""
+    if len(query) >= MANY_PAIRS and distance != "l2" and has_pair_kernel(queries.values.shape[1]):
+        return _score_many(queries, documents, query, document, distance)
     scores = np.empty(len(query), dtype=np.float32)
     score_into(
         queries.values,
@@ -65,6 +70,22 @@ def score_rows(
         scores,
     )
     return scores
+
+
+def _score_many(
+    queries: CheckedVectors, documents: CheckedVectors, query: Rows, document: Rows, distance: Distance
+) -> Vectors:
+    """The bits of `score_into`, by the kernel that is worth compiling."""
+    width = queries.values.shape[1]
+    pairs = [np.ascontiguousarray(rows, dtype=np.int64) for rows in (query, document)]
+    held, products = aligned(width, np.float64), np.empty(len(query))
+    arrays: list[NDArray[Any]] = [queries.values, documents.values, *pairs, held, products]
+    load_pair_kernel(width)(*[array.ctypes.data for array in arrays], len(query))
+    if distance == "cosine":
+        lengths = queries.lengths[query] * documents.lengths[document]
+        np.divide(products, lengths, out=products, where=lengths > 0)
+    with np.errstate(over="ignore"):  # infinity, as `score_into` has it
+        return products.astype(np.float32) + np.float32(0.0)
 
 
 @jit

@@ -264,6 +264,22 @@ def test_a_wrong_guess_of_the_kth_best_changes_no_ranking(
     assert scores.tobytes() == expected[1].tobytes()
 
 
+@needs_kernel
+@pytest.mark.parametrize("distance", ["cosine", "inner_product"])
+@pytest.mark.parametrize("width", [32, 64, 96, 384, 768, 1024])
+def test_scores_of_many_pairs_have_the_bits_of_the_scores_of_few(width: int, distance: Distance) -> None:
+    random = np.random.default_rng(width)
+    norms = (10.0 ** random.uniform(-18, 18, (90, 1))).astype(np.float32)
+    vectors = random.standard_normal((90, width)).astype(np.float32) * norms
+    vectors[3] = 0
+    vectors[4] *= np.float32(1e-30)
+    pairs = np.indices((90, 90)).reshape(2, -1).T
+    assert len(pairs) >= exact_scores.MANY_PAIRS
+    many = score_pairs(vectors, vectors, pairs, distance)
+    few = [score_pairs(vectors, vectors, part, distance) for part in np.array_split(pairs, 9)]
+    assert many.tobytes() == np.concatenate(few).tobytes()
+
+
 @pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
 def test_prepared_documents_are_found_as_others_by_many_queries_and_by_one(
     case: str, distance: Distance
