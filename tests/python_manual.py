@@ -10,7 +10,18 @@ from pinakes.answers import Records, Result, Searcher
 from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
-METHODS: Final = ("load", "index", "run", "evaluate", "accept", "compare", "search", "searcher", "explain")
+METHODS: Final = (
+    "load",
+    "index",
+    "train",
+    "run",
+    "evaluate",
+    "accept",
+    "compare",
+    "search",
+    "searcher",
+    "explain",
+)
 """of a connection, each called as the command of its name"""
 
 _HEAD: Final = """# Pinakes from Python

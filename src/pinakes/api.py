@@ -1,4 +1,4 @@
-"""Pinakes from Python: a connection, whose methods ask, load, index, run, score, compare, search, explain.
+"""Pinakes from Python: a connection, whose methods load, index, train, run, score, compare and search.
 
 A method is called as its command is and takes what that takes, by the same names. Where a command prints
 rows, the method gives the rows that `--json` prints, as `Records`. The module is long by its docstrings, of
@@ -58,7 +58,8 @@ class Connection:
 
     Attributes:
         address: where it is.
-        read_only: whether the methods that write refuse: `load`, `index`, `run`, `evaluate` and `accept`.
+        read_only: whether the methods that write refuse: `load`, `index`, `train`, `run`, `evaluate` and
+            `accept`.
         wait: seconds to wait for a DuckDB file that another process holds.
         memory: how much memory a call may take; None: what is usual.
     """
@@ -255,6 +256,125 @@ class Connection:
                     for name in _list_names(system)
                 ]
         return Records(asdict(one) for one in made)
+
+    @_in_words
+    def train(
+        self,
+        name: str,
+        *,
+        task: Names,
+        base: str = "minilm",
+        method: str = "ctrl",
+        held_out: Names = (),
+        most: int = 600_000,
+        triplets: int = 5,
+        validation: float = 0.1,
+        epochs: int | None = None,
+        batch_size: int = 256,
+        batching: str | None = None,
+        learning_rate: float = 5e-5,
+        warmup_steps: int = 700,
+        margin: float = 1.0,
+        max_tokens: int = 512,
+        reduction_factor: int = 16,
+        pal_width: int = 204,
+        micro_tokens: int | None = None,
+        patience: int = 0,
+        checkpoint_steps: int = 200,
+        recompute: bool = False,
+        precision: str = "fp32",
+        seed: int = 1,
+        folder: str | os.PathLike[str] = Path("encoders"),
+        device: str | None = None,
+        devices: str | None = None,
+        processes: int = 1,
+        grouping: str = "format",
+        dry_run: bool = False,
+    ) -> Records:
+        """Train an encoder on tasks of several formats: one embedding, or one a format; what it gave.
+
+        A training that was stopped goes on from its last checkpoint.
+
+        Args:
+            name: what the encoder is called, as my_encoder.
+            task: a benchmark that has a split for training, or KIND:CORPUS, where KIND is citations,
+                influential, same_author, year, citation_count or fields; one or several.
+            base: the encoder that is trained further; for a fusion also one that was trained with adapters.
+            method: cls (one embedding), ctrl (control codes), adapters (one a format), pals (projected
+                attention layers a format) or fusion (attention over all adapters, a format).
+            held_out: benchmarks whose test papers and queries are left out too.
+            most: the most instances of a task.
+            triplets: the most triplets of a query.
+            validation: the share of papers and queries that validate.
+            epochs: None: 2; for adapters 6; for a fusion 6, then 4.
+            batch_size: instances a step.
+            batching: equal, mixed, sequential or annealed; None: equal; for pals annealed.
+            learning_rate: the peak of the learning rate.
+            warmup_steps: steps to the peak.
+            margin: of the triplet loss.
+            max_tokens: longer texts are cut here.
+            reduction_factor: the width through that of an adapter's bottleneck.
+            pal_width: numbers that a projected attention layer works on; a multiple of 6.
+            micro_tokens: tokens through the model at once, halved where memory runs out; None: 2,048 on a
+                CPU, else 8,192.
+            patience: stop after so many epochs without a lower validation loss; 0: never.
+            checkpoint_steps: steps between two kept states.
+            recompute: whether states are computed again for gradients, which takes less memory.
+            precision: fp32, bf16 or (on CUDA) fp16, of products.
+            seed: of what is drawn, its order, and what training begins with.
+            folder: where the encoder's folder is made.
+            device: cpu or cuda; None: CUDA where there is a device.
+            devices: several, each with a process of its own, as cuda:0,cuda:1.
+            processes: processes that share a CPU's cores.
+            grouping: which tasks share an embedding: those of a format, or random groups, as many.
+            dry_run: whether to say what would be drawn, and to train nothing.
+
+        Raises:
+            UnknownNameError: no such task, corpus, benchmark or base.
+            IndexingError: a task cannot be trained on, the folder holds another training or a finished one,
+                or a loss is no number.
+            InputError: an option is not as it must be, or the connection only reads.
+        """
+        from pinakes.indexers.training.settings import TrainingSettings
+        from pinakes.train.data import DrawOptions
+        from pinakes.train.summarise import summarise
+        from pinakes.train.train import TrainRequest, describe_summary, draw_for, list_devices
+        from pinakes.train.train import train as train_encoder
+
+        drawing = DrawOptions(
+            seed=seed,
+            most=most,
+            triplets_per_query=triplets,
+            validation=validation,
+            held_out=tuple(_list_names(held_out)),
+        )
+        settings = TrainingSettings(
+            method=method,  # type: ignore[arg-type]
+            epochs=epochs,
+            batch_size=batch_size,
+            batching=batching,  # type: ignore[arg-type]
+            learning_rate=learning_rate,
+            warmup_steps=warmup_steps,
+            margin=margin,
+            max_tokens=max_tokens,
+            reduction_factor=reduction_factor,
+            pal_width=pal_width,
+            micro_tokens=micro_tokens,
+            patience=patience,
+            checkpoint_steps=checkpoint_steps,
+            recompute=recompute,
+            precision=precision,  # type: ignore[arg-type]
+            seed=seed,
+        )
+        named = list_devices(device, devices, processes)
+        request = TrainRequest(
+            name, base, tuple(_list_names(task)), drawing, settings, Path(folder), named, grouping=grouping
+        )
+        with self._open() as database:
+            drawn = draw_for(database, request)
+            if dry_run:
+                return Records(asdict(one) for one in summarise(drawn))
+            return Records([describe_summary(train_encoder(database, request, drawn))])
 
     @_in_words
     def run(

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 import pinakes
-from pinakes.cli import evaluating, indexing, loading, running, searching
+from pinakes.cli import evaluating, indexing, loading, running, searching, training
 from pinakes.database import connect as open_database
 from tests.calling import Call
 from tests.notebooks import FIRST_STEPS, run
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.in_turn
 COMMANDS: dict[str, Any] = {
     "load": loading.load,
     "index": indexing.index,
+    "train": training.train,
     "run": running.run,
     "evaluate": evaluating.evaluate,
     "accept": evaluating.accept,

@@ -60,6 +60,33 @@ def test_what_was_drawn_is_recorded_and_a_rehearsal_records_nothing(
     assert call(*count).data == [{"n": drawn}]
 
 
+def test_python_trains_as_the_command_does(call: Call, toy_folder: str, at: Path) -> None:
+    work = pinakes.connect(read_only=False)
+    tasks = ["year:synthetic", "citations:synthetic"]
+    rehearsed = train(call, toy_folder, "mine", "--dry-run", "--json").data
+    counted = work.train("mine", base=toy_folder, task=tasks, most=24, dry_run=True)
+    assert json.loads(json.dumps(counted)) == rehearsed
+    short: dict[str, Any] = {
+        "epochs": 1,
+        "batch_size": 16,
+        "max_tokens": 32,
+        "pal_width": 12,
+        "device": "cpu",
+    }
+    assert train(call, toy_folder, "theirs").code == 0
+    (row,) = work.train("mine", base=toy_folder, task=tasks, most=24, **short)
+    assert (row["steps"], Path(row["encoder"])) == (3, Path("encoders/mine"))
+    found = [
+        json.loads((at / "encoders" / name / "training.json").read_text()) for name in ("mine", "theirs")
+    ]
+    assert found[0]["decided"] == found[1]["decided"]
+    assert found[0]["losses"] == found[1]["losses"]
+    with pytest.raises(pinakes.PinakesError, match="this connection only reads"):
+        pinakes.connect().train("other", base=toy_folder, task=tasks)
+    with pytest.raises(pinakes.PinakesError, match="expected one of device, devices and processes"):
+        work.train("other", base=toy_folder, task=tasks, device="cpu", devices="cpu,cpu")
+
+
 def test_a_recorded_draw_is_removed_alone(call: Call, toy_folder: str, at: Path) -> None:
     assert [train(call, toy_folder, name).code for name in ("mine", "yours")] == [0, 0]
     counts = (
@@ -90,7 +117,7 @@ def test_a_finished_training_and_a_wrong_request_are_refused(call: Call, toy_fol
         ("other", ("--validation", 1.5), "validation is 1.5"),
         ("other", ("--device", "cpu", "--learning-rate", 0), "learning_rate is 0.0"),
         ("other", ("--precision", "fp16"), "the precision is fp16 on a CPU"),
-        ("other", ("--devices", "cuda:0"), "expected one of --device, --devices and --processes"),
+        ("other", ("--devices", "cuda:0"), "expected one of device, devices and processes"),
     ):
         refused = train(call, toy_folder, name, *options)
         assert refused.code == 1, (name, options)

@@ -116,7 +116,7 @@ def train(
     from pinakes.indexers.training.settings import TrainingSettings
     from pinakes.train.data import DrawOptions
     from pinakes.train.summarise import summarise
-    from pinakes.train.train import TrainRequest, describe_summary, draw_for, train
+    from pinakes.train.train import TrainRequest, describe_summary, draw_for, list_devices, train
 
     settings: dict[str, Any] = asdict(schedule)
     request = TrainRequest(
@@ -132,7 +132,7 @@ def train(
         ),
         TrainingSettings(method=method, **settings),  # type: ignore[arg-type]
         folder,
-        _list_devices(device, devices, processes),
+        list_devices(device, devices, processes),
         grouping=grouping,
     )
     with common.connect() as database:
@@ -176,20 +176,3 @@ def compare_methods(
     print_methods(found, common.output)
     if folder is not None:
         common.say(*map(str, write_methods(found, folder)))
-
-
-def _list_devices(device: str | None, devices: str | None, processes: int) -> tuple[str, ...]:
-    """The device of each process; empty: one, wherever it is best."""
-    from pinakes.errors import InputError
-
-    if (devices is not None and (device is not None or processes > 1)) or (
-        processes > 1 and device not in (None, "cpu")
-    ):
-        raise InputError(
-            "expected one of --device, --devices and --processes, which is of a CPU. Give --devices alone."
-        )
-    if devices is not None:
-        return tuple(one.strip() for one in devices.split(","))
-    if processes > 1:
-        return ("cpu",) * processes
-    return (device,) if device else ()

@@ -173,6 +173,25 @@ class _Telling:
             self._say(f"step {step} of {steps}: loss {told}")
 
 
+def list_devices(device: str | None, devices: str | None, processes: int) -> tuple[str, ...]:
+    """The device of each process; empty: one, wherever it is best.
+
+    Raises:
+        InputError: more than one way to say it is used.
+    """
+    if (devices is not None and (device is not None or processes > 1)) or (
+        processes > 1 and device not in (None, "cpu")
+    ):
+        raise InputError(
+            "expected one of device, devices and processes, which is of a CPU. Give devices alone."
+        )
+    if devices is not None:
+        return tuple(one.strip() for one in devices.split(","))
+    if processes > 1:
+        return ("cpu",) * processes
+    return (device,) if device else ()
+
+
 def describe_summary(summary: TrainSummary) -> dict[str, Any]:
     """A summary as one row: the losses of each format are columns."""
     row = asdict(summary)
