@@ -97,6 +97,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "remove run",
         "remove corpus",
         "remove benchmark",
+        "remove training",
     ]
 
 
