@@ -215,6 +215,8 @@ def test_what_cannot_be_compared_is_refused(call: Call, toy_folder: str, at: Pat
         (("near", "-s", toy_folder, "-s", toy_folder), "is named twice"),
         (("near", "near", "-s", toy_folder, "-s", "bm25"), "the benchmark near is named twice"),
         (("plain", "-s", toy_folder, "-s", "bm25"), "plain has no format"),
+        (("near", "-s", "a", "-s", "bm25", "--in-train", "other"), "other is in-train, but none of the"),
+        (("near", "-s", "mean:a", "-s", "bm25"), "expected at least two encoders"),
     ):
         refused = call("compare-methods", *options)
         assert refused.code == 1, options

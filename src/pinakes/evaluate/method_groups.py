@@ -4,14 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from pinakes.errors import InputError
 from pinakes.indexers.encoder.presets import find_preset
 from pinakes.indexers.encoder.trained import TrainingRecord, read_record
-
-_MEAN: Final = "mean:"
-"""the combination whose members may be trained"""
+from pinakes.workload.readers import list_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +30,7 @@ class Method:
 
 def read_trainings(system: str) -> list[TrainingRecord]:
     """What the folders of a system's encoders say; none where one of them was not trained here."""
-    members = system.removeprefix(_MEAN).split(",") if system.startswith(_MEAN) else [system]
+    members = list_parts(system)
     folders = [preset.folder for preset in map(find_preset, members) if preset is not None]
     records = [read_record(folder) for folder in folders if folder is not None]
     return records if len(records) == len(members) else []

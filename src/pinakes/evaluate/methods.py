@@ -35,7 +35,8 @@ class MethodsRequest:
     """Which systems are compared on which benchmarks.
 
     Attributes:
-        in_train: benchmarks to count as in-train besides those that a training of `systems` drew from.
+        in_train: those of the benchmarks that count as in-train, beside what a training of `systems` drew
+            from.
         mode: one of `queries.definition.MODES`.
     """
 
@@ -144,15 +145,15 @@ def compare_methods(
 ) -> MethodComparison:
     """Index, run and score every benchmark by every system, and compare methods.
 
-    What is there is not made again.
+    Indexes and runs that are there are not made again; each run is scored as it stands.
 
     Raises:
-        InputError: fewer than two systems or no benchmark is named, or one twice; or two systems are of the
-            same training and seed.
+        InputError: fewer than two systems or no benchmark is named, or one twice; an in-train benchmark is
+            none of them; two systems are of the same training and seed.
         BenchmarkError: a benchmark has no format.
         RunError, EvaluationError: a system cannot be run on a benchmark, or a score is missing.
     """
-    _require_distinct(request)
+    _check_names(request)
     benchmarks = [open_benchmark(database, name) for name in request.benchmarks]
     for benchmark in benchmarks:
         if benchmark.format is None:
@@ -190,13 +191,16 @@ def compare_methods(
     )
 
 
-def _require_distinct(request: MethodsRequest) -> None:
+def _check_names(request: MethodsRequest) -> None:
     if len(request.systems) < 2 or not request.benchmarks:
         raise InputError("expected two systems or more, and one benchmark or more.")
     for what, names in (("system", request.systems), ("benchmark", request.benchmarks)):
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(f"the {what} {twice[0]} is named twice; expected each once.")
+    unknown = [name for name in request.in_train if name not in request.benchmarks]
+    if unknown:
+        raise InputError(f"{unknown[0]} is in-train, but none of the benchmarks; expected one of them.")
 
 
 def ask_by_group(
