@@ -7,14 +7,15 @@ of unit vectors for the cosine). Both are rounded to whole multiples of a step, 
 
 by Cauchy and Schwarz, and e |z| <= e (M + |z|^2 / M) / 2 for any M > 0 (here the usual length). Each length
 is computed for each row, so the bound is proven whatever the data, and a block is packed without the queries.
-p'.z' is an exact integer times the two steps: the kernel's sums of 32 products in 16 bits cannot
-overflow, since each lane's lengths are kept under 128 and 255, and by the same inequality the sum under
-128 * 255 = 32,640. A pair is passed on unless its integer is less than `qa * da + qg * dg - qd * dd`, the
-k-th best exact score in these units less the bound, with every float32 rounding on the safe side.
+p'.z' is an exact integer times the two steps. A sum of 32 products in 16 bits (`kernel`) cannot overflow:
+each lane's lengths are kept under 128 and 255, and by the same inequality the sum under 128 * 255 = 32,640.
+A sum in 32 bits is a whole float32 number, since a query's length is kept under 2,840 and a document's is
+under 5,771. A pair is passed on unless its integer is less than `qa * da + qg * dg - qd * dd`, the k-th best
+exact score in these units less the bound, with every float32 rounding on the safe side.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,8 @@ Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Terms = tuple[Singles, Singles, Singles]
 
-LARGEST_QUERY, LARGEST_DOCUMENT = 64.0, 127.0
-LANE_QUERY, LANE_DOCUMENT = 128.0, 255.0
+LARGEST_DOCUMENT, LANE_DOCUMENT = 127.0, 255.0
+LONGEST_QUERY: Final = 2840.0 - 64.0  # less what 2**14 roundings add to a length
 LANE_ROUNDING: Final = 2.9  # 0.5 * sqrt(32), a lane's share of the roundings, and a little
 SMALLEST_STEP: Final = 1e-30
 MOST_DIMENSIONS: Final = 1 << 14  # more, and a sum might not be a whole float32 number
@@ -46,16 +47,15 @@ class Frame:
     mean: Doubles
     size: float
     distance: Distance
+    kernel: Kernel
 
 
 @dataclass(frozen=True, slots=True)
 class Int8Queries:
-    """Queries in panels of bytes, and what turns a score into a threshold."""
+    """Queries as whole numbers, and what turns a score into a threshold."""
 
     frame: Frame
-    kernel: Kernel
-    bytes: NDArray[np.int8]
-    begins: NDArray[np.int16]
+    packed: Any
     ends: NDArray[np.int32]
     steps: Doubles
     scales: Doubles  # the lengths that were divided out
@@ -65,30 +65,34 @@ class Int8Queries:
 
 @dataclass(frozen=True, slots=True)
 class Int8Block:
-    """Documents in tiles of bytes, and their terms of the threshold: da, dg and dd."""
+    """Documents in bytes, and their terms of the threshold: da, dg and dd."""
 
     bytes: NDArray[np.uint8]
     terms: tuple[Singles, Singles, Singles]
     rows: int
 
 
-def choose_frame(block: CheckedVectors, distance: Distance) -> Frame:
-    """The mean of the vectors (of their directions for the cosine), and the root of their mean square."""
+def choose_frame(block: CheckedVectors, distance: Distance, kernel: Kernel | None = None) -> Frame:
+    """The mean of the vectors (of their directions for the cosine), and the root of their mean square.
+
+    It is one for the fastest kernel, or the one given.
+    """
     vectors = block.directions() if distance == "cosine" else block.values
     mean: Doubles = vectors.mean(axis=0, dtype=np.float64)
     lengths = block.lengths > 0 if distance == "cosine" else block.lengths
     square = float(np.mean(lengths.astype(np.float64) ** 2)) - float(mean @ mean)
-    return Frame(mean, float(np.sqrt(max(square, 1e-30))), distance)
+    return Frame(mean, float(np.sqrt(max(square, 1e-30))), distance, kernel or choose_kernel())
 
 
-def quantise_queries(queries: CheckedVectors, frame: Frame, kernel: Kernel | None = None) -> Int8Queries:
-    """Round the queries' directions to at most 64 steps each way, for the fastest kernel or the one given."""
-    kernel = kernel or choose_kernel()
+def quantise_queries(queries: CheckedVectors, frame: Frame) -> Int8Queries:
+    """Round the queries' directions to as many steps each way as the kernel takes."""
+    kernel = frame.kernel
     rows, width = len(queries.values), _whole(queries.values.shape[1], CHUNK)
     whole = np.zeros((_whole(rows, kernel.panel), width), dtype=np.int8)
     columns = steps, scales, shifts, errors = [np.ones(rows) for _ in range(4)]
-    round_queries(queries.values, frame.mean, frame.distance == "l2", whole, *columns)
-    return Int8Queries(frame, kernel, *kernel.pack(whole), steps, scales, shifts, errors)
+    limits = (kernel.largest, kernel.lane - LANE_ROUNDING)
+    round_queries(queries.values, frame.mean, frame.distance == "l2", *limits, whole, *columns)
+    return Int8Queries(frame, kernel.pack(whole), kernel.ends(whole), steps, scales, shifts, errors)
 
 
 def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
@@ -97,7 +101,8 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     # As many tiles as any kernel takes at once; what is beyond the rows is of no document.
     tiles = _whole(-(-rows // TILE), exact_amx.TILES)
     packed = aligned(tiles * TILE * width, np.uint8)
-    packed[rows // TILE * TILE * width :] = 128
+    interleaved, offset = frame.kernel.interleaved, frame.kernel.offset
+    packed[rows // TILE * TILE * width :] = offset
     terms = (
         aligned(tiles * TILE, np.float32),
         aligned(tiles * TILE, np.float32),
@@ -108,7 +113,7 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     words = packed.view(np.uint32)
 
     def work(first: int, stop: int) -> None:
-        quantise_rows(block.values, inverse, frame.mean, first, stop, words, *terms)
+        quantise_rows(block.values, inverse, frame.mean, first, stop, interleaved, offset, words, *terms)
 
     share(work, rows, 256, TILE)
     return Int8Block(packed, terms, rows)
@@ -164,17 +169,7 @@ def _bounds(queries: Int8Queries, part: slice) -> tuple[Doubles, Doubles, Double
 def multiply(queries: Int8Queries, block: Int8Block, part: slice, first: int, stop: int) -> NDArray[np.int32]:
     """The sums (q, d) of the queries of `part` (which begins a panel) with the documents `first` (which
     begins a tile of any kernel) to `stop`, and of no pair beyond."""
-    kernel, width = queries.kernel, queries.frame.mean.shape[0]
-    chunks, panel = _whole(width, CHUNK) // CHUNK, part.start // kernel.panel
-    panels = -(-(part.stop - part.start) // kernel.panel)
-    tiles = -(-(stop - first) // kernel.tile)
-    # A power of two would put the same column of all rows in one set of the caches.
-    stride = _whole(tiles * kernel.tile, 32) + 16
-    sums = aligned(panels * kernel.panel * stride, np.int32)
-    documents = block.bytes[first * chunks * CHUNK :]
-    arrays = (documents, queries.bytes[panel:], queries.begins[panel:], sums)
-    kernel.load()(*[array.ctypes.data for array in arrays], chunks, panels, tiles, stride)
-    return sums.reshape(-1, stride)[: part.stop - part.start]
+    return queries.frame.kernel.multiply(queries.packed, block.bytes, part, first, stop)
 
 
 @jit
@@ -182,13 +177,18 @@ def round_queries(
     values: Singles,
     mean: Doubles,
     moved: bool,
+    most: float,
+    most_of_lane: float,
     whole: NDArray[np.int8],
     steps: Doubles,
     scales: Doubles,
     shifts: Doubles,
     errors: Doubles,
 ) -> None:
-    """Write the whole numbers of each query and what is lost; `moved`: the mean is taken off first (l2)."""
+    """Write the whole numbers of each query and what is lost; `moved`: the mean is taken off first (l2).
+
+    `most` and `most_of_lane` are what a number, and the length of a lane of 32, may be.
+    """
     rows, dimensions = values.shape
     p = np.zeros(whole.shape[1])
     lanes = np.zeros(2)
@@ -207,8 +207,7 @@ def round_queries(
                 largest = max(largest, abs(p[i]))
                 lanes[i // 2 % 2] += p[i] * p[i]
             lane = max(lane, lanes[0], lanes[1])
-        step = max(largest / LARGEST_QUERY, np.sqrt(lane) / (LANE_QUERY - LANE_ROUNDING))
-        step = step if step > 0 else 1.0
+        step = max(largest / most, np.sqrt(lane) / most_of_lane, 1.0 / LONGEST_QUERY if square > 0 else 1.0)
         error = 0.0
         for i in range(dimensions):
             near = np.rint(p[i] / step)
@@ -227,6 +226,8 @@ def quantise_rows(
     mean: Doubles,
     first: int,
     stop: int,
+    interleaved: int,
+    offset: int,
     packed: NDArray[np.uint32],
     da: Singles,
     dg: Singles,
@@ -282,7 +283,7 @@ def quantise_rows(
                 whole[c * CHUNK + i] = near
                 sums[i] = sums[i] + left * left
         for i in range(width):
-            codes[i] = np.uint8(np.int32(whole[i]) + 128)
+            codes[i] = np.uint8(np.int32(whole[i]) + offset)
         error = 0.0
         for i in range(CHUNK):
             error += sums[i]
@@ -291,9 +292,9 @@ def quantise_rows(
         dg[row] = square / 2 / step
         # 0.01 of a unit of the sum is far below what a rounding of a byte loses.
         dd[row] = bound / step * (1 + 1e-6) + 1e-6
-        at = row // TILE * (width // 4) * TILE + row % TILE
+        at = row // interleaved * (width // 4) * interleaved + row % interleaved
         for i in range(width // 4):
-            packed[at + i * TILE] = words[i]
+            packed[at + i * interleaved] = words[i]
 
 
 def _singles(first: Doubles, second: Doubles, third: Doubles) -> tuple[Singles, Singles, Singles]:

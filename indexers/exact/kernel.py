@@ -4,7 +4,7 @@ A panel of 6 queries meets a tile of 16 documents: `vpmaddubsw` multiplies 32 pa
 by two, `vpaddw` adds 16 of its results before one `vpmaddwd` widens them to 32 bits. The 16-bit sums wrap
 around, so only the sum of a lane over a whole chunk has to fit (`int8` sees to it), not each partial
 sum; that a pair never saturates follows from |document| + 128 <= 255 and |query| <= 64, since
-2 * 255 * 64 = 32,640. No library has such a product for AVX2: `torch._int_mm` is a hundred times slower.
+2 * 255 * 64 = 32,640. No library has it for AVX2: `torch._int_mm` is a hundred times slower there.
 """
 
 import ctypes
@@ -33,11 +33,17 @@ def has_kernel() -> bool:
     >>> has_kernel() in (True, False)
     True
     """
+    return has_instructions("avx2")
+
+
+@functools.cache
+def has_instructions(name: str) -> bool:
+    """Whether llvmlite is there, and this is an x86-64 processor with what LLVM calls `name`."""
     try:
         import llvmlite.binding as llvm
     except ImportError:
         return False
-    return bool(llvm.get_process_triple().startswith("x86_64") and llvm.get_host_cpu_features().get("avx2"))
+    return bool(llvm.get_process_triple().startswith("x86_64") and llvm.get_host_cpu_features().get(name))
 
 
 @functools.cache

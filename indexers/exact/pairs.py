@@ -1,4 +1,4 @@
-"""The inner products of many pairs, in LLVM's language, for AVX2: the bits of `scores.multiply_add`, sooner.
+"""The inner products of many pairs, in LLVM's language: the bits of `scores.multiply_add`, sooner.
 
 All additions of a width's tree are written out, so that no sum goes through memory. A product of two float32
 numbers is exact in float64, so that multiplying and adding in one rounding gives what two roundings give.
@@ -9,57 +9,59 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from pinakes.indexers.exact.kernel import compile_function, has_kernel
+from pinakes.indexers.exact.kernel import compile_function, has_instructions, has_kernel
 
 LANES: Final = 4  # float64 numbers of a register
-MULTIPLE: Final = 8 * LANES  # of the width: the first three halvings are of whole registers
+WIDE_LANES: Final = 8  # of AVX-512
+HALVES: Final = 8  # parts of the width that are of whole registers, for the first three halvings
 MOST_DIMENSIONS: Final = 2048  # whose additions are worth being written out
 
-_VECTOR: Final = f"<{LANES} x double>"
-_SIGNATURE: Final = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 6, ctypes.c_int64)
+SIGNATURE: Final = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 6, ctypes.c_int64)
 
 
 @functools.cache
 def has_pair_kernel(width: int) -> bool:
     """Whether this processor can run the kernel, for vectors of `width` dimensions."""
-    if not has_kernel() or width % MULTIPLE or not 0 < width <= MOST_DIMENSIONS:
-        return False
-    import llvmlite.binding as llvm
-
-    return bool(llvm.get_host_cpu_features().get("fma"))
+    fits = width % (HALVES * LANES) == 0 and 0 < width <= MOST_DIMENSIONS
+    return fits and has_kernel() and has_instructions("fma")
 
 
 @functools.cache
 def load_pair_kernel(width: int) -> Callable[..., None]:
-    """The compiled products of vectors of `width` dimensions, a multiple of `MULTIPLE`, as a function.
+    """The compiled products of vectors of `width` dimensions, as a function.
 
     Arguments: addresses of queries and documents (float32), of the pairs' rows of each (int64), of room for a
     query and of the products (float64); then the number of pairs. It holds no interpreter lock.
     """
-    return compile_function(write_pair_kernel(width), "multiply_pairs", _SIGNATURE)
+    wide = has_instructions("avx512f") and width % (HALVES * WIDE_LANES) == 0
+    text = write_pair_kernel(width, WIDE_LANES if wide else LANES)
+    return compile_function(text, "multiply_pairs", SIGNATURE)
 
 
-def write_pair_kernel(width: int) -> str:
-    """The function in LLVM's language."""
-    tree = _Tree(width)
+def write_pair_kernel(width: int, lanes: int) -> str:
+    """The function in LLVM's language, for registers of so many numbers."""
+    tree = _Tree(width, lanes)
     product = tree.fold()
-    return _FRAME.format(width=width, lanes=LANES, tree="\n".join(tree.lines), product=product)
+    return _FRAME.format(width=width, lanes=lanes, tree="\n".join(tree.lines), product=product)
 
 
 class _Tree:
     """The lines that add up the products of a query (float64) and a document (float32)."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, lanes: int) -> None:
         self.lines: list[str] = []
-        self._eighth = width // 8
+        self._eighth = width // HALVES
+        self._lanes, self._vector = lanes, f"<{lanes} x double>"
 
     def fold(self) -> str:
         """The name of the sum, in the order of `scores.fold`."""
-        registers = self._eighth // LANES
+        registers = self._eighth // self._lanes
         whole = registers & -registers  # halves of these are whole registers
         sums = [self._halve(number, registers // whole) for number in range(registers // whole)]
         singles = [
-            self._name(f"extractelement {_VECTOR} {name}, i32 {i}") for name in sums for i in range(LANES)
+            self._name(f"extractelement {self._vector} {name}, i32 {i}")
+            for name in sums
+            for i in range(self._lanes)
         ]
         while len(singles) > 1:
             half = len(singles) // 2
@@ -71,8 +73,8 @@ class _Tree:
 
     def _halve(self, number: int, count: int) -> str:
         """Register `number` of the sums when `count` registers of them are left."""
-        if count * LANES == self._eighth:
-            return self._add_eighths(number * LANES)
+        if count * self._lanes == self._eighth:
+            return self._add_eighths(number * self._lanes)
         return self._add(self._halve(number, 2 * count), self._halve(number + count, 2 * count))
 
     def _add_eighths(self, at: int) -> str:
@@ -81,24 +83,23 @@ class _Tree:
 
     def _multiply(self, at: int) -> str:
         """The products at a place and half a vector on, added."""
-        low = self._name(f"fmul {_VECTOR} {self._load_query(at)}, {self._load_document(at)}")
+        low = self._name(f"fmul {self._vector} {self._load_query(at)}, {self._load_document(at)}")
         high = at + 4 * self._eighth
         left, right = self._load_query(high), self._load_document(high)
-        return self._name(
-            f"call {_VECTOR} @llvm.fma.v{LANES}f64({_VECTOR} {left}, {_VECTOR} {right}, {_VECTOR} {low})"
-        )
+        terms = ", ".join(f"{self._vector} {name}" for name in (left, right, low))
+        return self._name(f"call {self._vector} @llvm.fma.v{self._lanes}f64({terms})")
 
     def _load_query(self, at: int) -> str:
         place = self._name(f"getelementptr double, ptr %held_query, i64 {at}")
-        return self._name(f"load {_VECTOR}, ptr {place}, align 32")
+        return self._name(f"load {self._vector}, ptr {place}, align 32")
 
     def _load_document(self, at: int) -> str:
         place = self._name(f"getelementptr float, ptr %document, i64 {at}")
-        single = self._name(f"load <{LANES} x float>, ptr {place}, align 4")
-        return self._name(f"fpext <{LANES} x float> {single} to {_VECTOR}")
+        single = self._name(f"load <{self._lanes} x float>, ptr {place}, align 4")
+        return self._name(f"fpext <{self._lanes} x float> {single} to {self._vector}")
 
-    def _add(self, left: str, right: str, kind: str = _VECTOR) -> str:
-        return self._name(f"fadd {kind} {left}, {right}")
+    def _add(self, left: str, right: str, kind: str = "") -> str:
+        return self._name(f"fadd {kind or self._vector} {left}, {right}")
 
     def _name(self, value: str) -> str:
         self.lines.append(f"  %t{len(self.lines)} = {value}")

@@ -1,56 +1,131 @@
-"""The two products of the quantised pass, AVX2 and AMX: how queries lie for each."""
+"""The products of the quantised pass: how bytes lie for each, and how it is called.
 
+Our own products are for AVX2 and AMX. Where a processor has AVX-512's instructions for bytes (VNNI), the
+library's is taken: `torch._int_mm`, which is oneDNN's, of matrices by row.
+"""
+
+import functools
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import kernel as exact_kernel
-from pinakes.indexers.exact.kernel import CHUNK, TILE
+from pinakes.indexers.exact.kernel import CHUNK, TILE, aligned, has_instructions
 
-Packed = tuple[NDArray[np.int8], NDArray[np.int16], NDArray[np.int32]]
+Sums = NDArray[np.int32]
+TiledQueries = tuple[NDArray[np.int8], NDArray[np.int16]]
 
 
 class Kernel(NamedTuple):
     """What differs between the products.
 
     Attributes:
-        panel, tile: queries and documents that are multiplied at once.
-        pack: whole numbers (whole panels, whole chunks) -> the queries' bytes; what each chunk's sums begin
-            with; and what is added to a query's sums in the end. Both make up for a document's byte being 128
-            too large.
-        load: gives the compiled product.
+        panel, tile: queries and documents that are multiplied at once; a part of either begins with one.
+        interleaved: documents whose bytes lie beside each other, four of each.
+        offset: what is added to each number of a document.
+        largest, lane: what a number of a query, and the length of its lane of 32 numbers, may be.
+        pack: whole numbers (whole panels, whole chunks) -> the queries as `multiply` takes them.
+        multiply: queries, bytes of documents, the queries' part, the first document and the end -> sums
+            (q, d), without what `ends` adds.
     """
 
     panel: int
     tile: int
-    pack: Callable[[NDArray[np.int8]], Packed]
-    load: Callable[[], Callable[..., None]]
+    interleaved: int
+    offset: int
+    largest: float
+    lane: float
+    pack: Callable[[NDArray[np.int8]], Any]
+    multiply: Callable[[Any, NDArray[np.uint8], slice, int, int], Sums]
+
+    def ends(self, whole: NDArray[np.int8]) -> Sums:
+        """What a query's sums (q,) lack: the offset times its numbers, unless the product begins with it."""
+        if not self.offset or self.lane < np.inf:
+            return np.zeros(len(whole), dtype=np.int32)
+        lacking: Sums = -self.offset * whole.sum(axis=1, dtype=np.int32)
+        return lacking
 
 
 def choose_kernel() -> Kernel:
     """The fastest product that this processor can run."""
-    return AMX if exact_amx.has_amx() else AVX2
+    if exact_amx.has_amx():
+        return AMX
+    return VNNI if has_vnni() else AVX2
 
 
-def _pack_for_avx2(whole: NDArray[np.int8]) -> Packed:
+@functools.cache
+def has_vnni() -> bool:
+    """Whether the library multiplies bytes by AVX-512's instructions for them."""
+    import torch  # late: who only names a distance waits for no torch
+
+    return has_instructions("avx512vnni") and bool(torch._C._has_mkldnn)
+
+
+def _pack_for_avx2(whole: NDArray[np.int8]) -> TiledQueries:
     panel, width = exact_kernel.PANEL, whole.shape[1]
     panels = whole.reshape(-1, panel, width // 4, 4).transpose(0, 2, 1, 3)
     # A lane of 16 bits gets every second pair of numbers of a chunk; their sums are whole float32 numbers.
     lane = np.arange(CHUNK)[:, None] // 2 % 2 == np.arange(2)
     lanes = whole.reshape(-1, CHUNK).astype(np.float32) @ lane.astype(np.float32)
     begins = (-128 * lanes).reshape(-1, panel, width // CHUNK, 2).transpose(0, 2, 1, 3).astype(np.int16)
-    return np.ascontiguousarray(panels), np.ascontiguousarray(begins), np.zeros(len(whole), dtype=np.int32)
+    return np.ascontiguousarray(panels), np.ascontiguousarray(begins)
 
 
-def _pack_for_amx(whole: NDArray[np.int8]) -> Packed:
+def _pack_for_amx(whole: NDArray[np.int8]) -> TiledQueries:
     panel, width = exact_amx.PANEL, whole.shape[1]
     panels = whole.reshape(-1, panel, width // CHUNK, CHUNK).transpose(0, 2, 1, 3)
-    ends = -128 * whole.sum(axis=1, dtype=np.int32)
-    return np.ascontiguousarray(panels), np.zeros(len(panels), dtype=np.int16), ends
+    return np.ascontiguousarray(panels), np.zeros(len(panels), dtype=np.int16)
 
 
-AVX2: Final = Kernel(exact_kernel.PANEL, TILE, _pack_for_avx2, exact_kernel.load_kernel)
-AMX: Final = Kernel(exact_amx.PANEL, exact_amx.TILES * TILE, _pack_for_amx, exact_amx.load_amx_kernel)
+def _multiply_tiles(
+    kernel: Kernel,
+    load: Callable[[], Callable[..., None]],
+    queries: TiledQueries,
+    documents: NDArray[np.uint8],
+    part: slice,
+    first: int,
+    stop: int,
+) -> Sums:
+    panels, begins = queries
+    chunks, panel = panels[0].size // kernel.panel // CHUNK, part.start // kernel.panel
+    count = -(-(part.stop - part.start) // kernel.panel)
+    tiles = -(-(stop - first) // kernel.tile)
+    # A power of two would put the same column of all rows in one set of the caches.
+    stride = -(-tiles * kernel.tile // 32) * 32 + 16
+    sums = aligned(count * kernel.panel * stride, np.int32)
+    arrays = (documents[first * chunks * CHUNK :], panels[panel:], begins[panel:], sums)
+    load()(*[array.ctypes.data for array in arrays], chunks, count, tiles, stride)
+    return sums.reshape(-1, stride)[: part.stop - part.start]
+
+
+def _multiply_for_avx2(
+    queries: TiledQueries, documents: NDArray[np.uint8], part: slice, first: int, stop: int
+) -> Sums:
+    return _multiply_tiles(AVX2, exact_kernel.load_kernel, queries, documents, part, first, stop)
+
+
+def _multiply_for_amx(
+    queries: TiledQueries, documents: NDArray[np.uint8], part: slice, first: int, stop: int
+) -> Sums:
+    return _multiply_tiles(AMX, exact_amx.load_amx_kernel, queries, documents, part, first, stop)
+
+
+def _multiply_by_library(
+    queries: NDArray[np.int8], documents: NDArray[np.uint8], part: slice, first: int, stop: int
+) -> Sums:
+    import torch
+
+    rows = documents.view(np.int8).reshape(-1, queries.shape[1])[first:stop]
+    sums: Sums = torch._int_mm(torch.from_numpy(queries[part]), torch.from_numpy(rows).T).numpy()
+    return sums
+
+
+AVX2: Final = Kernel(exact_kernel.PANEL, TILE, TILE, 128, 64.0, 128.0, _pack_for_avx2, _multiply_for_avx2)
+"""sums of a lane in 16 bits"""
+AMX: Final = Kernel(
+    exact_amx.PANEL, exact_amx.TILES * TILE, TILE, 128, 127.0, np.inf, _pack_for_amx, _multiply_for_amx
+)
+VNNI: Final = Kernel(1, 1, 1, 0, 127.0, np.inf, np.ascontiguousarray, _multiply_by_library)

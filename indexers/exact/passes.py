@@ -10,7 +10,6 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.encoder.precision import choose_precision
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
-from pinakes.indexers.exact.amx import has_amx
 from pinakes.indexers.exact.best import Best, Ties, keep_between, push
 from pinakes.indexers.exact.kernel import has_kernel
 from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, Limits, scan_block
@@ -24,6 +23,7 @@ from pinakes.indexers.exact.scores import (
     require_width,
     score_rows,
     share,
+    use_one_thread,
 )
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
@@ -170,7 +170,7 @@ class Search:
         if len(parts) == 1:
             scan(parts[0])
             return
-        with ThreadPoolExecutor(count_threads()) as workers:
+        with ThreadPoolExecutor(count_threads(), initializer=use_one_thread) as workers:
             for _ in workers.map(scan, parts):
                 pass
 
@@ -256,6 +256,6 @@ def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, devi
         return requested
     if device == "cpu" and len(queries.values) < FEW_QUERIES:
         return "float64"
-    if choose_precision(device) == "bf16" and not (fits and has_amx()):
-        return "bf16"
-    return "int8" if fits else "fp32"
+    if fits:
+        return "int8"
+    return "bf16" if choose_precision(device) == "bf16" else "fp32"

@@ -5,6 +5,7 @@ is therefore scored here: products in float64, added up in one fixed tree, round
 The same two vectors give the same bits in any block, beside any neighbours.
 """
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact.kernel import aligned
@@ -218,10 +220,22 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
     if threads == 1:
         work(0, count)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads, initializer=use_one_thread) as pool:
         # Each result is asked for, so that an error in a thread is raised here.
         for done in [pool.submit(work, first, stop) for first, stop in pairwise(bounds)]:
             done.result()
+
+
+def use_one_thread() -> None:
+    """Have what this thread calls of torch take no thread beside it."""
+    _find_thread_pools().limit(limits=1, user_api="openmp")
+
+
+@functools.cache
+def _find_thread_pools() -> ThreadpoolController:
+    import torch  # noqa: F401  its pool is one of them
+
+    return ThreadpoolController()
 
 
 def count_threads() -> int:

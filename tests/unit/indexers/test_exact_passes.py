@@ -1,6 +1,6 @@
 """Each pass of the exact search finds the same rows and bits, on data that is made to mislead a bound."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
+from pinakes.indexers.exact import pairs as exact_pairs
 from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.amx import has_amx
-from pinakes.indexers.exact.kernel import CHUNK, has_kernel
-from pinakes.indexers.exact.panels import AMX, AVX2, Kernel
+from pinakes.indexers.exact.kernel import CHUNK, aligned, compile_function, has_kernel
+from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
 from pinakes.indexers.exact.scan import scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import (
@@ -136,11 +137,11 @@ def test_a_pass_leaves_most_documents_out(kind: Pass, monkeypatch: pytest.Monkey
 def test_a_lane_of_a_chunk_never_overflows_16_bits(case: str) -> None:
     queries, documents = make_case(case)
     block = check_vectors(documents, "document")
-    frame = exact_int8.choose_frame(block, "l2")
+    frame = exact_int8.choose_frame(block, "l2", AVX2)
     quantised = exact_int8.quantise_queries(check_vectors(queries, "query"), frame)
     packed = exact_int8.quantise_block(block, frame)
     width = -(-documents.shape[1] // CHUNK) * CHUNK
-    left = quantised.bytes.transpose(0, 2, 1, 3).reshape(-1, width).astype(np.int64)
+    left = quantised.packed[0].transpose(0, 2, 1, 3).reshape(-1, width).astype(np.int64)
     tiles = packed.bytes.astype(np.int64).reshape(-1, width // 4, 16, 4)
     right = tiles.transpose(0, 2, 1, 3).reshape(-1, width) - 128
     assert np.abs(left).max() <= 64
@@ -158,8 +159,8 @@ def find_pairs(case: str, distance: Distance, kernel: Kernel) -> tuple[set[tuple
     pairs = np.stack(np.meshgrid(range(37), range(700), indexing="ij"), axis=-1).reshape(-1, 2)
     scores = score_pairs(queries, documents, pairs, distance).reshape(37, 700).astype(np.float64)
     lowest = np.median(scores, axis=1)
-    frame = exact_int8.choose_frame(right, distance)
-    quantised = exact_int8.quantise_queries(left, frame, kernel)
+    frame = exact_int8.choose_frame(right, distance, kernel)
+    quantised = exact_int8.quantise_queries(left, frame)
     block = exact_int8.quantise_block(right, frame)
     kept: set[tuple[int, int]] = set()
 
@@ -181,11 +182,22 @@ def test_the_avx2_kernel_keeps_every_better_pair(case: str, distance: Distance) 
         assert better < len(kept) < 37 * 700 * 0.7
 
 
+@needs_kernel
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("case", CASES)
+def test_the_librarys_product_keeps_every_better_pair(case: str, distance: Distance) -> None:
+    # On a processor without its instructions it is slow, and right.
+    kept, better = find_pairs(case, distance, VNNI)
+    if case == "plain":
+        # Queries of more steps than the AVX2 kernel takes let fewer through.
+        assert better < len(kept) < len(find_pairs(case, distance, AVX2)[0])
+
+
 @pytest.mark.skipif(not has_amx(), reason="the kernel needs a processor with AMX")
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("case", CASES)
-def test_the_amx_kernel_keeps_the_same_pairs_as_the_avx2_kernel(case: str, distance: Distance) -> None:
-    assert find_pairs(case, distance, AMX) == find_pairs(case, distance, AVX2)
+def test_the_amx_kernel_keeps_the_same_pairs_as_the_librarys_product(case: str, distance: Distance) -> None:
+    assert find_pairs(case, distance, AMX) == find_pairs(case, distance, VNNI)
 
 
 @needs_kernel
@@ -203,13 +215,48 @@ def test_the_amx_kernel_is_machine_code_on_a_processor_that_cannot_run_it() -> N
 
 
 @needs_kernel
-def test_a_search_by_the_avx2_kernel_is_the_same_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, documents = make_case("duplicates")
-    expected = search_exact(queries, documents, 50, block_rows=90)
-    monkeypatch.setattr(exact_int8, "choose_kernel", lambda: AVX2)
+@pytest.mark.parametrize("kernel", [AVX2, VNNI], ids=["avx2", "vnni"])
+@pytest.mark.parametrize("case", ["duplicates", "all norms"])
+def test_a_search_by_each_kernel_is_the_same_search(
+    case: str, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, documents = make_case(case)
+    queries = np.concatenate([queries] * 15)  # several parts, each in a thread
+    expected = search_exact(queries, documents, 50, block_rows=90, method="float64")
+    monkeypatch.setattr(exact_int8, "choose_kernel", lambda: kernel)
     rows, scores = search_exact(queries, documents, 50, block_rows=90, method="int8")
     assert rows.tolist() == expected[0].tolist()
     assert scores.tobytes() == expected[1].tobytes()
+
+
+@needs_kernel
+def test_the_most_dimensions_stay_whole_numbers_in_float32() -> None:
+    # A query and its copy in numbers of one size: the largest sum that there can be.
+    signs = np.where(np.random.default_rng(5).random((8, exact_int8.MOST_DIMENSIONS)) < 0.5, -1, 1)
+    vectors = check_vectors(signs.astype(np.float32), "query")
+    for kernel in (AVX2, VNNI):
+        frame = exact_int8.choose_frame(vectors, "inner_product", kernel)
+        queries = exact_int8.quantise_queries(vectors, frame)
+        block = exact_int8.quantise_block(vectors, frame)
+        sums = exact_int8.multiply(queries, block, slice(0, 8), 0, 8)[:, :8] + queries.ends[:8, None]
+        assert 2**20 < np.abs(sums).max() < 2**24
+
+
+@needs_kernel
+@pytest.mark.parametrize("width", [64, 768])
+def test_registers_of_four_and_of_eight_numbers_give_the_same_bits(width: int) -> None:
+    random = np.random.default_rng(width)
+    vectors = random.standard_normal((50, width)).astype(np.float32)
+    rows = [np.ascontiguousarray(side) for side in np.indices((50, 50)).reshape(2, -1)]
+    products = []
+    for lanes in (exact_pairs.LANES, exact_pairs.WIDE_LANES):
+        text = exact_pairs.write_pair_kernel(width, lanes)
+        multiply = compile_function(text, "multiply_pairs", exact_pairs.SIGNATURE)
+        held, found = aligned(width, np.float64), np.empty(len(rows[0]))
+        arrays: list[NDArray[Any]] = [vectors, vectors, *rows, held, found]
+        multiply(*[array.ctypes.data for array in arrays], len(found))
+        products.append(found.tobytes())
+    assert products[0] == products[1]
 
 
 @pytest.mark.parametrize("kind", PASSES)
