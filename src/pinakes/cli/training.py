@@ -68,7 +68,10 @@ class Schedule:
         ),
     ] = None
     patience: Annotated[
-        int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.", min=0)
+        int,
+        typer.Option(
+            help="Stop a format after so many epochs without a lower validation loss; 0: never.", min=0
+        ),
     ] = 0
     checkpoint_steps: Annotated[int, typer.Option(help="Steps between two kept states.", min=1)] = 200
     recompute: Annotated[
