@@ -14,6 +14,7 @@ METHODS: Final = (
     "load",
     "index",
     "train",
+    "compare_methods",
     "run",
     "evaluate",
     "accept",

@@ -86,7 +86,7 @@ def _draw_steps(sizes: Sequence[int], batch_size: int, seed: int, epoch: int, ep
     tasks = generator.choice(len(sizes), size=steps, p=share_annealed(sizes, epoch, epochs))
     rows = {}
     for task, drawn in enumerate(np.bincount(tasks, minlength=len(sizes))):
-        turns = -(-int(drawn) * min(batch_size, sizes[task]) // sizes[task])
+        turns = -(-int(drawn) * min(batch_size, sizes[task]) // sizes[task]) if drawn else 0
         orders = [_shuffle(sizes[task], seed, epoch, (task, turn)) for turn in range(turns)]
         rows[task] = np.concatenate(orders) if orders else np.empty(0, np.int64)
     found: list[Step] = []

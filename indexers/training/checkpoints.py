@@ -29,7 +29,6 @@ class Progress:
         losses: of each step, the mean loss of each task; None where it had no instance in it.
         validation: of each epoch, the mean loss of each task on its validation instances; None: it has none.
         best_epoch: the epoch whose weights are kept; 0: none is yet.
-        waited: epochs since a format's validation loss was the lowest.
         micro_tokens: tokens at once, after what memory allowed.
         elapsed_s: of all sittings.
         scaler: the state of what scales the losses of fp16, as torch gives it; empty: nothing does.
@@ -41,7 +40,6 @@ class Progress:
     losses: list[list[float | None]] = field(default_factory=list)
     validation: list[list[float | None]] = field(default_factory=list)
     best_epoch: int = 0
-    waited: int = 0
     micro_tokens: int = 0
     elapsed_s: float = 0.0
     scaler: dict[str, float] = field(default_factory=dict)

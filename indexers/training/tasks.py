@@ -1,7 +1,7 @@
 """What an encoder is trained on: texts, and the instances of a task over them, as columns."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -148,3 +148,22 @@ def average_by_format(formats: Sequence[str], losses: Sequence[float | None]) ->
         if loss is not None:
             found.setdefault(name, []).append(loss)
     return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def find_stopped(validation: Sequence[Mapping[str, float]], patience: int) -> dict[str, int]:
+    """Each format whose validation loss was no lower for `patience` epochs, with the epoch, from 1, of that.
+
+    `validation` has the losses by format of each epoch. A format that stopped does not begin again.
+
+    >>> find_stopped([{"CLF": 2.0, "RGN": 2.0}, {"CLF": 3.0, "RGN": 1.0}, {"CLF": 1.0, "RGN": 0.5}], 1)
+    {'CLF': 2}
+    """
+    lowest: dict[str, tuple[float, int]] = {}
+    stopped: dict[str, int] = {}
+    for epoch, losses in enumerate(validation, start=1):
+        for name, loss in losses.items():
+            if name not in lowest or loss < lowest[name][0]:
+                lowest[name] = (loss, epoch)
+            elif 0 < patience <= epoch - lowest[name][1]:
+                stopped.setdefault(name, epoch)
+    return stopped

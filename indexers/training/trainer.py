@@ -20,7 +20,7 @@ from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
 from pinakes.indexers.training.packed import can_run_packed
 from pinakes.indexers.training.settings import TrainingSettings
-from pinakes.indexers.training.tasks import Instances, TrainingTask, average_by_format
+from pinakes.indexers.training.tasks import Instances, TrainingTask, average_by_format, find_stopped
 from pinakes.indexers.training.together import LostError, Ranks
 
 OnStep = Callable[[int, int, dict[str, float]], None]
@@ -51,7 +51,6 @@ class Trainer:
         self._ranks, self._device, self._on_step = ranks, ranks.device, on_step
         self._tokens = [model.encode_texts(task.texts) for task in tasks]
         self._lengths = [np.array([len(row) for row in rows], dtype=np.int64) for rows in self._tokens]
-        self._sizes = [len(task.train) for task in tasks]
         self._optimiser = torch.optim.AdamW(
             model.list_trained().values(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
@@ -70,16 +69,19 @@ class Trainer:
         progress, settings = self.progress, self.settings
         before, started = progress.elapsed_s, time.monotonic()
         while progress.epoch < settings.epoch_count and not self._is_patience_over():
+            stopped = self.find_stopped()
             steps = plan_epoch(
-                self._sizes,
+                [0 if task.format in stopped else len(task.train) for task in self.tasks],
                 settings.batch_size,
                 settings.batching_used,
                 settings.seed,
                 progress.epoch + 1,
                 settings.epoch_count,
             )
+            before_epoch = progress.step - progress.done
+            total = before_epoch + (settings.epoch_count - progress.epoch) * len(steps)
             for step in steps[progress.done :]:
-                self._take_step(step, settings.epoch_count * len(steps))
+                self._take_step(step, total)
                 progress.elapsed_s = before + time.monotonic() - started
                 if progress.step % settings.checkpoint_steps == 0:
                     self._keep()
@@ -230,8 +232,6 @@ class Trainer:
         progress.validation.append(means)
         if not now or not self.settings.patience:
             return
-        improved = [name for name, value in now.items() if all(value < others[name] for others in earlier)]
-        progress.waited = 0 if improved else progress.waited + 1
         mean = sum(now.values())
         if all(mean < sum(others.values()) for others in earlier):
             progress.best_epoch = progress.epoch
@@ -248,8 +248,14 @@ class Trainer:
             sums[2 * number + 1] += len(rows)
         return sums
 
+    def find_stopped(self) -> dict[str, int]:
+        """The formats that train no more, each with the epoch after which it stopped."""
+        by_epoch = [self._average_by_format(losses) for losses in self.progress.validation]
+        return find_stopped(by_epoch, self.settings.patience)
+
     def _is_patience_over(self) -> bool:
-        return 0 < self.settings.patience <= self.progress.waited
+        measured = {task.format for task in self.tasks if len(task.validation)}
+        return bool(measured) and measured <= self.find_stopped().keys()
 
     def _average_by_format(self, losses: Sequence[float | None]) -> dict[str, float]:
         return average_by_format([task.format for task in self.tasks], losses)

@@ -224,6 +224,7 @@ def _describe_result(trainer: Trainer) -> dict[str, Any]:
         "steps": progress.step,
         "epochs_run": progress.epoch,
         "epoch": progress.best_epoch or progress.epoch,
+        "stopped": trainer.find_stopped(),
         "losses": progress.losses,
         "validation": progress.validation,
         "parameters": sum(value.numel() for value in model.base.parameters()),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # importing `pinakes` waits for none of them
     from pinakes.database import Database
     from pinakes.database.read_only import Limits
     from pinakes.evaluate.each import Failure
+    from pinakes.evaluate.methods import MethodComparison
     from pinakes.load.summary import LoadSummary
     from pinakes.search.explain import Explanation
     from pinakes.systems.base import SystemOptions
@@ -317,7 +318,7 @@ class Connection:
             pal_width: numbers that a projected attention layer works on; a multiple of 6.
             micro_tokens: tokens through the model at once, halved where memory runs out; None: 2,048 on a
                 CPU, else 8,192.
-            patience: stop after so many epochs without a lower validation loss; 0: never.
+            patience: stop a format after so many epochs without a lower validation loss; 0: never.
             checkpoint_steps: steps between two kept states.
             recompute: whether states are computed again for gradients, which takes less memory.
             precision: fp32, bf16 or (on CUDA) fp16, of products.
@@ -375,6 +376,57 @@ class Connection:
             if dry_run:
                 return Records(asdict(one) for one in summarise(drawn))
             return Records([describe_summary(train_encoder(database, request, drawn))])
+
+    @_in_words
+    def compare_methods(
+        self,
+        benchmarks: Names,
+        *,
+        system: Names,
+        in_train: Names = (),
+        folder: str | os.PathLike[str] | None = None,
+        mode: str = "corrected",
+        precision: str = "auto",
+        distance: str | None = None,
+        device: str | None = None,
+        option: Mapping[str, object] | None = None,
+    ) -> "MethodComparison":
+        """Run and score trained encoders and others on benchmarks, and compare the methods over seeds.
+
+        Indexes, runs and current scores that are there are not made again. The result has `methods`,
+        `figures` (one of each system and figure), `means` and `differences` (of the methods, by column) and
+        `trainings`.
+
+        Args:
+            benchmarks: one or several, each with a format.
+            system: two or more: encoders' folders, averages of them as mean:A,B, and other systems.
+            in_train: those of the benchmarks that are of a kind that was trained on, though of other data.
+            folder: where the report is written; None: none is.
+            mode: corrected, or published: as the published code has it, with its faults.
+            precision: fp32, bf16, fp16 or auto.
+            distance: cosine, l2 or inner_product; None: the encoder's own, or cosine.
+            device: cpu or cuda; None: CUDA where there is a device.
+            option: options of the system's own, by name.
+
+        Raises:
+            UnknownNameError: no such benchmark or system.
+            BenchmarkError: a benchmark has no format, or its corpus is not loaded.
+            RunError, EvaluationError: a system cannot be run on a benchmark, or a score is missing.
+            InputError: fewer than two systems, a name twice, or the connection only reads.
+        """
+        from pinakes.evaluate.methods import MethodsRequest
+        from pinakes.evaluate.methods import compare_methods as compare
+        from pinakes.report.present.methods import write_methods
+
+        with self._open() as database:
+            options = _choose(database, precision, distance, device, option, None)
+            request = MethodsRequest(
+                _list_names(system), _list_names(benchmarks), tuple(_list_names(in_train)), options, mode
+            )
+            found = compare(database, request)
+        if folder is not None:
+            write_methods(found, Path(folder))
+        return found
 
     @_in_words
     def run(

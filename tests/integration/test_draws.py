@@ -244,6 +244,7 @@ def test_a_nearer_paper_has_a_higher_grade(initialised: Database) -> None:
     graded = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"a": 0, "b": 0}, "q3": {"d": 1}}
     world.judge("train", "search", graded)
     drawn = draw_one(initialised, "scirepeval_search")
+    assert drawn.unjudged == 0
     assert sorted(world.read_triplets(drawn)) == [("q1", "a", "b"), ("q1", "a", "c"), ("q1", "b", "c")]
     assert drawn.left_out == {
         "queries without a paper that is nearer": 1,
@@ -278,6 +279,7 @@ def test_what_nobody_judged_in_a_shared_pool_is_further(initialised: Database, t
     (source / "qrels" / "train.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp2\t1\nq1\tp3\t1\n")
     load(initialised, LoadRequest("beir", source, corpus="scifact"))
     drawn = draw_one(initialised, "scifact")
+    assert drawn.unjudged == len(drawn.task.train) > 0
     texts = read_texts(drawn.task)
     assert len(texts) == 5
     assert {query for query, _, _ in texts} == {"query 1"}

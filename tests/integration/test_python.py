@@ -23,6 +23,7 @@ COMMANDS: dict[str, Any] = {
     "load": loading.load,
     "index": indexing.index,
     "train": training.train,
+    "compare_methods": training.compare_methods,
     "run": running.run,
     "evaluate": evaluating.evaluate,
     "accept": evaluating.accept,

@@ -1,6 +1,7 @@
 """`pinakes train`: from the database to an encoder that benchmarks are run with, on both databases."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -171,12 +172,42 @@ def test_methods_are_compared_over_seeds_beside_their_base(
     pairs = [(one["a"], one["b"]) for one in compared.data["differences"] if one["column"] == "average"]
     assert len(pairs) == 3
 
+    counted = ("sql", "SELECT COUNT(*) AS n FROM evaluations", "--format", "json")
+    before = call(*counted).data
     again = call("compare-methods", *given, "--folder", "report")
     assert again.code == 0
     assert again.err.count("is there already") == 10
+    assert again.err.count("its stored scores are current") == 10
+    assert call(*counted).data == before
+    found, first = call("compare-methods", *given, "--json").data, compared.data
+    assert {one.pop("is_stored") for one in found["figures"]} == {True}
+    assert {one.pop("is_stored") for one in first["figures"]} == {False}
+    assert found == first
     page = (at / "report" / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 4
     assert "Losses by format. RGN:" in page
+
+
+def test_python_compares_methods_as_the_command_does(
+    call: Call, toy_folder: str, at: Path, benchmarks: None
+) -> None:
+    work = pinakes.connect(read_only=False)
+    found = work.compare_methods(
+        ["near", "nearer"], system=[toy_folder, "bm25"], in_train="near", precision="fp32", device="cpu"
+    )
+    assert [one.name for one in found.methods][1:] == ["bm25"]
+    assert {(one.benchmark, one.part) for one in found.figures} == {
+        ("near", "in-train"),
+        ("nearer", "out-of-train"),
+    }
+    given = ("near", "nearer", "-s", toy_folder, "-s", "bm25", "--in-train", "near")
+    compared = call("compare-methods", *given, "--precision", "fp32", "--device", "cpu", "--json")
+    assert compared.code == 0, compared.err
+    assert json.loads(json.dumps([asdict(one) for one in found.means])) == compared.data["means"]
+    with pytest.raises(pinakes.PinakesError, match="two systems or more"):
+        work.compare_methods("near", system="bm25")
+    with pytest.raises(pinakes.PinakesError, match="this connection only reads"):
+        pinakes.connect().compare_methods("near", system=["bm25", toy_folder])
 
 
 def test_random_groups_are_a_method_of_their_own(

@@ -68,7 +68,10 @@ class Schedule:
         ),
     ] = None
     patience: Annotated[
-        int, typer.Option(help="Stop after so many epochs without a lower validation loss; 0: never.", min=0)
+        int,
+        typer.Option(
+            help="Stop a format after so many epochs without a lower validation loss; 0: never.", min=0
+        ),
     ] = 0
     checkpoint_steps: Annotated[int, typer.Option(help="Steps between two kept states.", min=1)] = 200
     recompute: Annotated[
@@ -144,6 +147,8 @@ def train(
         for one in summaries:
             left_out = "; ".join(f"{count} left out: {why}" for why, count in one.left_out.items())
             common.say(f"{one.name}: {one.train} instances, {one.validation} to validate. {left_out}".strip())
+            if one.unjudged:
+                common.say(f"{one.name}: {one.unjudged} of its negatives are of the pool, and not judged")
         summary = train(database, request, drawn, progress=common.show_progress(), say=common.say)
     common.print_records([describe_summary(summary)])
     common.say(f"then, as any encoder: pinakes run BENCHMARK --system {summary.encoder}")

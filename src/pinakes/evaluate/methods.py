@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
+import sqlalchemy as sa
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError, InputError
@@ -21,7 +22,9 @@ from pinakes.evaluators.significance import compare_all, holm
 from pinakes.indexers.encoder.trained import TrainingRecord
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import FORMATS, MODES, Benchmark
+from pinakes.records import Score
 from pinakes.run.run import RunRequest
+from pinakes.schema import scores as stored_scores
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
@@ -55,6 +58,7 @@ class FigureValue:
         part: `in-train` or `out-of-train`.
         figure: of the benchmark, from 1; `measures` are those that it is the mean of.
         value: a missing query counts as zero; unrounded.
+        is_stored: whether it was scored before, of the same judgments, views, measures and code.
     """
 
     method: str
@@ -69,6 +73,7 @@ class FigureValue:
     run_id: int
     queries_expected: int
     queries_answered: int
+    is_stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,8 @@ def compare_methods(
 ) -> MethodComparison:
     """Index, run and score every benchmark by every system, and compare methods.
 
-    Indexes and runs that are there are not made again; each run is scored as it stands.
+    Indexes and runs that are there are not made again. A run whose last evaluation by these measures was of
+    the same judgments, views and code keeps its stored scores: no evaluation is added.
 
     Raises:
         InputError: fewer than two systems or no benchmark is named, or one twice; an in-train benchmark is
@@ -222,8 +228,11 @@ def _score(
     made = run_indexed(database, request, progress, report)
     wanted = _list_figures(benchmark)
     measures = sorted({measure for figure in wanted for _subset, measure in figure})
-    [scored] = evaluate(database, benchmark.name, run_ids=[made.run_id], measures=measures)
-    scores = {(one.subset, one.measure): one for one in scored.aggregates()}
+    scored = evaluate(database, benchmark.name, run_ids=[made.run_id], measures=measures, only_changed=True)
+    found_scores = scored[0].aggregates() if scored else _read_stored(database, made.run_id, measures)
+    scores = {(one.subset, one.measure): one for one in found_scores}
+    if not scored:
+        report(f"score run {made.run_id} of {benchmark.name}: its stored scores are current")
     method, seed, part = place
     found = []
     for number, figure in enumerate(wanted, start=1):
@@ -248,9 +257,22 @@ def _score(
                 run_id=made.run_id,
                 queries_expected=parts[0].queries_expected,
                 queries_answered=parts[0].queries_answered,
+                is_stored=not scored,
             )
         )
     return found
+
+
+def _read_stored(database: Database, run_id: int, measures: Sequence[str]) -> list[Score]:
+    """The stored scores of a run's subsets by these measures."""
+    columns = [stored_scores.c[name] for name in Score.__dataclass_fields__]
+    query = sa.select(*columns).where(
+        stored_scores.c.run_id == run_id,
+        stored_scores.c.query_id.is_(None),
+        stored_scores.c.measure.in_(measures),
+    )
+    with database.read() as session:
+        return [Score(**row) for row in session.rows(query)]
 
 
 def _list_figures(benchmark: Benchmark) -> list[Sequence[tuple[str, str]]]:

@@ -63,11 +63,13 @@ class DrawnTask:
         task: what is trained on.
         left_out: why -> how many papers, queries or triplets were left out; in the words of a report.
         instances: a row each, as `training_instances` has them but for the training and the task.
+        unjudged: triplets whose further paper is of the shared pool and was not judged for the query.
     """
 
     task: TrainingTask
     left_out: Mapping[str, int]
     instances: pa.Table
+    unjudged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ class TaskSummary:
         texts: distinct texts of its papers and queries.
         train, validation: instances.
         left_out: why -> how many papers, queries, triplets or classes were left out.
+        unjudged: triplets whose further paper is of the shared pool and was not judged for the query.
     """
 
     name: str
@@ -26,6 +27,7 @@ class TaskSummary:
     train: int
     validation: int
     left_out: Mapping[str, int]
+    unjudged: int = 0
 
 
 def summarise(draw: Draw) -> tuple[TaskSummary, ...]:
@@ -40,6 +42,7 @@ def summarise(draw: Draw) -> tuple[TaskSummary, ...]:
             train=len(drawn.task.train),
             validation=len(drawn.task.validation),
             left_out=drawn.left_out,
+            unjudged=drawn.unjudged,
         )
         for drawn in draw.tasks
     )

@@ -1,6 +1,7 @@
 """Triplets of a query, a nearer and a further paper, drawn of graded papers or of linked ones."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -55,13 +56,14 @@ def draw_triplets(blocks: Blocks, asked: AskedTask, corpus_id: int, options: Dra
     left_out = _count_asked(blocks, asked)
     blocks.make("queries")
     left_out["queries beyond the greatest number"] = int(blocks.rows("count_unasked")[0]["items"])
+    shared = asked.benchmark is not None and asked.benchmark.pool == "shared"
     if asked.kind is not None and asked.kind.drawing == "linked":
         _draw_linked(blocks, left_out)
     else:
-        shared = asked.benchmark is not None and asked.benchmark.pool == "shared"
         _draw_graded(blocks, left_out, shared=shared)
     blocks.make("drawn")
-    return _build(blocks, asked, template, left_out)
+    drawn = _build(blocks, asked, template, left_out)
+    return replace(drawn, unjudged=int(blocks.rows("count_unjudged")[0]["items"])) if shared else drawn
 
 
 def _draw_linked(blocks: Blocks, left_out: Counter[str]) -> None:

@@ -22,7 +22,14 @@ from pinakes.indexers.training.batches import Step, plan_epoch
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
 from pinakes.indexers.training.settings import Method, TrainingSettings
-from pinakes.indexers.training.tasks import CODES, Instances, Objective, TrainingTask
+from pinakes.indexers.training.tasks import (
+    CODES,
+    Instances,
+    Objective,
+    TrainingTask,
+    average_by_format,
+    find_stopped,
+)
 from pinakes.indexers.training.training import TrainedEncoder, train_encoder
 from pinakes.workload.readers import FormatChoice, Reader, find_readers
 from tests.toy_codes import build_toy_codes
@@ -421,6 +428,33 @@ def test_patience_stops_and_keeps_the_best_epoch(base: Path, tmp_path: Path) -> 
     assert trained.epochs_run < 30
     means = [sum(value or 0 for value in average(losses).values()) for losses in trained.validation]
     assert trained.epoch == 1 + int(np.argmin(means))
+
+
+@pytest.mark.parametrize("batching", ["equal", "mixed", "sequential", "annealed"])
+def test_a_format_that_stopped_gives_no_more_batches_and_the_others_go_on(
+    batching: Any, base: Path, tmp_path: Path
+) -> None:
+    tasks = make_tasks()
+    settings = replace(FAST, epochs=6, patience=1, batching=batching, learning_rate=0.5, warmup_steps=1)
+    trained = train(base, tmp_path / "it", settings, tasks=tasks)
+    record = json.loads((tmp_path / "it" / "training.json").read_text(encoding="utf-8"))
+    formats = [task.format for task in tasks]
+    by_epoch = [average_by_format(formats, losses) for losses in trained.validation]
+    assert record["stopped"] == find_stopped(by_epoch, 1)
+    assert record["stopped"]
+    # The tasks of each epoch: where its steps ended, the validation of the stopped formats does not matter.
+    sizes = [len(task.train) for task in tasks]
+    step = 0
+    for epoch in range(1, trained.epochs_run + 1):
+        stopped = {name for name, at in record["stopped"].items() if at < epoch}
+        left = [0 if task.format in stopped else size for task, size in zip(tasks, sizes, strict=True)]
+        planned = plan_epoch(left, settings.batch_size, batching, settings.seed, epoch, settings.epochs or 0)
+        for one in planned:
+            read = {number for number, loss in enumerate(trained.losses[step]) if loss is not None}
+            assert read == {number for number, rows in one if len(rows)}
+            assert not any(formats[number] in stopped for number in read)
+            step += 1
+    assert step == trained.steps
 
 
 def average(losses: list[float | None]) -> dict[str, float]:
