@@ -130,7 +130,7 @@ def describe(database: Database) -> list[Any]:
     return [list_rows(database, query) for query in (mentions, others)]
 
 
-@pytest.mark.parametrize("examples", [4, long(100)])
+@pytest.mark.parametrize("examples", [2, long(100)])
 def test_mentions_are_of_the_file_that_they_would_be_of_if_each_row_were_changed(
     both_databases: tuple[Database, Database], in_place: Database, examples: int
 ) -> None:

