@@ -79,7 +79,7 @@ class DenseSystem(System):
     """A system that compares vectors: of one encoder, by preset, folder or hub id."""
 
     can: ClassVar[frozenset[Ability]] = frozenset(
-        {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through"}
+        {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through", "share"}
     )
     own_options: ClassVar[type[DenseOptions]] = DenseOptions
 
