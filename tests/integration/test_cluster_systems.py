@@ -6,9 +6,13 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.index.index import index
+from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
-from tests.benching import change
+from pinakes.vectors.reading import CandidateBlocks
+from tests.benching import change, read_hits
 from tests.clusters import LocalCluster, killing
+
+pytestmark = pytest.mark.in_turn
 
 TABLE = "vectors_toy_fp32"
 
@@ -39,6 +43,30 @@ def test_vectors_are_those_of_one_machine(
     assert read_vectors(prepared) == expected
     again = index(prepared, "synthetic", toy_folder, options=options)
     assert (again.added, again.existing) == (0, alone.added)
+
+
+@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube"])
+def test_hits_of_vectors_are_those_of_one_machine(
+    cluster: LocalCluster,
+    prepared: Database,
+    toy_folder: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    benchmark: str,
+) -> None:
+    alone, shared = (SystemOptions(tmp_path, precision="fp32", on=on) for on in (None, cluster.address))
+    index(prepared, benchmark, toy_folder, options=alone)
+    first, again = (
+        run(prepared, RunRequest(benchmark, toy_folder, options, again=True)) for options in (alone, shared)
+    )
+    hits = read_hits(prepared, first.run_id)
+    assert hits
+    assert read_hits(prepared, again.run_id) == hits
+    assert [path.name for path in tmp_path.glob("fragments-*")] != []
+    # The fragments are there: no vector is asked of the database.
+    monkeypatch.setattr(CandidateBlocks, "read", lambda *_: iter(()))
+    third = run(prepared, RunRequest(benchmark, toy_folder, shared, again=True))
+    assert read_hits(prepared, third.run_id) == hits
 
 
 def test_a_system_that_cannot_share_its_work_says_so(prepared: Database, tmp_path: Path) -> None:

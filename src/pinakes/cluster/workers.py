@@ -27,7 +27,10 @@ WAITED_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """What a worker is to do: a method's name and its arguments; `key` is for who asked."""
+    """What a worker is to do: a method's name, and its arguments, values or what `Workers.share` gave.
+
+    `key` is for who asked.
+    """
 
     key: Any
     method: str
@@ -60,7 +63,7 @@ class Hosted:
         # Made here and not when the actor is, so that what goes wrong is told in words.
         return VERSION, self._tell(lambda: self._make().ready())
 
-    def answer(self, method: str, arguments: tuple[Any, ...]) -> Any:
+    def answer(self, method: str, *arguments: Any) -> Any:
         """What the worker's method gives, or `Failed`."""
         return self._tell(lambda: getattr(self._worker, method)(*arguments))
 
@@ -119,6 +122,13 @@ class Workers:
             self._wait(POLL_S)
         return self._ready
 
+    @staticmethod
+    def share(value: object) -> Any:
+        """A value that goes to each machine once, as an argument of any number of calls."""
+        import ray
+
+        return ray.put(value)
+
     def map(self, calls: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
         """Each call with what it gave, as they are done; a call is taken when a worker has room for it."""
         waiting, exhausted = iter(calls), False
@@ -148,7 +158,7 @@ class Workers:
         return hand if hand is not None and len(hand.calls) < CALLS_AHEAD else None
 
     def _give(self, hand: _Hand, call: Call) -> None:
-        reference = hand.actor.answer.remote(call.method, call.arguments)
+        reference = hand.actor.answer.remote(call.method, *call.arguments)
         hand.calls.append(reference)
         self._made[reference] = call, hand
 
