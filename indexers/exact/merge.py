@@ -3,6 +3,8 @@
 Ranks are distinct over all parts, so that what comes out is what one search over all of them finds.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,10 +23,25 @@ class MergedBest:
 
     def add(self, ranks: NDArray[np.uint32], scores: Vectors) -> None:
         """Take in what a part has for each query: ranks among equal scores (q, m), and scores (q, m)."""
-        keys = np.concatenate([self._keys, pack_keys(scores, ranks)], axis=1)
+        self._add(pack_keys(scores, ranks))
+
+    def _add(self, keys: Keys) -> None:
+        keys = np.concatenate([self._keys, keys], axis=1)
         if keys.shape[1] > self._k:
             keys = np.partition(keys, keys.shape[1] - self._k, axis=1)[:, -self._k :]
         self._keys = keys
+
+    def add_ragged(self, counts: Rows, ranks: NDArray[np.uint32], scores: Vectors) -> None:
+        """As `add`, of a part that has `counts` (q,) for each query, one query after the other."""
+        keys = np.zeros((len(counts), int(counts.max(initial=0))), dtype=np.uint64)  # 0: nothing
+        keys[np.arange(keys.shape[1]) < counts[:, None]] = pack_keys(scores, ranks)
+        self._add(keys)
+
+    def take_each(self) -> Iterator[tuple[Rows, Vectors]]:
+        """Ranks and scores of each query, best first."""
+        for keys in self._keys:
+            found = np.sort(keys[keys > 0])[::-1]
+            yield (~found & _LOW).astype(np.int64), key_scores(found).astype(np.float32)
 
     def take(self) -> tuple[Rows, Vectors]:
         """Ranks (q, min(k, all)) int64 and scores of that shape, best first."""

@@ -142,7 +142,7 @@ def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("system", ["toy"])
+@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
 def test_a_cluster_ranks_all_pools_as_one_machine_does(
     cluster: LocalCluster, grouped: Database, tmp_path: Path, toy_folder: str, system: str
 ) -> None:

@@ -6,8 +6,8 @@ gives its calls back to the front of the queue, and another is asked for whereve
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from pinakes.cluster.connect import Cluster
@@ -18,6 +18,8 @@ CALLS_AHEAD: Final = 2
 """calls that a worker has at once: one that it makes, one that waits"""
 MOST_ATTEMPTS: Final = 5
 """workers that may end over one call, or before they are ready, one after another"""
+MOST_KEPT: Final = 8
+"""results that wait for an earlier one, for each worker"""
 POLL_S: Final = 1.0
 LOOK_AROUND_S: Final = 5.0
 """how often it is asked whether the cluster has room for more workers"""
@@ -129,14 +131,31 @@ class Workers:
 
         return ray.put(value)
 
-    def map(self, calls: Iterable[Call]) -> Iterator[tuple[Call, Any]]:
-        """Each call with what it gave, as they are done; a call is taken when a worker has room for it."""
+    def map_in_order(self, calls: Iterable[Call]) -> Iterator[Any]:
+        """What each call gave, in the order of the calls; few are kept that wait for one before them."""
+        kept: dict[int, Any] = {}
+        given = 0
+        numbered = (replace(call, key=number) for number, call in enumerate(calls))
+        for call, found in self.map(numbered, lambda: len(kept) < MOST_KEPT * max(1, len(self._up))):
+            kept[call.key] = found
+            while given in kept:
+                yield kept.pop(given)
+                given += 1
+
+    def map(
+        self, calls: Iterable[Call], goes_on: Callable[[], bool] = lambda: True
+    ) -> Iterator[tuple[Call, Any]]:
+        """Each call with what it gave, as they are done; a call is taken when a worker has room for it.
+
+        None is taken while `goes_on` says no and some are under way.
+        """
         waiting, exhausted = iter(calls), False
         try:
             while True:
                 self._look_around()
                 hand = self._find_room()
-                if hand is not None and (self._again or not exhausted):
+                more = not exhausted and (goes_on() or not self._made)
+                if hand is not None and (self._again or more):
                     call = self._again.popleft() if self._again else next(waiting, None)
                     if call is None:
                         exhausted = True
@@ -144,7 +163,7 @@ class Workers:
                         self._give(hand, call)
                 if exhausted and not self._made and not self._again:
                     return
-                has_more = self._find_room() is not None and (self._again or not exhausted)
+                has_more = self._find_room() is not None and (self._again or more)
                 yield from self._wait(0.0 if has_more else POLL_S)
         finally:
             # Of one that is left early, nothing comes out of the next.
