@@ -105,3 +105,33 @@ def wait_until(holds: Callable[[], bool], seconds: float = 30) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+class Adder:
+    """A worker for tests: it adds numbers, and ends, fails or is slow where it is told to."""
+
+    def ready(self) -> str:
+        return "adder"
+
+    def add(self, left: int, right: int) -> int:
+        return left + right
+
+    def end(self) -> None:
+        os._exit(3)
+
+    def fail(self) -> None:
+        raise OSError(28, "No space left on device")
+
+    def break_off(self) -> None:
+        raise ZeroDivisionError
+
+    def wait(self, seconds: float, value: int) -> int:
+        time.sleep(seconds)
+        return value
+
+
+class NeverReady(Adder):
+    """A worker that ends before it is ready."""
+
+    def ready(self) -> str:
+        os._exit(4)

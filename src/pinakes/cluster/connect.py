@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Literal
@@ -10,6 +11,8 @@ from pinakes.errors import InputError, PinakesError, show
 from pinakes.progress import say_nothing
 
 ADDRESSES: Final = "ray://HOST:PORT, HOST:PORT, auto, or local"
+ANSWER_S: Final = 10.0
+"""how long an address has to answer"""
 _NAMED: Final = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}")
 
 Device = Literal["cpu", "cuda"]
@@ -86,14 +89,32 @@ def connect_cluster(
 
 def _initialise(ray: Any, on: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
+    _require_answer(on)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if on == "local":
         quiet["include_dashboard"] = False
     try:
         ray.init(address=on, **quiet)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise PinakesError(
-            f"the cluster {on} cannot be reached ({reason[0]}); expected a Ray cluster with the same "
-            "versions of Ray and Python. Start it, or leave --on out."
-        ) from error
+        raise _unreachable(on, error) from error
+
+
+def _require_answer(on: str) -> None:
+    """Raise `PinakesError` where nothing answers at the address: Ray itself would try for minutes."""
+    if on in {"auto", "local"}:
+        return
+    host, _, port = on.removeprefix("ray://").rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_S):
+            pass
+    except (OSError, OverflowError) as error:
+        raise _unreachable(on, error) from error
+
+
+def _unreachable(on: str, error: BaseException) -> PinakesError:
+    reason = str(error).strip().splitlines() or [type(error).__name__]
+    return PinakesError(
+        f"the cluster {on} cannot be reached ({reason[0]}); expected a Ray cluster with the same versions of "
+        "Ray and Python. Start it, or leave --on out."
+    )
