@@ -5,8 +5,8 @@
 Encoding, exact search with its fragments written and there already, and BM25's index and ranking, each by the
 plain functions in one thread, then on a local Ray cluster of one node with one core, then of two. The cluster
 runs before the clock starts. Workers start within it; how long an encoder takes to be ready on one is told,
-and `overhead_running` leaves that out. Results are compared: files byte by byte, hits to the bit. All is of one
-machine: no network is in it, and two workers and the driver share the cores.
+and `overhead_running` leaves that out. Results are compared: files byte by byte, hits to the bit. All is
+on one machine: no network is in it, and two workers and the driver share the cores.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.exact.passes import Block
 from pinakes.indexers.exact.search import search_exact
-from pinakes.indexers.sparse_bm25.analyse import list_blocks
+from pinakes.indexers.sparse_bm25.analyse import TextBlock, list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 
@@ -46,6 +46,8 @@ ROOM = 1 << 30
 DEPTH = 500
 SHARDS = 16
 """files of an encoding"""
+REPEATS = 8
+"""times that the same texts are papers of BM25's index"""
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,14 @@ def main() -> None:
     parser = make_parser("Ray's cost at one worker, and what a second one brings.")
     parser.add_argument("--texts", type=int, help="texts to encode (default: 600 with --quick, else 2,400)")
     parser.add_argument("--rows", type=int, help="documents searched (default: 131,072, else 393,216)")
-    parser.add_argument("--queries", type=int, default=1_000)
-    parser.add_argument("--papers", type=int, help="papers of BM25 (default: 50,000, else 200,000)")
+    parser.add_argument("--queries", type=int, default=4_000)
+    parser.add_argument("--papers", type=int, help="papers of BM25 (default: 200,000, else 800,000)")
     parser.add_argument("--only", nargs="+", choices=("encode", "exact", "bm25"), default=())
     options = parser.parse_args()
     quick = options.quick
     options.texts = options.texts or (600 if quick else 2_400)
     options.rows = options.rows or (131_072 if quick else 393_216)
-    options.papers = options.papers or (50_000 if quick else 200_000)
+    options.papers = options.papers or (200_000 if quick else 800_000)
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -182,10 +184,13 @@ def make_search(options: argparse.Namespace, folder: Path) -> dict[str, Job]:
 def make_bm25(options: argparse.Namespace, folder: Path) -> dict[str, Job]:
     drawn = random.Random(4)
     words = [f"w{int(drawn.paretovariate(0.4)) % 500_000:x}" for _ in range(2_000_000)]
-    texts = [" ".join(drawn.choices(words, k=120)) for _ in range(options.papers)]
+    texts = [" ".join(drawn.choices(words, k=120)) for _ in range(options.papers // REPEATS)]
     asked = [" ".join(drawn.choices(words, k=150)) for _ in range(options.queries)]
     analysis = named_analysis("lucene")
-    blocks = list(list_blocks(enumerate(texts)))
+    once = list(list_blocks(enumerate(texts)))
+    blocks = [
+        TextBlock(ids + number * len(texts), strings) for number in range(REPEATS) for ids, strings in once
+    ]
 
     def build(name: str, on: str | None) -> Path:
         if on is None:
