@@ -5,8 +5,10 @@ The files are numbered, hold as many rows each, and know in their metadata what 
 
 import json
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +27,24 @@ _SETTINGS_KEY: Final = b"pinakes_encoder"
 _REPLACED: Final = ".replaced-"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ShardRows:
+    """The rows of a shard: `ids` (an Arrow array or values), their texts' digests, and vectors (n, d)."""
+
+    ids: Any
+    digests: Sequence[str]
+    vectors: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenShard:
+    """A file that is whole and has no shard's name yet; `described` is what `describe_file` says of it."""
+
+    number: int
+    name: str
+    described: Mapping[str, Any]
+
+
 class VectorShards:
     """The shards of one folder, which only one process may hold; made by `hold_shards`."""
 
@@ -33,6 +53,7 @@ class VectorShards:
         self._dimensions = dimensions
         self._settings = json.dumps(settings, sort_keys=True)
         self._places: dict[bytes, tuple[Path, int]] = {}
+        self._described: dict[Path, dict[str, Any]] = {}
         for path in sorted([*folder.glob("shard-*.parquet"), *folder.glob(f"{_REPLACED}*")]):
             digests = self._read(path, ["text_digest"])["text_digest"].to_pylist()
             self._places |= {_pack(digest): (path, row) for row, digest in enumerate(digests)}
@@ -61,22 +82,29 @@ class VectorShards:
 
     def write(self, number: int, ids: pa.Array, digests: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Write shard `number`; one that has other rows is kept aside until `finish`, for its vectors."""
-        rows = pa.table(
-            {
-                "id": ids,
-                "text_digest": pa.array(digests, pa.string()),
-                "embedding": to_lists(vectors),
-            }
-        ).replace_schema_metadata({_SETTINGS_KEY: self._settings})
-        path = self._path(number)
-        writing = self.folder / f".{path.name}.writing"
-        # Vectors do not compress; checksums let a reader notice a damaged page.
-        pq.write_table(rows, writing, compression="none", use_dictionary=False, write_page_checksum=True)
-        _sync(writing)
+        rows = ShardRows(ids, digests, vectors)
+        self.take(write_shard(self.folder, number, rows, self._settings), digests)
+
+    def take(self, written: WrittenShard, digests: Sequence[str], *, aside: bool = False) -> None:
+        """Give a written file the name of its shard; or keep it aside until `finish`, for its vectors.
+
+        Raises IndexingError where the file is not there.
+        """
+        writing = self.folder / written.name
+        if not writing.exists():
+            raise IndexingError(f"{writing} is not there; expected a folder that all machines share")
         (self.folder / MANIFEST_FILE).unlink(missing_ok=True)
-        self._set_aside(path)
+        path = self._aside(written.described) if aside else self._path(written.number)
+        if not aside:
+            self._set_aside(path)
         writing.rename(path)
+        self._described[path] = dict(written.described)
         self._places |= {_pack(digest): (path, row) for row, digest in enumerate(digests)}
+
+    @property
+    def settings(self) -> str:
+        """What made the vectors, as each shard says it."""
+        return self._settings
 
     def finish(self, shards: int, facts: Mapping[str, Any]) -> None:
         """Remove what is no part of the first `shards` shards, and write the manifest."""
@@ -84,7 +112,7 @@ class VectorShards:
         manifest = {
             **json.loads(self._settings),
             **facts,
-            "files": {path.name: describe_file(path) for path in files},
+            "files": {path.name: self._described.get(path) or describe_file(path) for path in files},
         }
         writing = self.folder / f".{MANIFEST_FILE}.writing"
         writing.write_text(json.dumps(manifest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -103,7 +131,10 @@ class VectorShards:
         return found
 
     def _path(self, number: int) -> Path:
-        return self.folder / f"shard-{number:05}.parquet"
+        return self.folder / name_shard(number)
+
+    def _aside(self, described: Mapping[str, Any]) -> Path:
+        return self.folder / f"{_REPLACED}{described['sha256'][:16]}.parquet"
 
     def _read(self, path: Path, columns: list[str]) -> pa.Table:
         try:
@@ -124,11 +155,37 @@ class VectorShards:
     def _set_aside(self, path: Path) -> None:
         if not path.exists():
             return
-        aside = path.with_name(f"{_REPLACED}{describe_file(path)['sha256'][:16]}.parquet")
+        aside = self._aside(describe_file(path))
         path.rename(aside)
         for digest, (place, row) in self._places.items():
             if place == path:
                 self._places[digest] = (aside, row)
+
+
+def name_shard(number: int) -> str:
+    """The name of a shard's file.
+
+    >>> name_shard(7)
+    'shard-00007.parquet'
+    """
+    return f"shard-{number:05}.parquet"
+
+
+def write_shard(folder: Path, number: int, rows: ShardRows, settings: str) -> WrittenShard:
+    """Write the rows to a file of a name that nobody else has; what made the vectors is in its metadata."""
+    table = pa.table(
+        {
+            "id": pa.array(rows.ids),
+            "text_digest": pa.array(rows.digests, pa.string()),
+            "embedding": to_lists(rows.vectors),
+        }
+    ).replace_schema_metadata({_SETTINGS_KEY: settings})
+    path = folder / f".{name_shard(number)}.{uuid.uuid4().hex}.writing"
+    with told_as(IndexingError, f"{folder} cannot be written; the shards that it has stay"):
+        # Vectors do not compress; checksums let a reader notice a damaged page.
+        pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
+        _sync(path)
+        return WrittenShard(number, path.name, describe_file(path))
 
 
 @contextmanager

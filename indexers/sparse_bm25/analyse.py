@@ -126,7 +126,7 @@ def analyse_documents(
     """The documents in blocks of `block_rows`; terms that are new are added to the vocabulary."""
     known = _KnownRuns(analysis, vocabulary)
     total = 0
-    for paper_ids, runs in map_ahead(_find_runs, _cut_blocks(documents, block_rows), threads):
+    for paper_ids, runs in map_ahead(_find_runs, cut_blocks(documents, block_rows), threads):
         yield TermIds(paper_ids, *_find_terms(runs, known))
         before, total = total, total + len(paper_ids)
         if progress and total // PROGRESS_EVERY > before // PROGRESS_EVERY:
@@ -157,7 +157,7 @@ def _analyse_plain(runs: list[str], analyse: Callable[[str], list[str]]) -> Iter
         yield from terms if len(terms) == len(part) else map(analyse, part)
 
 
-def _cut_blocks(documents: Iterable[TextBlock], block_rows: int) -> Iterator[TextBlock]:
+def cut_blocks(documents: Iterable[TextBlock], block_rows: int) -> Iterator[TextBlock]:
     """The documents in blocks of `block_rows`, the last of which may have fewer."""
     waiting: list[TextBlock] = []
     count = 0

@@ -5,7 +5,7 @@ postings are its documents, ascending, each with the term's frequency. The array
 vocabulary is an Arrow file.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final
@@ -57,6 +57,19 @@ class Postings:
             return cls(block_rows=block_rows, **{name: read_array(folder, name) for name in names})
         except (OSError, ValueError) as problem:
             raise IndexingError(f"{folder} cannot be read ({problem}); build the index again") from problem
+
+
+def cut_postings(postings: Postings, blocks: tuple[int, int]) -> Postings:
+    """The documents of the blocks from the first to before the second, with the frequencies of the whole."""
+    first, stop = blocks
+    rows = slice(first * postings.block_rows, stop * postings.block_rows)
+    return replace(
+        postings,
+        block_runs=postings.block_runs[first : stop + 1],
+        block_postings=postings.block_postings[first : stop + 1],
+        lengths=postings.lengths[rows],
+        paper_ids=postings.paper_ids[rows],
+    )
 
 
 class GrowingArray:

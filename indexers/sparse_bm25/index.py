@@ -9,6 +9,7 @@ with the statistics of a pool.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from pinakes.indexers.lexical import (
 from pinakes.indexers.self_retrieval.space import SparseRows
 from pinakes.indexers.side_folder import read_parameters
 from pinakes.indexers.sparse_bm25.build import KIND
-from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary
+from pinakes.indexers.sparse_bm25.files import Postings, Vocabulary, cut_postings
 from pinakes.indexers.sparse_bm25.queries import QueryTerms, compile_queries
 from pinakes.indexers.sparse_bm25.restrict import restrict_postings
 from pinakes.indexers.sparse_bm25.search import Tuning, find_best, score_rows
@@ -38,6 +39,22 @@ TermIdArray = NDArray[np.int32]
 
 LARGEST_K1 = 1_000_000  # beyond, nothing changes but the danger of an overflow
 HOLDER = "the sparse BM25 index"
+
+
+class SparseSearch(NamedTuple):
+    """What a search needs beside its queries.
+
+    Attributes:
+        k: how many papers are found at most.
+        paper_ids: of the documents (of the pool), by their ranks among equal scores.
+        ranks: of each document of the index (n,).
+        chosen: whether it is in the pool (n,); None: there is none.
+    """
+
+    k: int
+    paper_ids: Ids
+    ranks: NDArray[np.uint32]
+    chosen: NDArray[np.bool_] | None
 
 
 class SparseBm25Index:
@@ -164,16 +181,48 @@ class SparseBm25Index:
         threads: int = 1,
     ) -> list[Ranked]:
         """`search_many` for queries that are term ids already (`read_queries`)."""
+        search = self.open_search(k, k1, b, pool, tie_order)
+        terms, tuning = self.compile(queries), Tuning(float(k1), float(b))
+        best = find_best(self._postings, terms, search.k, tuning, search.ranks, search.chosen, threads)
+        return [Ranked(search.paper_ids[found], scores) for found, scores in best]
+
+    def open_search(
+        self, k: int, k1: float, b: float, pool: Ids | None, tie_order: TieOrder
+    ) -> "SparseSearch":
+        """What a search needs beside its queries; raises as `search_many` does."""
         check_k(k)
-        tuning = check_tuning(k1, b)
+        check_tuning(k1, b)
         chosen = None if pool is None else self._mark(pool)
         by_rank, ranks = self._rank_ties(tie_order, chosen)
-        terms = self._compile(queries)
-        best = find_best(
-            self._postings, terms, min(k, max(1, self.row_count)), tuning, ranks, chosen, threads
-        )
-        ids = np.asarray(self._postings.paper_ids)
-        return [Ranked(ids[by_rank[found]], scores) for found, scores in best]
+        ids = np.asarray(self._postings.paper_ids)[by_rank]
+        return SparseSearch(min(k, max(1, self.row_count)), ids, ranks, chosen)
+
+    def search_blocks(
+        self,
+        blocks: tuple[int, int],
+        terms: QueryTerms,
+        k: int,
+        k1: float,
+        b: float,
+        ranks: NDArray[np.uint32],
+        chosen: NDArray[np.bool_] | None,
+    ) -> list[tuple[NDArray[np.uint32], Scores]]:
+        """The best `k` of the documents in a range of blocks, as ranks among equals and scores, best first.
+
+        `ranks` and `chosen` are those of `open_search`, of the range's documents alone (`rows_of`).
+        """
+        cut = cut_postings(self._postings, blocks)
+        return find_best(cut, terms, k, check_tuning(k1, b), ranks, chosen, 1)
+
+    @property
+    def block_count(self) -> int:
+        """How many blocks the index has."""
+        return len(self._postings.block_runs) - 1
+
+    def rows_of(self, blocks: tuple[int, int]) -> slice:
+        """The documents of the blocks from the first to before the second."""
+        first, stop = (number * self._postings.block_rows for number in blocks)
+        return slice(first, min(stop, self.row_count))
 
     def score_pool(self, query_text: str, paper_ids: Ids, k1: float = 1.2, b: float = 0.75) -> Scores:
         """The score of each given paper, float32, in their order; 0 for a paper that shares no term.
@@ -188,7 +237,7 @@ class SparseBm25Index:
         """`score_pool` for each text and its own pool, in one pass."""
         tuning = check_tuning(k1, b)
         rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
-        return score_rows(self._postings, self._compile(self.read_queries(query_texts)), rows, tuning)
+        return score_rows(self._postings, self.compile(self.read_queries(query_texts)), rows, tuning)
 
     def read_queries(self, query_texts: Sequence[str]) -> list[TermIdArray]:
         """The term ids of each text, in its order; -1 for a term that no document has."""
@@ -211,7 +260,8 @@ class SparseBm25Index:
         documents = weigh_documents(counted, idf, self._collection.average_length, tuning.k1, tuning.b)
         return weigh_query(counted), documents
 
-    def _compile(self, queries: Sequence[TermIdArray]) -> QueryTerms:
+    def compile(self, queries: Sequence[TermIdArray]) -> QueryTerms:
+        """Queries as a search takes them."""
         return compile_queries(self._postings, self._vocabulary, queries, self._collection, self._formula)
 
     def _rank_ties(

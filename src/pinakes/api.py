@@ -200,6 +200,7 @@ class Connection:
         format: str | None = None,
         query_template: str | None = None,
         paper_template: str | None = None,
+        on: str | None = None,
     ) -> Records:
         """Make what systems need to rank a benchmark, or to search a corpus: a row for each index.
 
@@ -217,6 +218,7 @@ class Connection:
             format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH.
             query_template: text template for queries; None: the benchmark's.
             paper_template: text template for papers; None: the benchmark's.
+            on: a Ray cluster that shares the work: ray://HOST:PORT, HOST:PORT, auto or local; None: none.
 
         Raises:
             UnknownNameError: no such benchmark, corpus, system or template.
@@ -227,7 +229,7 @@ class Connection:
 
         require_target(benchmark, corpus, producer, mode)
         with self._open() as database:
-            options = _choose(database, precision, None, device, option, format)
+            options = _choose(database, precision, None, device, option, format, on=on)
             if benchmark is None:
                 made = [
                     index_corpus(
@@ -446,6 +448,7 @@ class Connection:
         device: str | None = None,
         option: Mapping[str, object] | None = None,
         format: str | None = None,
+        on: str | None = None,
     ) -> Records:
         """Have systems answer the questions of a benchmark or a suite and store the answers: a row a run.
 
@@ -466,6 +469,7 @@ class Connection:
             device: cpu or cuda; None: CUDA where there is a device.
             option: options of the system's own, by name.
             format: which of a system's embeddings: CLF, RGN, PRX, QRY or SRCH; None: the benchmark's format.
+            on: a Ray cluster that shares the work: ray://HOST:PORT, HOST:PORT, auto or local; None: none.
 
         Raises:
             UnknownNameError: no such benchmark, system or template.
@@ -481,7 +485,7 @@ class Connection:
         from pinakes.workload.suite import is_suite
 
         with self._open() as database:
-            options = _choose(database, precision, distance, device, option, format)
+            options = _choose(database, precision, distance, device, option, format, on=on)
             ranking = (options, depth, query_template, paper_template, again, mode)
             if not is_suite(benchmark):
                 requests = [
@@ -868,13 +872,14 @@ def _choose(
     option: Mapping[str, object] | None,
     format_: str | None,
     through: str = "exact",
+    on: str | None = None,
 ) -> "SystemOptions":
     from pinakes.systems.base import SystemOptions
     from pinakes.workload.benchmark import find_index_folder
 
     parameters = {name: str(value) for name, value in (option or {}).items()}
     folder = find_index_folder(database)
-    return SystemOptions(folder, precision, distance, device, parameters, through, format=format_)
+    return SystemOptions(folder, precision, distance, device, parameters, through, format=format_, on=on)
 
 
 def _require_one(benchmark: str | None, all_benchmarks: bool) -> None:

@@ -27,6 +27,7 @@ EXTRAS: Final[Mapping[str, str]] = {
     "transformers": "encode",
     "faiss": "cpu",
     "ir_datasets": "ir",
+    "ray": "cluster",
 }
 """package, as it is imported -> extra of pyproject.toml"""
 

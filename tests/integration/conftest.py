@@ -12,6 +12,7 @@ from pinakes.database import Database, connect, connect_read_only
 from pinakes.load.load import LoadRequest, load
 from tests.benching import write_csfcube
 from tests.calling import Call, make_call
+from tests.clusters import LocalCluster, open_cluster
 from tests.integration.ranked_csfcube import import_rankings
 from tests.loading import paper, write_beir
 from tests.postgres import PostgresServer
@@ -80,6 +81,14 @@ def prepared_postgres_url(postgres_server: PostgresServer, prepared_postgres: st
     """The URL of a Postgres database of the test's own, with the corpora."""
     with postgres_server.create(f"{prepared_postgres}_{next(_NUMBERS)}", prepared_postgres) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[LocalCluster]:
+    """A Ray cluster of two nodes on this machine, connected to."""
+    pytest.importorskip("ray", reason="Ray is not installed (the extra cluster)")
+    with open_cluster() as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ def list_packages(extra: str) -> set[str]:
 
 
 def test_every_package_of_an_extra_is_told_with_it() -> None:
-    extras = ("compute", "texts", "report", "encode", "cpu", "ir")
+    extras = ("compute", "texts", "report", "encode", "cpu", "ir", "cluster")
     assert {package: extra for extra in extras for package in list_packages(extra)} == EXTRAS
 
 

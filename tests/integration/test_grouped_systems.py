@@ -19,6 +19,7 @@ from pinakes.systems.registry import find_system
 from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.workload import Workload, read_workload
 from tests.benching import BENCHMARK_TOML, change, read_hits, write_benchmark
+from tests.clusters import LocalCluster
 from tests.long import alternate
 from tests.templates import Templates
 
@@ -102,10 +103,10 @@ def copy_corpus(database: Database, pool: str, offset: int) -> None:
     )
 
 
-def rank(database: Database, folder: Path, benchmark: str, system: str) -> Hits:
-    options = SystemOptions(folder, precision="fp32", device="cpu")
+def rank(database: Database, folder: Path, benchmark: str, system: str, on: str | None = None) -> Hits:
+    options = SystemOptions(folder, precision="fp32", device="cpu", on=on)
     index(database, benchmark, system, options=options)
-    return read_hits(database, run(database, RunRequest(benchmark, system, options)).run_id)
+    return read_hits(database, run(database, RunRequest(benchmark, system, options, again=True)).run_id)
 
 
 def without_own(hits: Hits) -> Hits:
@@ -138,6 +139,19 @@ def test_each_pool_is_ranked_as_by_a_benchmark_over_the_pool_alone(
         assert [hit for hit in found if hit[0].startswith(f"{pool}/")] == without_own(alone)
         assert len(alone) > DEPTH, "the pool should have rankings"
     assert len({hit[0] for hit in found if hit[2] == DEPTH}) > 20, "some rankings should be cut"
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("system", ["sparse_bm25", "toy"])
+def test_a_cluster_ranks_all_pools_as_one_machine_does(
+    cluster: LocalCluster, grouped: Database, tmp_path: Path, toy_folder: str, system: str
+) -> None:
+    requested = toy_folder if system == "toy" else system
+    alone, shared = (
+        rank(grouped, tmp_path / "side", "pools", requested, on) for on in (None, cluster.address)
+    )
+    assert alone
+    assert shared == alone
 
 
 @pytest.mark.in_turn

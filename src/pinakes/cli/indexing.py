@@ -11,6 +11,7 @@ from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import (
     ENVIRONMENT,
     CommonOptions,
+    On,
     PaperTemplate,
     Precision,
     SystemChoices,
@@ -64,6 +65,7 @@ def index(
             "Default: as it was; what is there is renewed.",
         ),
     ] = None,
+    on: On = None,
     *,
     choices: Annotated[SystemChoices, Omit("distance")],
     templates: Templates,
@@ -75,7 +77,7 @@ def index(
     require_target(benchmark, corpus, producer, mode)
     with common.connect() as database:
         given: dict[str, Any] = {
-            "options": choices.for_database(database, common.say),
+            "options": choices.for_database(database, common.say, on=on),
             "progress": common.show_progress(),
             "postings": postings,
             **asdict(templates),
@@ -172,6 +174,8 @@ def encode(
     ],
     out: Annotated[Path, typer.Argument(help="The folder of Parquet files to write or to go on with.")],
     encoding: EncodingOptions,
+    on: On = None,
+    *,
     common: CommonOptions,
 ) -> None:
     """Encode texts of Parquet files or of a query into Parquet files; killed, the same command goes on."""
@@ -186,6 +190,8 @@ def encode(
         tuple(encoding.device or ()),
         token_budget=encoding.token_budget,
         compile=encoding.compile,
+        on=on,
+        tell=common.say,
     )
     progress = common.show_progress()
     if Path(source).exists() or len(source.split()) == 1:  # no query is one word

@@ -138,6 +138,14 @@ Options = Annotated[
     typer.Option(help="name=value for the system; `pinakes systems NAME` lists them. May be repeated."),
 ]
 Device = Annotated[str | None, typer.Option(help="cpu or cuda. Default: CUDA where there is a device.")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PINAKES_CLUSTER",
+        help="A Ray cluster that shares the work: ray://HOST:PORT, HOST:PORT, auto, or local. Default: this "
+        "machine does it alone.",
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -307,7 +315,11 @@ class SystemChoices:
     format: Format = None
 
     def for_database(
-        self, database: "Database", say: Callable[[str], None], through: str = "exact"
+        self,
+        database: "Database",
+        say: Callable[[str], None],
+        through: str = "exact",
+        on: str | None = None,
     ) -> "SystemOptions":
         """The options with the folder of the database's side indexes; what they tell is said once."""
         from pinakes.systems.base import SystemOptions
@@ -330,6 +342,7 @@ class SystemChoices:
             through,
             format=self.format,
             tell=tell,
+            on=on,
         )
 
 

@@ -13,6 +13,7 @@ from pinakes.cli.options import (
     CommonOptions,
     Device,
     HeadlineMeasure,
+    On,
     PaperTemplate,
     QueryTemplate,
     SystemChoices,
@@ -83,6 +84,8 @@ def run(
     choices: SystemChoices,
     ranking: RankingOptions,
     asked: AskedOptions,
+    on: On = None,
+    *,
     common: CommonOptions,
 ) -> None:
     """Have systems answer a benchmark's questions and store the answers; or those of a whole suite."""
@@ -90,7 +93,7 @@ def run(
     from pinakes.workload.suite import is_suite
 
     with common.connect() as database:
-        options = choices.for_database(database, common.say)
+        options = choices.for_database(database, common.say, on=on)
         if is_suite(benchmark):
             if asked.corpus or asked.producer:
                 raise InputError("--corpus and --producer are of one benchmark; leave them out for a suite.")

@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from pinakes.errors import InputError
+from pinakes.index.shared_shards import share_shards
 from pinakes.index.text_sources import QuerySource, Source, read_texts
 from pinakes.indexers.encoder.batches import EncodedBatch
 from pinakes.indexers.encoder.encode import MAX_COSINE_ERROR, check_precision, encode_texts, text_digest
@@ -26,7 +27,10 @@ from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses
 from pinakes.indexers.encoder.vector_shards import VectorShards, hold_shards
 from pinakes.indexers.names import Precision, PrecisionChoice
-from pinakes.progress import Progress, Silent
+from pinakes.progress import Progress, Silent, say_nothing
+
+if TYPE_CHECKING:  # imported late: Ray
+    from pinakes.cluster.encoding import ClusterEncoder
 
 __all__ = ["EncodeOptions", "EncodeSummary", "QuerySource", "encode_source"]
 
@@ -51,6 +55,8 @@ class EncodeOptions:
         token_budget: tokens a batch; None: by the device. Halved when memory runs out.
         compile: whether `torch.compile` fuses what lies between the matrix products (needs a compiler).
         shard_rows: the rows of each file; a killed encoding loses at most one file's work.
+        on: the address of a Ray cluster whose workers encode, each a file; None: this machine.
+        tell: takes a line for the user, as that a cluster has no room yet.
     """
 
     id_column: str = "id"
@@ -64,6 +70,8 @@ class EncodeOptions:
     token_budget: int | None = None
     compile: bool = False
     shard_rows: int = SHARD_ROWS
+    on: str | None = None
+    tell: Callable[[str], None] = say_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,8 @@ def encode_source(
         raise InputError(f"shard_rows is {requested.shard_rows}; expected at least 1. Give a larger number")
     report = progress or Silent()
     rows = read_texts(source, requested.id_column, requested.text_columns, requested.separator)
-    with _start_encoder(model, requested) as work, hold_shards(out, work.settings, work.dimensions) as shards:
+    start = _start_encoder if requested.on is None else _start_cluster
+    with start(model, requested) as work, hold_shards(out, work.settings, work.dimensions) as shards:
         report.start(f"encode by {work.settings['encoder']}", None)
         try:
             found = _write_shards(rows, work, shards, requested, report)
@@ -122,6 +131,7 @@ class _Work:
     dimensions: int
     encode: Callable[..., Iterable[EncodedBatch[Any]]]
     load_exact: Callable[[], Encoder]
+    cluster: "ClusterEncoder | None" = None
 
 
 @contextmanager
@@ -155,16 +165,49 @@ def _start_encoder(model: str, options: EncodeOptions) -> Iterator[_Work]:
         yield _Work(settings, encoder.dimensions, processes.encode, load_exact)
 
 
+@contextmanager
+def _start_cluster(model: str, options: EncodeOptions) -> Iterator[_Work]:
+    from pinakes.cluster.encoding import open_encoders  # late: Ray
+
+    if len(options.devices) > 1:
+        raise InputError("the workers of a cluster have one device each; name cpu or cuda, once")
+    source = resolve_model(model)
+    loading: dict[str, Any] = {"max_tokens": options.max_tokens, "pooling": options.pooling}
+    with open_encoders(
+        options.on or "",
+        source,
+        precision=options.precision,
+        device=options.devices[0] if options.devices else None,
+        loading=loading,
+        token_budget=options.token_budget,
+        compile=options.compile,
+        tell=options.tell,
+    ) as encoders:
+        facts = encoders.facts
+        yield _Work(
+            dict(facts.settings),
+            facts.dimensions,
+            encoders.encode,
+            lambda: load_encoder(source, "fp32", "cpu", **loading),
+            encoders,
+        )
+
+
 def _write_shards(
     rows: Iterator[_Row], work: _Work, shards: VectorShards, options: EncodeOptions, progress: Progress
 ) -> dict[str, Any]:
     finished = shards.read_finished()
     error: float | None = finished["max_cosine_error"] if finished else None
     counts = _Counts()
-    for number, part in enumerate(_cut(rows, options.shard_rows, counts)):
-        if error is None:
-            error = _check(work, [text for _, text in part], options)
-        _write_shard(number, part, work, shards, counts, progress)
+    parts = _cut(rows, options.shard_rows, counts)
+    if error is None and (first := next(parts, None)) is not None:
+        error = _check(work, [text for _, text in first], options)
+        parts = chain([first], parts)
+    if work.cluster is None:
+        for number, part in enumerate(parts):
+            _write_shard(number, part, work, shards, counts, progress)
+    else:
+        counts.encoded = share_shards(enumerate(parts), work.cluster, shards, progress)
     facts = {
         "rows": counts.rows,
         "empty": counts.empty,

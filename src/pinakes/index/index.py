@@ -7,7 +7,15 @@ from pinakes.database import Database
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.progress import Progress, Silent
 from pinakes.queries.definition import MODES
-from pinakes.systems.base import Asked, IndexSummary, System, SystemOptions, choose_options, note_stored
+from pinakes.systems.base import (
+    Asked,
+    IndexSummary,
+    System,
+    SystemOptions,
+    choose_options,
+    note_stored,
+    tell_alone,
+)
 from pinakes.systems.registry import find_system, require_ability, require_one
 from pinakes.tasks.base import choose_corpus, find_task
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
@@ -62,6 +70,7 @@ def index(
     _require_postings(system, postings)
     templates = choose_templates(benchmark, system_name, query_template, paper_template, options.format)
     questions = task.read(database, benchmark, *templates)
+    tell_alone(system, options)
     summary = system.index(database, questions, progress or Silent())
     if "write_down" in system.can:
         scope = cast(Asked, questions).scope
@@ -94,6 +103,7 @@ def index_corpus(
     system = find_system(system_name, note_stored(database, options))
     require_ability(system, "index_corpus")
     _require_postings(system, postings)
+    tell_alone(system, options)
     summary = system.index_corpus(database, scope, progress or Silent())
     if "write_down" in system.can:
         _keep_postings(database, system, scope, postings, options, progress or Silent())

@@ -21,7 +21,7 @@ from pinakes.queries.definition import MODES
 from pinakes.run.made_with import describe_made_with, describe_request
 from pinakes.run.stored_runs import RunSummary, find_run, store_run, summarise
 from pinakes.schema import hits
-from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored
+from pinakes.systems.base import SystemDescription, SystemOptions, choose_options, note_stored, tell_alone
 from pinakes.systems.registry import find_system, require_one
 from pinakes.tasks.base import (
     Answers,
@@ -93,6 +93,7 @@ def run(
     existing = find_run(database, row["run_digest"])
     if existing is not None and not request.again:
         return summarise(existing, existing=True)
+    tell_alone(system, options)
     answers = task.answer(database, system, questions, progress or Silent())
     asked = describe_request(request.system, request.options)
     return _store(database, task, row, answers, asked, clock)

@@ -38,9 +38,10 @@ ABILITIES: Final[Mapping[Ability, str]] = {
     "explain": "explain a score term by term",
     "write_down": "write its terms and postings into tables",
     "extract": "score the sentences of papers for a query",
+    "share": "share its work among the machines of a cluster",
 }
-"""what a system can declare, in words; the method of `extract` is `score_sentences`; `sentences` and
-`search_through` have none of their own"""
+"""what a system can declare, in words; the method of `extract` is `score_sentences`; `sentences`,
+`search_through` and `share` have none of their own"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class SystemOptions:
         own_format: the format of what asks, set by what runs a benchmark or searches; None: it has none.
         stored: the encoders that the database has vectors of, set by what asks; `auto` chooses by them.
         tell: what takes a line for the user, as which precision `auto` takes.
+        on: the address of a Ray cluster that shares the work of systems that can; None: this machine.
     """
 
     index_folder: Path
@@ -92,6 +94,7 @@ class SystemOptions:
     own_format: str | None = None
     stored: frozenset[str] = frozenset()
     tell: Callable[[str], None] = say_nothing
+    on: str | None = None
 
     @property
     def choice(self) -> FormatChoice:
@@ -112,6 +115,12 @@ def note_stored(database: Database, options: SystemOptions) -> SystemOptions:
     """The options with the names of the encoders that the database has vectors of, which `auto` goes by."""
     with database.read() as session:
         return replace(options, stored=list_encoders(session))
+
+
+def tell_alone(system: "System", options: SystemOptions) -> None:
+    """Say where a cluster was named and the system has no use for it."""
+    if options.on is not None and "share" not in system.can:
+        options.tell(f"{system.name} works on this machine alone; the cluster {options.on} is not used.")
 
 
 def choose_options(benchmark: Benchmark, options: SystemOptions) -> SystemOptions:

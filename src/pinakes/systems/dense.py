@@ -5,9 +5,10 @@
 different encoders.
 """
 
+import hashlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,9 +19,10 @@ from pinakes.errors import RunError
 from pinakes.indexers.encoder.precision import device_name
 from pinakes.indexers.encoder.presets import PROMPTS
 from pinakes.indexers.exact.scores import Vectors
-from pinakes.indexers.exact.search import Prepared, prepare_documents, search_exact, search_prepared
+from pinakes.indexers.exact.search import Block, Prepared, prepare_documents, search_exact, search_prepared
 from pinakes.indexers.lexical import Ids, Ranked
 from pinakes.indexers.names import EXACT, Distance
+from pinakes.indexers.side_folder import folder_name
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
@@ -37,7 +39,14 @@ from pinakes.systems.base import (
     SystemDescription,
     SystemOptions,
 )
-from pinakes.systems.dense_pools import HeldVectors, hold_vectors, rank_own_pools, rank_pools
+from pinakes.systems.dense_pools import (
+    HeldVectors,
+    PooledVectors,
+    SharedPools,
+    hold_vectors,
+    rank_own_pools,
+    rank_pools,
+)
 from pinakes.systems.rankings import report_rankings
 from pinakes.vectors.encoding import EncoderSession, start_session
 from pinakes.vectors.members import (
@@ -58,13 +67,13 @@ from pinakes.vectors.reading import (
     read_vectors,
     reload_vectors,
 )
-from pinakes.vectors.stored import PrefixedVectors
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import find_readers
 from pinakes.workload.scope import CorpusScope, add_prefix
 from pinakes.workload.workload import Workload
 
-if TYPE_CHECKING:  # imported late: Faiss
+if TYPE_CHECKING:  # imported late: Faiss, Ray
+    from pinakes.cluster.exact import SharedVectors
     from pinakes.vectors.nearest import OpenNearest
 
 
@@ -79,7 +88,7 @@ class DenseSystem(System):
     """A system that compares vectors: of one encoder, by preset, folder or hub id."""
 
     can: ClassVar[frozenset[Ability]] = frozenset(
-        {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through"}
+        {"rank", "rank_groups", "embed", "index_corpus", "search", "search_through", "share"}
     )
     own_options: ClassVar[type[DenseOptions]] = DenseOptions
 
@@ -131,12 +140,11 @@ class DenseSystem(System):
     def rank(self, database: Database, workload: Workload, progress: Progress) -> Iterator[Ranking]:
         """By exact comparison; a candidate without a text has no vector and is in no ranking."""
         stored = self._require_workload(database, workload)
-        tables = list_tables(stored, self._papers)
         with database.read() as session:
             query_rows, _ = found = fetch_queries(session, workload, list_tables(stored, self._queries))
         rank = self._rank_shared if workload.pools is None else self._rank_pools
         with database.read() as session:
-            rankings = rank(session, workload, tables, *found)
+            rankings = rank(session, workload, stored, *found)
             yield from report_rankings(rankings, workload, self.name, len(query_rows), progress)
 
     def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
@@ -149,7 +157,7 @@ class DenseSystem(System):
         self,
         session: Session,
         workload: Workload,
-        tables: list[PrefixedVectors],
+        stored: Stored,
         query_rows: list[int],
         queries: Vectors,
     ) -> Iterator[Ranking]:
@@ -157,8 +165,12 @@ class DenseSystem(System):
         if not len(blocks.rows) or not query_rows:
             return
         depth = min(workload.benchmark.depth or len(blocks.rows), len(blocks.rows))
-        read = blocks.read(session, tables)
-        found, scores = search_exact(queries, read, depth, self._distance, blocks.ties, self._device)
+        read = blocks.read(session, list_tables(stored, self._papers))
+        if self._options.on is None:
+            found, scores = search_exact(queries, read, depth, self._distance, blocks.ties, self._device)
+        else:
+            with self._share(workload, stored, blocks, read) as shared:
+                found, scores = shared.search(queries, depth, self._distance)
         for number, position in enumerate(query_rows):
             yield Ranking(workload.query_ids[position], blocks.rows[found[number]], scores[number])
 
@@ -166,17 +178,27 @@ class DenseSystem(System):
         self,
         session: Session,
         workload: Workload,
-        tables: list[PrefixedVectors],
+        stored: Stored,
         query_rows: list[int],
         queries: Vectors,
     ) -> Iterator[Ranking]:
         blocks = CandidateBlocks(workload)
         if not len(blocks.rows):
             return
+        benchmark = workload.benchmark
+        queries = reload_vectors(benchmark, queries)
+        read = (
+            Block(rows, reload_vectors(benchmark, vectors))
+            for rows, vectors in blocks.read(session, list_tables(stored, self._papers))
+        )
+        if self._options.on is not None:
+            with self._share(workload, stored, blocks, read, benchmark.mode) as shared:
+                pooled = SharedPools(shared, blocks.rows)
+                yield from rank_own_pools(workload, query_rows, queries, pooled, self._distance)
+            return
         documents = np.empty((len(blocks.rows), queries.shape[1]), dtype=np.float32)
-        for rows, vectors in blocks.read(session, tables):
+        for rows, vectors in read:
             documents[rows] = vectors
-        queries, documents = (reload_vectors(workload.benchmark, part) for part in (queries, documents))
         held = HeldVectors(documents, blocks.rows)
         yield from rank_own_pools(workload, query_rows, queries, held, self._distance)
 
@@ -190,14 +212,42 @@ class DenseSystem(System):
 
     def _rank_groups(self, database: Database, workload: Workload, stored: Stored) -> Iterator[Ranking]:
         blocks, queried = CandidateBlocks(workload), list_tables(stored, self._queries)
+        held: PooledVectors
         with ExitStack() as stack:
             with database.read() as session:
                 texts, queries = fetch_distinct_queries(session, workload, queried)
-                candidates = blocks.read(session, list_tables(stored, self._papers))
-                read = hold_vectors(candidates, blocks.rows, queries.shape[1])
-                held = stack.enter_context(read)
+                read = blocks.read(session, list_tables(stored, self._papers))
+                if self._options.on is None:
+                    holding = hold_vectors(read, blocks.rows, queries.shape[1], self._device)
+                    held = stack.enter_context(holding)
+                else:
+                    shared = stack.enter_context(self._share(workload, stored, blocks, read))
+                    shared.complete()
+                    held = SharedPools(shared, blocks.rows)
             # The database is not kept waiting while pools are searched.
-            yield from rank_pools(workload, held, texts, queries, self._distance, self._device)
+            yield from rank_pools(workload, held, texts, queries, self._distance)
+
+    def _share(
+        self,
+        workload: Workload,
+        stored: Stored,
+        blocks: CandidateBlocks,
+        read: Iterable[Block],
+        read_as: str = "",
+    ) -> AbstractContextManager["SharedVectors"]:
+        """The candidates' vectors on a cluster; `read_as` says how they are read where that changes them."""
+        from pinakes.cluster.exact import share_vectors  # imported late: Ray
+
+        digest = hashlib.sha256(f"{workload.digest} {read_as}".encode())
+        for member in self._papers:
+            encoder = stored[member]
+            digest.update(f"{encoder.name} {encoder.revision} {member.prefix}\n".encode())
+        # Rows are places in these, which another database with the same papers may have in another order.
+        digest.update(workload.paper_ids[blocks.rows].tobytes())
+        name = folder_name("fragments", workload.benchmark.name, digest.hexdigest()[:16])
+        folder, options = self._options.index_folder / name, self._options
+        on, device, tell = options.on or "", options.device, options.tell
+        return share_vectors(on, folder, read, blocks.ties, device=device, tell=tell)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -19,25 +19,80 @@ from pinakes.systems.base import Ranking
 from pinakes.systems.rankings import choose_k, make_rankings
 from pinakes.workload.workload import Ids, Workload
 
+if TYPE_CHECKING:  # imported late: Ray
+    from pinakes.cluster.exact import SharedVectors
+
 BYTES_IN_MEMORY: Final = 1 << 30
 """more bytes of vectors lie in a file"""
 
 
+class PooledVectors(Protocol):
+    """Vectors of candidates of which pools are searched, wherever they are; pools are of places in `rows`."""
+
+    @property
+    def rows(self) -> Ids:
+        """The row of `Workload.paper_ids` of each (n,)."""
+
+    def score_pools(
+        self, queries: Vectors, pools: Sequence[Ids], distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `indexers.exact.search.score_pools`."""
+
+    def search_nested(
+        self, queries: Vectors, pools: Sequence[Ids], k: int, distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `indexers.exact.search.search_nested`."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldVectors:
-    """Vectors of candidates, in the order in which they were read.
+    """Vectors of candidates here, in the order in which they were read.
 
     Attributes:
         vectors: (n, d), in memory or mapped from a file.
         rows: the row of `Workload.paper_ids` of each (n,).
+        device: what nested pools are searched on.
     """
 
     vectors: Vectors
     rows: Ids
+    device: str = "cpu"
+
+    def score_pools(
+        self, queries: Vectors, pools: Sequence[Ids], distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `PooledVectors` has it."""
+        return score_pools(queries, self.vectors, pools, distance, ties)
+
+    def search_nested(
+        self, queries: Vectors, pools: Sequence[Ids], k: int, distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `PooledVectors` has it."""
+        return search_nested(queries, self.vectors, pools, k, distance, ties, self.device)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedPools:
+    """Vectors of candidates on a cluster, which knows the ties; `rows` are those of `Workload.paper_ids`."""
+
+    shared: "SharedVectors"
+    rows: Ids
+
+    def score_pools(
+        self, queries: Vectors, pools: Sequence[Ids], distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `PooledVectors` has it."""
+        return self.shared.score_pools(queries, pools, distance)
+
+    def search_nested(
+        self, queries: Vectors, pools: Sequence[Ids], k: int, distance: Distance, ties: Ids
+    ) -> Iterator[tuple[Ids, Vectors]]:
+        """As `PooledVectors` has it."""
+        return self.shared.search_nested(queries, pools, k, distance)
 
 
 @contextmanager
-def hold_vectors(blocks: Iterable[Block], rows: Ids, dimensions: int) -> Iterator[HeldVectors]:
+def hold_vectors(blocks: Iterable[Block], rows: Ids, dimensions: int, device: str) -> Iterator[HeldVectors]:
     """The vectors of all blocks while the context lasts; a block's rows are places in `rows`."""
     shape = (len(rows), dimensions)
     order = np.empty(len(rows), dtype=np.int64)
@@ -54,24 +109,25 @@ def hold_vectors(blocks: Iterable[Block], rows: Ids, dimensions: int) -> Iterato
                 file.write(np.ascontiguousarray(block.vectors, dtype=np.float32).data)
             count = stop
         file.flush()
-        yield HeldVectors(np.memmap(file, np.float32, "r", shape=shape) if held is None else held, order)
+        vectors = np.memmap(file, np.float32, "r", shape=shape) if held is None else held
+        yield HeldVectors(vectors, order, device)
 
 
 def rank_own_pools(
-    workload: Workload, positions: Sequence[int], queries: Vectors, held: HeldVectors, distance: Distance
+    workload: Workload, positions: Sequence[int], queries: Vectors, held: PooledVectors, distance: Distance
 ) -> Iterator[Ranking]:
     """The ranking of the queries at these positions, each in its own pool; `queries` are their vectors."""
     places = _find_places(workload, held)
     query_ids = [workload.query_ids[position] for position in positions]
     placed = (places[(workload.pools or {})[query_id]] for query_id in query_ids)
     pools = [pool[pool >= 0] for pool in placed]
-    ranked = score_pools(queries, held.vectors, pools, distance, workload.tie_order[held.rows])
+    ranked = held.score_pools(queries, pools, distance, workload.tie_order[held.rows])
     for query_id, (found, scores) in zip(query_ids, ranked, strict=True):
         depth = workload.benchmark.depth or len(found)
         yield Ranking(query_id, held.rows[found[:depth]], scores[:depth])
 
 
-def _find_places(workload: Workload, held: HeldVectors) -> Ids:
+def _find_places(workload: Workload, held: PooledVectors) -> Ids:
     """Where each paper's vector is; -1 for one that has none."""
     places = np.full(len(workload.paper_ids), -1, dtype=np.int64)
     places[held.rows] = np.arange(len(held.rows))
@@ -80,11 +136,10 @@ def _find_places(workload: Workload, held: HeldVectors) -> Ids:
 
 def rank_pools(
     workload: Workload,
-    held: HeldVectors,
+    held: PooledVectors,
     texts: Mapping[str, int],
     queries: Vectors,
     distance: Distance,
-    device: str,
 ) -> Iterator[Ranking]:
     """The ranking of each query in its pool, chain by chain.
 
@@ -96,7 +151,7 @@ def rank_pools(
         requested = np.array([texts[text] for text in chain.texts], dtype=np.int64)
         pools = [placed[placed >= 0] for placed in (places[rows] for rows in chain.pools)]
         k = choose_k(workload, len(pools[-1]))
-        found = search_nested(queries[requested], held.vectors, pools, k, distance, ties, device)
+        found = held.search_nested(queries[requested], pools, k, distance, ties)
         place = {text: number for number, text in enumerate(chain.texts)}
         for members, (rows, scores) in zip(chain.queries, found, strict=True):
             own = [place[workload.query_texts[query]] for query in members]

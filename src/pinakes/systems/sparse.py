@@ -6,10 +6,12 @@ tune bm25` chose for the benchmark as it is; else 1.2 and 0.75.
 """
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +52,9 @@ from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
 
+if TYPE_CHECKING:  # imported late: Ray
+    from pinakes.cluster.sparse import SharedSparseIndex
+
 NAME: Final = "sparse_bm25"
 K1: Final = 1.2
 B: Final = 0.75
@@ -80,13 +85,16 @@ class Pair:
 class SparseBm25System(LexicalSystem):
     """A lexical system whose k1 and b are chosen when it ranks."""
 
-    can: ClassVar[frozenset[Ability]] = LexicalSystem.can | {"rank_groups", "explain", "write_down"}
+    can: ClassVar[frozenset[Ability]] = LexicalSystem.can | {
+        *("rank_groups", "explain", "share", "write_down")
+    }
     own_options: ClassVar[type[SparseBm25Options]] = SparseBm25Options
 
     def __init__(self, name: str, options: SystemOptions) -> None:
         own = read_options(SparseBm25Options, name, options.parameters, options.fixed)
         super().__init__(name, options, named_analysis(own.analysis), own.trained_on)
         self._formula = own.formula
+        self._on, self._tell = options.on, options.tell
         pair = Pair(K1 if own.k1 is None else own.k1, B if own.b is None else own.b, "given")
         self._given = None if own.k1 is None and own.b is None else pair
 
@@ -132,7 +140,8 @@ class SparseBm25System(LexicalSystem):
         texts = {query_id: text for query_id, text in pairs if text}
 
         def rank() -> Iterator[Ranking]:
-            found = rank_texts(index, workload, list(texts), list(texts.values()), pair.k1, pair.b)
+            with self._share(database, workload, index) as searched:
+                found = rank_texts(searched, workload, list(texts), list(texts.values()), pair.k1, pair.b)
             for query_id, ranked in zip(texts, found, strict=True):
                 yield make_ranking(workload, query_id, ranked)
 
@@ -145,6 +154,10 @@ class SparseBm25System(LexicalSystem):
         requested = sum(text != "" for text in workload.query_texts)
 
         def rank() -> Iterator[Ranking]:
+            with self._share(database, workload, index) as searched:
+                if not isinstance(searched, SparseBm25Index):
+                    yield from rank_shared_pools(searched, index, workload, pair)
+                    return
             for search in open_pools(index, workload):
                 yield from search.rank(pair.k1, pair.b)
                 del search  # its postings, before the next pool's
@@ -153,8 +166,24 @@ class SparseBm25System(LexicalSystem):
 
     def open_index(self, database: Database, workload: Asked) -> SparseBm25Index:
         """The index of the workload's corpus; `RunError` with the command that builds it where it is not."""
-        path = self._folder / self._require_once(database, workload)["path"]
-        return SparseBm25Index.open(path, self._formula)
+        return SparseBm25Index.open(self._find_files(database, workload), self._formula)
+
+    def _find_files(self, database: Database, workload: Asked) -> Path:
+        folder: Path = self._folder / self._require_once(database, workload)["path"]
+        return folder
+
+    @contextmanager
+    def _share(
+        self, database: Database, workload: Asked, index: SparseBm25Index
+    ) -> Iterator["SparseBm25Index | SharedSparseIndex"]:
+        """The index on a cluster, where one is named; else as it is open."""
+        if self._on is None:
+            yield index
+            return
+        from pinakes.cluster.sparse import share_index  # late: Ray
+
+        with share_index(self._on, self._find_files(database, workload), index, self._tell) as shared:
+            yield shared
 
     def explain(self, database: Database, question: ScoreQuestion) -> ExplainedScore:
         """The score that a run or a search gives, with its parts; the rank costs one pass over the index."""
@@ -223,13 +252,13 @@ class SparseBm25System(LexicalSystem):
 
     def _build_files(self, folder: Path, source: IndexSource) -> BuiltIndex:
         blocks = (TextBlock(part["paper_id"].to_numpy(), part["text"]) for part in source.parts)
-        return build_sparse_bm25(
-            folder,
-            blocks,
-            analysis=self._analysis,
-            statistics=source.statistics,
-            threads=os.cpu_count() or 1,
-        )
+        settings: dict[str, Any] = {"analysis": self._analysis, "statistics": source.statistics}
+        threads = os.cpu_count() or 1
+        if self._on is not None:
+            from pinakes.cluster.sparse import build_shared  # late: Ray
+
+            return build_shared(self._on, folder, blocks, **settings, threads=threads, tell=self._tell)
+        return build_sparse_bm25(folder, blocks, **settings, threads=threads)
 
     def _open(self, folder: Path) -> "_FixedIndex":
         return _FixedIndex(SparseBm25Index.open(folder, self._formula), self._untuned())
@@ -255,7 +284,7 @@ def _find_rank(ranked: Ids, scores: Scores, question: ScoreQuestion) -> int | No
 
 
 def rank_texts(
-    index: SparseBm25Index,
+    index: "SparseBm25Index | SharedSparseIndex",
     workload: Workload,
     query_ids: Sequence[str],
     texts: Sequence[str],
@@ -322,16 +351,17 @@ class PoolSearch:
             tie_order=self._tie_order,
             threads=os.cpu_count() or 1,
         )
-        yield from make_rankings(self._workload, self._queries, self._find_rows(ranked))
+        yield from make_rankings(self._workload, self._queries, _find_rows(self._workload, ranked))
 
-    def _find_rows(self, ranked: list[Ranked]) -> Iterator[Found]:
-        # One look-up for all queries: one for each would cost more than its search.
-        ids = np.concatenate([np.empty(0, np.int64), *(one.paper_ids for one in ranked)])
-        rows = np.searchsorted(self._workload.paper_ids, ids)
-        start = 0
-        for one in ranked:
-            yield rows[start : start + len(one.scores)], one.scores
-            start += len(one.scores)
+
+def _find_rows(workload: Workload, ranked: list[Ranked]) -> Iterator[Found]:
+    # One look-up for all queries: one for each would cost more than its search.
+    ids = np.concatenate([np.empty(0, np.int64), *(one.paper_ids for one in ranked)])
+    rows = np.searchsorted(workload.paper_ids, ids)
+    start = 0
+    for one in ranked:
+        yield rows[start : start + len(one.scores)], one.scores
+        start += len(one.scores)
 
 
 def open_pools(index: SparseBm25Index, workload: Workload) -> Iterator[PoolSearch]:
@@ -339,10 +369,35 @@ def open_pools(index: SparseBm25Index, workload: Workload) -> Iterator[PoolSearc
 
     Trap: one holds its pool's postings in memory; let go of it before the next is asked for.
     """
+    for queries, requested, rows in _read_parts(index, workload):
+        pool = workload.paper_ids[rows]
+        yield PoolSearch(index.restrict(pool, threads=os.cpu_count() or 1), workload, queries, requested)
+
+
+def rank_shared_pools(
+    shared: "SharedSparseIndex", index: SparseBm25Index, workload: Workload, pair: Pair
+) -> Iterator[Ranking]:
+    """As the searches of `open_pools` rank, each pool by a worker of a cluster."""
+    from pinakes.cluster.sparse import PoolQuestion  # late: Ray
+
+    asked: deque[list[int]] = deque()
+
+    def ask() -> Iterator[PoolQuestion]:
+        for queries, requested, rows in _read_parts(index, workload):
+            asked.append(queries)
+            k = choose_k(workload, len(rows))
+            yield PoolQuestion(workload.paper_ids[rows], workload.tie_order[rows], requested, k)
+
+    for ranked in shared.rank_pools(ask(), pair.k1, pair.b):
+        yield from make_rankings(workload, asked.popleft(), _find_rows(workload, ranked))
+
+
+def _read_parts(
+    index: SparseBm25Index, workload: Workload
+) -> Iterator[tuple[list[int], list[NDArray[np.int32]], Ids]]:
+    """Of each pool the places of its queries that have a text, their term ids, and the rows of its papers."""
     texts = sorted({text for text in workload.query_texts if text})
     terms = dict(zip(texts, index.read_queries(texts), strict=True))
     for part in workload.parts():
         queries = [query for query in part.queries.tolist() if workload.query_texts[query]]
-        requested = [terms[workload.query_texts[query]] for query in queries]
-        pool = workload.paper_ids[part.rows]
-        yield PoolSearch(index.restrict(pool, threads=os.cpu_count() or 1), workload, queries, requested)
+        yield queries, [terms[workload.query_texts[query]] for query in queries], part.rows

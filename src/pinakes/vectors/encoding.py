@@ -48,10 +48,12 @@ class EncoderSession:
     """An encoder by preset, folder or hub id, on one device or several (`cuda:0,cuda:1`), at a precision.
 
     `auto` is the precision that the encoder is stored at, where `stored`, the names of a database's encoders,
-    has it; else the fastest. `tell` takes a line where it is not the fastest, or not the only one.
+    has it; else the fastest, or fp32 on a cluster, whose machines may differ. `tell` takes a line where it is
+    not the fastest, or not the only one. `on` is the address of a cluster that encodes.
 
     Attributes:
         distance: as requested, else as the encoder's makers compare vectors, else the cosine.
+        device: of this process; on a cluster it encodes nothing but what a sample is compared with.
     """
 
     def __init__(
@@ -63,16 +65,17 @@ class EncoderSession:
         distance: str | None = None,
         stored: frozenset[str] = frozenset(),
         tell: Callable[[str], None] = say_nothing,
+        on: str | None = None,
     ) -> None:
         chosen = require_name("precision", precision, PRECISION_CHOICES)
         self.source = resolve_model(requested_as)
         self.requested_as = requested_as
-        self.devices = (device or choose_device()).split(",")
+        self.on, self._worker_device, self._tell = on, device, tell
+        self.devices = (device or choose_device()).split(",") if on is None else ["cpu"]
         self.device = self.devices[0]
+        fastest: Precision = choose_precision(self.device) if on is None else "fp32"
         self.precision: Precision = (
-            choose_stored(self.source.name, choose_precision(self.device), stored, tell)
-            if chosen == "auto"
-            else chosen
+            choose_stored(self.source.name, fastest, stored, tell) if chosen == "auto" else chosen
         )
         preset = self.source.preset
         requested = distance or (preset and preset.distance) or "cosine"
@@ -102,15 +105,18 @@ class EncoderSession:
             expected, total = count_texts(reader, texts), count_texts(reader, missing)
             sample = read_sample(reader, missing)
         database.release()
-        if total and self.precision != "fp32":
-            self._check_precision(database, encoder, sample)
+        if not total:
+            return 0, expected
+        with self._start(encoder) as encode:
+            if self.precision != "fp32":
+                self._check_precision(database, encoder, encode, sample)
 
-        def encode_missing() -> int:
-            with set_texts_aside(database, missing) as pairs, self._start(encoder) as encode:
-                return write_paced(database, stored, vectors, map(_tabulate, encode(pairs)), progress)
+            def encode_missing() -> int:
+                with set_texts_aside(database, missing) as pairs:
+                    return write_paced(database, stored, vectors, map(_tabulate, encode(pairs)), progress)
 
-        task = f"encode {label} by {stored.name}"
-        added = encode_until_none(database, missing, total, encode_missing, task, progress)
+            task = f"encode {label} by {stored.name}"
+            added = encode_until_none(database, missing, total, encode_missing, task, progress)
         return added, expected - total
 
     def _load(self, precision: Precision) -> Encoder:
@@ -118,7 +124,15 @@ class EncoderSession:
 
     @contextmanager
     def _start(self, encoder: Encoder) -> Iterator[Encode]:
-        """What encodes texts: this process, or one process a device where there are several."""
+        """What encodes texts: this process, one process a device where there are several, or a cluster."""
+        if self.on is not None:
+            from pinakes.cluster.encoding import open_encoders  # late: Ray
+
+            with open_encoders(
+                self.on, self.source, precision=self.precision, device=self._worker_device, tell=self._tell
+            ) as encoders:
+                yield encoders.encode
+            return
         if len(self.devices) == 1:
             yield lambda pairs: encode_texts(encoder, pairs)
             return
@@ -126,10 +140,10 @@ class EncoderSession:
         with EncoderProcesses[uuid.UUID](self.source, self.devices, options) as processes:
             yield processes.encode
 
-    def _check_precision(self, database: Database, encoder: Encoder, sample: list[str]) -> None:
-        error = check_precision(
-            lambda pairs: encode_texts(encoder, pairs), self._load("fp32"), sample, MAX_COSINE_ERROR
-        )
+    def _check_precision(self, database: Database, encoder: Encoder, encode: Any, sample: list[str]) -> None:
+        local: Any = lambda pairs: encode_texts(encoder, pairs)  # noqa: E731
+        tried = local if self.on is None else encode
+        error = check_precision(tried, self._load("fp32"), sample, MAX_COSINE_ERROR)
         store_precision(database, self.table_name, error)
 
     def load(self) -> Encoder:
@@ -226,6 +240,10 @@ class EncoderOptions(Protocol):
     def tell(self) -> Callable[[str], None]:
         """What takes a line for the user."""
 
+    @property
+    def on(self) -> str | None:
+        """The address of a cluster that encodes; None: this machine does."""
+
 
 def start_session(name: str, options: EncoderOptions) -> EncoderSession:
     """The encoder of that name as the options have it."""
@@ -236,6 +254,7 @@ def start_session(name: str, options: EncoderOptions) -> EncoderSession:
         distance=options.distance,
         stored=options.stored,
         tell=options.tell,
+        on=options.on,
     )
 
 
