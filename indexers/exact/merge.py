@@ -44,8 +44,12 @@ class MergedBest:
             yield (~found & _LOW).astype(np.int64), key_scores(found).astype(np.float32)
 
     def take(self) -> tuple[Rows, Vectors]:
-        """Ranks (q, min(k, all)) int64 and scores of that shape, best first."""
+        """Ranks (q, min(k, all)) int64 and scores of that shape, best first.
+
+        Of parts that were added by `add_ragged`, all queries must have as many in all.
+        """
         keys = np.sort(self._keys, axis=1)[:, ::-1]
+        keys = keys[:, : int((keys[:1] > 0).sum())]
         return (~keys & _LOW).astype(np.int64), key_scores(keys).astype(np.float32)
 
 

@@ -1,7 +1,6 @@
 """Texts encoded on a cluster: the files and vectors of one machine, whoever is killed meanwhile."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from pinakes.errors import IndexingError, InputError
 from pinakes.index.encode import EncodeOptions, encode_source
-from pinakes.indexers.encoder.vector_shards import VectorShards
 from tests.clusters import LocalCluster, killing
 from tests.toy_encoder import WORDS, build_toy_encoder
 
@@ -55,47 +53,11 @@ def test_the_files_are_those_of_one_machine(
 def test_workers_that_are_killed_change_nothing(
     cluster: LocalCluster, source: Path, toy_folder: str, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
-    for seed in (1, 2):
-        folder = tmp_path / f"out-{seed}"
-        with killing(seed, kills=4) as killed:
-            summary = encode_source(source, toy_folder, folder, replace(OPTIONS, on=cluster.address))
-        assert killed
-        assert summary.encoded == count_texts(source)
-        assert read_bytes(folder) == alone
-
-
-def test_a_driver_that_is_killed_goes_on(
-    cluster: LocalCluster,
-    source: Path,
-    toy_folder: str,
-    alone: dict[str, bytes],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folder, options = tmp_path / "out", replace(OPTIONS, on=cluster.address)
-    taken: list[str] = []
-    take = VectorShards.take
-
-    def stop(self: VectorShards, written: object, *rest: object, **named: object) -> None:
-        if len(taken) == 9:
-            raise KeyboardInterrupt
-        take(self, written, *rest, **named)  # type: ignore[arg-type]
-        taken.append("")
-
-    monkeypatch.setattr(VectorShards, "take", stop)
-    with pytest.raises(KeyboardInterrupt):
-        encode_source(source, toy_folder, folder, options)
-    monkeypatch.setattr(VectorShards, "take", take)
-    there = {row for path in list_vectors(folder) for row in pq.read_table(path)["text_digest"].to_pylist()}
-    summary = encode_source(source, toy_folder, folder, options)
-    assert len(there) > 0
-    assert summary.encoded == count_texts(source) - len(there)
-    assert read_bytes(folder) == alone
-
-
-def list_vectors(folder: Path) -> Iterator[Path]:
-    yield from folder.glob("shard-*.parquet")
-    yield from folder.glob(".replaced-*")
+    with killing(seed=1, kills=4) as killed:
+        summary = encode_source(source, toy_folder, tmp_path / "out", replace(OPTIONS, on=cluster.address))
+    assert killed
+    assert summary.encoded == count_texts(source)
+    assert read_bytes(tmp_path / "out") == alone
 
 
 def test_what_a_worker_cannot_do_is_told_in_words(

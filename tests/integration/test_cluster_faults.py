@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,13 +27,14 @@ from pinakes.indexers.exact.search import search_exact
 from tests.clusters import Adder, LocalCluster, NeverReady, wait_until
 from tests.toy_encoder import WORDS
 
+OPTIONS = EncodeOptions(precision="fp32", devices=("cpu",), shard_rows=20)
 PROGRAM = """
 import sys
 from pathlib import Path
 from pinakes.index.encode import EncodeOptions, encode_source
 source, model, out, on = sys.argv[1:]
 options = EncodeOptions(precision="fp32", devices=("cpu",), shard_rows=20, on=on)
-encode_source(Path(source), model, Path(out), options)
+print(encode_source(Path(source), model, Path(out), options).encoded)
 """
 
 
@@ -78,7 +80,7 @@ def test_workers_that_end_before_they_are_ready_are_an_error(cluster: LocalClust
 
 def test_what_a_worker_is_refused_is_told_and_what_is_our_fault_is_not_hidden(cluster: LocalCluster) -> None:
     with open_workers(cluster, Adder) as workers:
-        with pytest.raises(IndexingError, match="a worker of the cluster: .*No space left on device"):
+        with pytest.raises(IndexingError, match=r"a worker of the cluster: .*No space left on device"):
             list(workers.map([Call(None, "fail", ())]))
         with pytest.raises(ZeroDivisionError):
             list(workers.map([Call(None, "break_off", ())]))
@@ -88,7 +90,7 @@ def test_a_worker_of_another_version_is_refused(
     cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_workers, "VERSION", "0.0.9")
-    with open_workers(cluster, Adder) as workers, pytest.raises(IndexingError, match="this is 0.0.9"):
+    with open_workers(cluster, Adder) as workers, pytest.raises(IndexingError, match=r"this is 0\.0\.9"):
         workers.describe()
 
 
@@ -104,14 +106,21 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def alone(source: Path, toy_folder: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("alone") / "out"
-    encode_source(
-        source, toy_folder, folder, EncodeOptions(precision="fp32", devices=("cpu",), shard_rows=20)
-    )
+    encode_source(source, toy_folder, folder, OPTIONS)
     return read_bytes(folder)
 
 
 def read_bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def count_texts(source: Path) -> int:
+    return len(set(pq.read_table(source)["text"].to_pylist()))
+
+
+def list_vectors(folder: Path) -> Iterator[Path]:
+    yield from folder.glob("shard-*.parquet")
+    yield from folder.glob(".replaced-*")
 
 
 def count_shards(folder: Path) -> int:
@@ -127,10 +136,11 @@ def test_a_driver_that_is_killed_goes_on(
     with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL) as process:
         wait_until(lambda: count_shards(out) > 3 or process.poll() is not None)
         process.send_signal(signal.SIGKILL)
-    there = count_shards(out)
-    assert 3 < there < len(alone) - 1
+    assert 3 < count_shards(out) < len(alone) - 1
+    there = {text for path in list_vectors(out) for text in pq.read_table(path)["text_digest"].to_pylist()}
     (out / f".shard-00099.parquet.{'0' * 32}.writing").write_bytes(b"half written")
-    subprocess.run(words, env=environment, check=True, capture_output=True, timeout=100)
+    again = subprocess.run(words, env=environment, check=True, capture_output=True, timeout=100)
+    assert int(again.stdout.split()[-1]) == count_texts(source) - len(there)
     assert read_bytes(out) == alone
 
 
@@ -146,13 +156,11 @@ def test_a_machine_that_goes_changes_nothing(
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        options = EncodeOptions(precision="fp32", devices=("cpu",), shard_rows=20, on=cluster.address)
-        summary = encode_source(source, toy_folder, out, options)
+        summary = encode_source(source, toy_folder, out, replace(OPTIONS, on=cluster.address))
     finally:
         killer.join()
         cluster.add_node()
-    texts = set(pq.read_table(source)["text"].to_pylist())
-    assert summary.encoded == len(texts)
+    assert summary.encoded == count_texts(source)
     assert read_bytes(out) == alone
 
 

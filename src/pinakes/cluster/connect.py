@@ -62,8 +62,8 @@ def connect_cluster(
 ) -> Iterator[Cluster]:
     """The cluster at an address (`ADDRESSES`) while the context lasts; `local`: this machine's cores.
 
-    A connection that this process has already is used and left open. `device` is that of every worker; None:
-    `cuda` where the cluster has GPUs.
+    A connection that this process has already is used, whatever the address, and left open. `device` is that
+    of every worker; None: `cuda` where the cluster has GPUs.
 
     Raises:
         InputError: no such address, or another device than `cpu` or `cuda`.
@@ -90,7 +90,7 @@ def connect_cluster(
 def _initialise(ray: Any, on: str) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
-    _require_answer(on)
+    require_answer(on)
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if on == "local":
         quiet["include_dashboard"] = False
@@ -100,7 +100,7 @@ def _initialise(ray: Any, on: str) -> None:
         raise _unreachable(on, error) from error
 
 
-def _require_answer(on: str) -> None:
+def require_answer(on: str) -> None:
     """Raise `PinakesError` where nothing answers at the address: Ray itself would try for minutes."""
     if on in {"auto", "local"}:
         return

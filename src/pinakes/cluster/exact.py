@@ -3,8 +3,10 @@
 What is found is, to the bit, what `indexers.exact.search` finds on one machine.
 """
 
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +24,9 @@ from pinakes.cluster.fragments import (
 from pinakes.cluster.workers import Call, Workers
 from pinakes.indexers.exact.best import Ties
 from pinakes.indexers.exact.merge import MergedBest
+from pinakes.indexers.exact.passes import Block, Search
 from pinakes.indexers.exact.scores import Rows, Vectors
-from pinakes.indexers.exact.search import Block, score_pools, search_exact, search_nested
+from pinakes.indexers.exact.search import BLOCK_ROWS, score_pools, search_nested
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks, order_best
 from pinakes.progress import say_nothing
@@ -32,25 +35,50 @@ Found = tuple[Rows, Vectors]
 Ranks = NDArray[np.uint32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running:
+    """A search of a worker: what it has found of fragments spares it work in the next ones."""
+
+    asked: str
+    search: Search
+    seen: set[Fragment]
+
+
 class SearchWorker:
     """A process of the cluster that searches fragments; it keeps the last one."""
 
     def __init__(self, device: str) -> None:
         self._device = device
         self._held: tuple[Fragment, Documents] | None = None
+        self._running: _Running | None = None
 
     def ready(self) -> None:
         """Nothing is loaded before it is asked for."""
 
     def search(
-        self, fragment: Fragment, queries: Vectors, k: int, distance: Distance
-    ) -> tuple[Ranks, Vectors]:
-        """The best of the fragment for each query: ranks among equal scores, and scores."""
+        self, fragment: Fragment, asked: str, queries: Vectors, k: int, distance: Distance
+    ) -> tuple[Rows, Ranks, Vectors]:
+        """What the fragment has of the best `k` of all that this worker saw for the queries `asked`.
+
+        How many for each query, their ranks among equal scores, and their scores. What is left out has `k`
+        better ones, so that it is among the best of nothing.
+        """
         held = self._read(fragment)
+        if self._running is None or self._running.asked != asked or fragment in self._running.seen:
+            search = Search(queries, k, distance, Ties(None), self._device, "auto")
+            self._running = _Running(asked, search, set())
+        running = self._running
+        running.seen.add(fragment)
         # Ranks in place of rows: they are distinct over all fragments, and the order of equals.
-        block = Block(held.ranks.astype(np.int64), held.vectors)
-        ranks, scores = search_exact(queries, [block], min(k, fragment.rows), distance, None, self._device)
-        return ranks.astype(np.uint32), scores
+        ranks = held.ranks.astype(np.int64)
+        for start in range(0, len(ranks), BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            running.search.add(Block(ranks[part], held.vectors[part]))
+        best, scores = running.search.take()
+        ordered = np.sort(ranks)
+        places = np.minimum(np.searchsorted(ordered, best), len(ordered) - 1)
+        own = ordered[places] == best
+        return own.sum(axis=1), best[own].astype(np.uint32), scores[own]
 
     def nested(
         self, fragment: Fragment, queries: Vectors, pools: Sequence[Rows], k: int, distance: Distance
@@ -91,10 +119,11 @@ class SharedVectors:
 
     def search(self, queries: Vectors, k: int, distance: Distance) -> Found:
         """What `search_exact` gives for all documents and these ties."""
+        k, asked = min(k, len(self._ties)), uuid.uuid4().hex
         shared, best = self._workers.share(queries), MergedBest(len(queries), k)
-        calls = (Call(None, "search", (one, shared, k, distance)) for one in self._fragments)
+        calls = (Call(None, "search", (one, asked, shared, k, distance)) for one in self._fragments)
         for _, found in self._workers.map(calls):
-            best.add(*found)
+            best.add_ragged(*found)
         return self._take(best)
 
     def search_nested(
