@@ -53,7 +53,7 @@ def test_the_files_are_those_of_one_machine(
 def test_workers_that_are_killed_change_nothing(
     cluster: LocalCluster, source: Path, toy_folder: str, alone: dict[str, bytes], tmp_path: Path
 ) -> None:
-    with killing(seed=1, kills=4) as killed:
+    with killing(seed=1, kills=3) as killed:
         summary = encode_source(source, toy_folder, tmp_path / "out", replace(OPTIONS, on=cluster.address))
     assert killed
     assert summary.encoded == count_texts(source)

@@ -97,7 +97,7 @@ def test_a_worker_of_another_version_is_refused(
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     drawn = random.Random(11)
-    texts = [" ".join(drawn.choices(WORDS, k=drawn.randint(1, 9))) for _ in range(2_000)]
+    texts = [" ".join(drawn.choices(WORDS, k=drawn.randint(1, 9))) for _ in range(1_200)]
     path = tmp_path_factory.mktemp("source") / "texts.parquet"
     pq.write_table(pa.table({"id": range(len(texts)), "text": texts}), path)
     return path

@@ -14,6 +14,7 @@ from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.sparse_bm25.analyse import list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
+from pinakes.removal.gc import collect_garbage
 from pinakes.run.run import RunRequest, run
 from pinakes.systems.base import SystemOptions
 from pinakes.vectors.reading import CandidateBlocks
@@ -62,7 +63,8 @@ def test_hits_of_vectors_are_those_of_one_machine(
     monkeypatch: pytest.MonkeyPatch,
     benchmark: str,
 ) -> None:
-    alone, shared = (SystemOptions(tmp_path, precision="fp32", on=on) for on in (None, cluster.address))
+    folder = tmp_path / "side"
+    alone, shared = (SystemOptions(folder, precision="fp32", on=on) for on in (None, cluster.address))
     index(prepared, benchmark, toy_folder, options=alone)
     first, again = (
         run(prepared, RunRequest(benchmark, toy_folder, options, again=True)) for options in (alone, shared)
@@ -70,11 +72,13 @@ def test_hits_of_vectors_are_those_of_one_machine(
     hits = read_hits(prepared, first.run_id)
     assert hits
     assert read_hits(prepared, again.run_id) == hits
-    assert [path.name for path in tmp_path.glob("fragments-*")] != []
+    assert list(folder.glob("fragments/*"))
     # The fragments are there: no vector is asked of the database.
     monkeypatch.setattr(CandidateBlocks, "read", lambda *_: iter(()))
     third = run(prepared, RunRequest(benchmark, toy_folder, shared, again=True))
     assert read_hits(prepared, third.run_id) == hits
+    collect_garbage(prepared, folder)
+    assert not list(folder.glob("fragments/*"))
 
 
 @pytest.mark.parametrize("benchmark", ["synthetic", "csfcube", "scifact"])

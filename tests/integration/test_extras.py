@@ -93,6 +93,7 @@ ASKED = {
     ("encode", "papers.parquet", "vectors", "--model", "minilm"): "encode",
     ("index", "faiss", "--corpus", "scifact", "--system", "minilm"): "cpu",
     ("load", "ir-datasets:beir/scifact/test"): "ir",
+    ("index", "scifact", "--system", "sparse_bm25", "--on", "auto"): "cluster",
 }
 """command -> the extra that it is told to lack"""
 

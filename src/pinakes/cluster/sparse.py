@@ -34,9 +34,9 @@ from pinakes.progress import say_nothing
 
 BLOCKS_ANALYSED: Final = 8
 """blocks of documents whose texts a call has"""
-MOST_BLOCKS: Final = 64
+MOST_BLOCKS: Final = 512
 """blocks of an index that a call searches, at most"""
-CALLS_EACH: Final = 8
+CALLS_EACH: Final = 4
 """calls that a search has for each worker, at least, where there are blocks enough"""
 QUERIES_AT_ONCE: Final = 64
 """queries with pools of their own that a call has"""

@@ -244,8 +244,8 @@ class DenseSystem(System):
             digest.update(f"{encoder.name} {encoder.revision} {member.prefix}\n".encode())
         # Rows are places in these, which another database with the same papers may have in another order.
         digest.update(workload.paper_ids[blocks.rows].tobytes())
-        name = folder_name("fragments", workload.benchmark.name, digest.hexdigest()[:16])
-        folder, options = self._options.index_folder / name, self._options
+        name = folder_name(workload.benchmark.name, digest.hexdigest()[:16])
+        folder, options = self._options.index_folder / "fragments" / name, self._options
         on, device, tell = options.on or "", options.device, options.tell
         return share_vectors(on, folder, read, blocks.ties, device=device, tell=tell)
 
