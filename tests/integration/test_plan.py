@@ -90,6 +90,7 @@ def test_rates_of_a_file_change_the_plan_and_say_that_they_are_of_it(
 ) -> None:
     file = tmp_path / "rates.json"
     rates = {"encode_gpu_tflops": 600, "torch_bytes": 1e9, "encoder_memory": 6, "encoder_s": 3.7}
+    rates["cache_paper_memory"] = 2600
     file.write_text(json.dumps({"rates": {name: {"value": value} for name, value in rates.items()}}))
     usual = plan(capsys, "--papers", "2000000", "--gpus", "1")
     given = plan(capsys, "--papers", "2000000", "--gpus", "1", "--rates", str(file), "--show-rates")

@@ -19,6 +19,8 @@ ANALYSED_ROWS: Final = 8 * 2_048
 """texts that a worker of `sparse_bm25` has at once (`cluster.sparse`)"""
 ENCODED_ROWS: Final = 8_192
 """texts that a worker of an encoder has at once (`index`)"""
+COMMAND_SHARE: Final = 0.25
+"""the share of a machine's memory that a command takes unless it is told (`pinakes.memory`)"""
 NUMBERED_PAPERS: Final = 1 << 32
 """ranks among equal scores are uint32"""
 _TOKEN_BYTES: Final = 4
@@ -197,12 +199,13 @@ class _Model:
         disk = self._database(rate, "postgresql_bytes") * (
             work.papers * rate("paper_bytes") + cited * rate("citation_bytes")
         )
-        memory = rate("load_bytes") + work.papers * rate("load_paper_memory")
+        whole = rate("load_bytes") + work.papers * rate("load_paper_memory")
+        memory = min(whole, rate("libraries_bytes") + work.papers * rate("load_batch_memory"))
         return self._make("load", rate, {"one process": cpu_s}, memory, disk=disk)
 
     def _index(self) -> Step:
         rate, work, on = _Reader(self._rates), self._work, self._on
-        memory = rate("libraries_bytes") + work.papers * rate("index_paper_memory")
+        memory = self._cache(rate) + rate("libraries_bytes") + work.papers * rate("index_paper_memory")
         disk = work.text_kb * rate("index_bytes")
         if not self._is_shared:
             taken: dict[Resource, float] = {"CPU": work.text_kb * rate("index_us") / 1e6}
@@ -224,10 +227,11 @@ class _Model:
         model = rate("torch_bytes") + work.parameters * rate("encoder_memory")
         window = ENCODED_ROWS * (work.text_bytes + work.dimensions * _FP32)
         if not self._is_shared:
-            return self._make("encode", rate, seconds, model + window, disk=vectors, start="encoder_s")
+            memory = model + window + self._cache(rate)
+            return self._make("encode", rate, seconds, memory, disk=vectors, start="encoder_s")
         network = work.papers * work.text_bytes + vectors
         workers = ceil(on.gpus / on.nodes) if on.gpus else on.cores
-        driver = rate("libraries_bytes") + workers * on.nodes * 3 * window
+        driver = rate("libraries_bytes") + workers * on.nodes * 3 * window + self._cache(rate)
         seconds["network"] = network / on.network  # of the driver, through which all of it goes
         return self._make(
             "encode", rate, seconds, driver, model + 2 * window, workers, vectors, network, "encoder_s"
@@ -236,7 +240,7 @@ class _Model:
     def _fragments(self) -> Step:
         rate, work = _Reader(self._rates), self._work
         vectors = work.papers * work.dimensions * _FP32
-        memory = rate("libraries_bytes") + work.papers * rate("run_paper_memory")
+        memory = self._cache(rate) + rate("libraries_bytes") + work.papers * rate("run_paper_memory")
         taken: dict[Resource, float] = {"network": vectors / self._on.network}
         return self._make("vectors in fragments", rate, taken, memory, disk=vectors, network=vectors)
 
@@ -254,6 +258,7 @@ class _Model:
         fragment = FRAGMENT_ROWS * work.dimensions * _FP32 * 3
         queries = work.queries * work.dimensions * _FP32 * 2
         driver = rate("torch_bytes") + work.papers * rate("run_paper_memory") + best * work.pools + queries
+        driver += self._cache(rate)
         if not self._is_shared:
             return self._make("exact search", rate, seconds, driver + fragment, start="encoder_s")
         network = work.passes * vectors
@@ -273,7 +278,7 @@ class _Model:
             "CPU": cpu_s / self._places("CPU", rate),
             "disk": index / on.disk_rate,
         }
-        driver = rate("libraries_bytes") + work.papers * rate("run_paper_memory")
+        driver = self._cache(rate) + rate("libraries_bytes") + work.papers * rate("run_paper_memory")
         if not self._is_shared:  # the files of the index are mapped, and no memory of the process
             return self._make("ranking, sparse_bm25", rate, taken, driver)
         taken["network"] = index / on.network  # a machine may be asked for every block
@@ -292,7 +297,9 @@ class _Model:
         rate, work = _Reader(self._rates), self._work
         rows = work.papers * (1 + work.citations)
         seconds = self._database(rate, "postgresql_sql") * rows * rate(time) / 1e6
-        return self._make(name, rate, {"one process": seconds}, min(rate("sql_bytes"), self._on.memory / 4))
+        memory = rate("libraries_bytes") + work.papers * rate("sql_paper_memory")
+        memory = min(memory, self._on.memory * COMMAND_SHARE)  # beyond it DuckDB writes to its folder
+        return self._make(name, rate, {"one process": seconds}, memory)
 
     def _evaluate(self) -> Step:
         rate, work = _Reader(self._rates), self._work
@@ -312,6 +319,13 @@ class _Model:
     def _places(self, kind: Resource, rate: _Reader) -> float:
         count = self._on.gpus if kind == "GPU" else self._on.nodes * self._on.cores
         return count * rate("sharing") if self._is_shared else count
+
+    def _cache(self, rate: _Reader) -> float:
+        """What DuckDB keeps of what it reads and writes, within its third of a command's memory."""
+        if self._on.database == "postgresql":
+            return 0.0
+        kept = self._work.papers * rate("cache_paper_memory")
+        return min(kept, self._on.memory * COMMAND_SHARE / 3)
 
     def _database(self, rate: _Reader, name: str) -> float:
         return rate(name) if self._on.database == "postgresql" else 1.0

@@ -142,7 +142,11 @@ RATES: Final[Mapping[str, Rate]] = {
     "run_paper_memory": _assumed(
         40.0, "bytes a paper", "ids, ranks among equals and the order, eight bytes each"
     ),
-    "sql_bytes": _told(3.3e9, "bytes of a draw", f"{_MDCR}; DuckDB writes to disk beyond --memory", 0),
+    "load_batch_memory": _told(10_900.0, "bytes a paper, of a load that is small", _RUNS, 32_000),
+    "cache_paper_memory": _told(2_600.0, "bytes a paper that DuckDB keeps, within its share", _RUNS, 32_000),
+    "sql_paper_memory": _told(
+        1_400.0, "bytes a paper of a draw, within --memory", f"3.3 GB, less libraries; {_MDCR}", 2_200_000
+    ),
     "evaluate_hit_memory": _told(33.0, "bytes a hit", f"1.8 GB for 45.6M hits, less libraries; {_MDCR}", 0),
     "encoder_memory": _assumed(
         6.0, "bytes a parameter", "weights of four bytes and the copy of half precision that is compared"

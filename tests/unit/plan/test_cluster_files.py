@@ -20,7 +20,7 @@ KUBERAY = ROOT / "compose" / "kuberay.yaml"
 FILES = (RAY_UP, KUBERAY)
 OBJECTS = 0.3
 """the share of a pod's memory that Ray keeps for objects"""
-STEPS = predict(Work(200_000_000), Machines(nodes=4, cores=16, gpus=8), RATES)
+STEPS = predict(Work(200_000_000), Machines(nodes=4, cores=16, gpus=8, memory=64_000_000_000), RATES)
 """what the files say that they are for"""
 CLUSTER_FIELDS = {
     "headGroupSpec",
@@ -56,7 +56,7 @@ def needs(step: Step) -> float:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_a_file_says_for_which_plan_it_is(file: Path) -> None:
-    assert "`pinakes plan --papers 200000000 --nodes 4 --cores 16 --gpus 8`" in file.read_text(
+    assert "`pinakes plan --papers 200000000 --nodes 4 --cores 16 --gpus 8 --memory 64GB`" in file.read_text(
         encoding="utf-8"
     )
 
