@@ -106,6 +106,9 @@ def test_rates_of_a_file_change_the_plan_and_say_that_they_are_of_it(
     [
         (["--papers", "0"], "papers"),
         (["--papers", "10", "--nodes", "0"], "nodes"),
+        (["--papers", "1000000000001"], "papers"),
+        (["--papers", "10", "--citations", "inf"], "--citations is inf"),
+        (["--papers", "10", "--disk", "inf"], "--disk is inf"),
         (["--papers", "10", "--memory", "much"], "expected a size"),
         (["--papers", "10", "--database", "sqlite"], "sqlite"),
         (["--papers", "10", "--rates", "none.json"], "cannot be read"),

@@ -1,25 +1,30 @@
 """The command that says what an evaluation would take: `plan`."""
 
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
 from pinakes.cli.options import CommonOptions
+from pinakes.errors import InputError
 
 if TYPE_CHECKING:  # a command's help does not wait for them
     from pinakes.plan.model import Machines, Work
 
 app = CommandGroup()
 
+MOST_PAPERS: Final = 10**12
+"""more than there are, and few enough for every sum"""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkOptions:
     """What is evaluated."""
 
-    papers: Annotated[int, typer.Option(min=1, help="Papers of the corpus.")]
+    papers: Annotated[int, typer.Option(min=1, max=MOST_PAPERS, help="Papers of the corpus.")]
     citations: Annotated[float, typer.Option(min=0, help="Citations that a paper makes, in the mean.")] = 10.0
     text_bytes: Annotated[
         int, typer.Option(min=1, help="Bytes of title and abstract of a paper, in the mean.")
@@ -45,6 +50,7 @@ class WorkOptions:
         """The work as the model takes it."""
         from pinakes.plan.model import Work
 
+        _require_finite(citations=self.citations, parameters=self.parameters)
         return Work(
             self.papers,
             self.citations,
@@ -92,6 +98,7 @@ class MachineOptions:
         from pinakes.memory import measure_machine, read_memory
         from pinakes.plan.model import Machines
 
+        _require_finite(network=self.network, disk=self.disk or 0.0, disk_rate=self.disk_rate)
         return Machines(
             self.nodes,
             self.cores or cpu_count() or 1,
@@ -102,6 +109,12 @@ class MachineOptions:
             None if self.disk is None else int(self.disk * 1e9),
             self.database,
         )
+
+
+def _require_finite(**given: float) -> None:
+    for name, value in given.items():
+        if not isfinite(value):
+            raise InputError(f"--{name.replace('_', '-')} is {value}; expected a number.")
 
 
 @dataclass(frozen=True, slots=True)
