@@ -176,6 +176,14 @@ def _neighbours(measured: Measured) -> Iterator[Compared]:
     yield Compared("neighbours of 1,000 papers", ours, "analysed for every code", anew, "analysed once", once)
 
 
+def _plan(measured: Measured) -> Iterator[Compared]:
+    largest = max(row["papers"] for row in measured["rows"])
+    for row in measured["rows"]:
+        if row["papers"] == largest:
+            given = ("prediction of pinakes plan", row["predicted s"])
+            yield Compared(f"planned, {row['step']}", row["s"], *given, memory_mib=row["peak MiB"])
+
+
 def _pools(measured: Measured) -> Iterator[Compared]:
     rows = {(row["database"], row["step"]): row for row in measured["rows"]}
     for (name, step), row in rows.items():
@@ -265,6 +273,7 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "mdcr": _mdcr,
     "memory": _memory,
     "neighbours": _neighbours,
+    "plan": _plan,
     "pools": _pools,
     "probe_regression": _probe_regression,
     "probes": _probes,

@@ -46,6 +46,7 @@ GROUPS: Final = {
     "evaluating": "Commands that score and compare",
     "reporting": "Commands that show",
     "removing": "Commands that remove",
+    "planning": "The command that plans",
     "demo": "The demo",
 }
 """modules of pinakes.cli -> headings"""

@@ -103,6 +103,7 @@ LINES = {
     "remove corpus": ("remove corpus library --dry-run",),
     "remove training": ("remove training drawn --dry-run",),
     "remove benchmark": ("remove benchmark csfcube --dry-run",),
+    "plan": ("plan --papers 200000000 --gpus 8 --nodes 4", "plan --papers 1000 --show-rates"),
     "demo": ("demo",),
 }
 """command -> lines that make it print its tables; `|` stands for a blank within a word"""

@@ -23,6 +23,7 @@ _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "evaluating": ("evaluate", "accept", "compare", "agreement", "errors"),
     "reporting": ("report", "site", "sql", "shell", "status", "show"),
     "removing": ("gc", "remove"),
+    "planning": ("plan",),
     "demo": ("demo",),
 }
 """module of `pinakes.cli` -> the commands of its `app`, all in the order of the work"""

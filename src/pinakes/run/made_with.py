@@ -59,15 +59,22 @@ def describe_made_with(session: Session, asked: Mapping[str, Any]) -> str:
             "python": platform.python_version(),
             "libraries": list_loaded(),
             "database": str(session.scalar("SELECT version()")),
-            "system": platform.platform(),
-            "distribution": _read_distribution(),
-            "processor": _read_processor(),
-            "architecture": platform.machine(),
-            "cores": os.cpu_count(),
-            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1),
+            **describe_machine(),
         },
         option=orjson.OPT_SORT_KEYS,
     ).decode()
+
+
+def describe_machine() -> dict[str, Any]:
+    """The operating system, the processor, its cores and the memory in GiB; no name of the machine."""
+    return {
+        "system": platform.platform(),
+        "distribution": _read_distribution(),
+        "processor": _read_processor(),
+        "architecture": platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1),
+    }
 
 
 def list_libraries(loaded: Iterable[str]) -> dict[str, str]:

@@ -78,6 +78,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "show",
         "gc",
         "remove",
+        "plan",
         "demo",
     ]
     assert [" ".join(path) for path in COMMANDS if len(path) == 2] == [
