@@ -81,8 +81,12 @@ def main() -> None:
     (folder / "steps.json").write_text(json.dumps(steps.rows, indent=1))
     report(
         f"{options.instances} instances a task at most, seeds {options.seeds}",
-        found,
-        {"steps": {row["step"]: round(row["s"], 1) for row in steps.rows}, **describe_machine()},
+        found["means"],
+        {
+            "differences": found["differences"],
+            "steps": {row["step"]: round(row["s"], 1) for row in steps.rows},
+            **describe_machine(),
+        },
         options.json,
     )
 
@@ -188,7 +192,7 @@ def train_all(steps: Steps, folder: Path, options: argparse.Namespace) -> list[s
 
 
 def compare_all(steps: Steps, folder: Path, options: argparse.Namespace, encoders: list[str]) -> Any:
-    """The means of every method."""
+    """What `compare-methods` says: figures, means of methods, differences."""
     systems = [BASE, *encoders, *options.systems]
     if {"ctrl", "adapters"} <= set(options.methods):
         of_seed = [f"{folder / 'encoders'}/{{}}_{options.instances}_{seed}" for seed in options.seeds]

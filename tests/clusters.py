@@ -1,5 +1,6 @@
 """A Ray cluster of several nodes on this machine, and what kills parts of it at seeded moments."""
 
+import json
 import os
 import random
 import signal
@@ -9,6 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from pinakes.indexers.side_folder import describe_file
 
 ROOM = 80 << 20
 """bytes of a node's object store, the least that Ray takes"""
@@ -135,3 +141,25 @@ class NeverReady(Adder):
 
     def ready(self) -> str:
         os._exit(4)
+
+
+def require_same_shards(folder: Path, expected: Path) -> None:
+    """Fail unless two folders of vectors have the same files, rows, settings, and rounded vectors.
+
+    The last bit of an fp32 vector depends on the threads and the batch on some processors.
+    """
+    names = sorted(path.name for path in expected.iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == names
+    made_by, wanted_by = (json.loads((one / "manifest.json").read_text()) for one in (folder, expected))
+    described = made_by.pop("files")
+    assert described == {name: describe_file(folder / name) for name in described}
+    assert sorted([*described, "manifest.json"]) == names
+    assert wanted_by.pop("files").keys() == described.keys()
+    assert made_by == wanted_by
+    for name in described:
+        made, wanted = pq.read_table(folder / name), pq.read_table(expected / name)
+        assert made.schema.equals(wanted.schema)
+        for column in ("id", "text_digest"):
+            assert made[column].equals(wanted[column]), name
+        found, existing = (np.stack(one["embedding"].to_numpy()) for one in (made, wanted))
+        np.testing.assert_allclose(found, existing, rtol=0, atol=1e-6)

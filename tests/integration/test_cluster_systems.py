@@ -49,7 +49,10 @@ def test_vectors_are_those_of_one_machine(
         shared = index(prepared, "synthetic", toy_folder, options=options)
     assert killed
     assert (shared.added, shared.existing) == (alone.added, 0)
-    assert read_vectors(prepared) == expected
+    found = read_vectors(prepared)
+    assert [digest for digest, _ in found] == [digest for digest, _ in expected]
+    # On some processors the last bit depends on the batch and the threads.
+    np.testing.assert_allclose([one for _, one in found], [one for _, one in expected], rtol=0, atol=1e-6)
     again = index(prepared, "synthetic", toy_folder, options=options)
     assert (again.added, again.existing) == (0, alone.added)
 
