@@ -9,7 +9,7 @@ with the statistics of a pool.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,23 @@ class SparseSearch(NamedTuple):
 
     Attributes:
         k: how many papers are found at most.
-        paper_ids: of the documents (of the pool), by their ranks among equal scores.
+        tuning: k1 and b.
+        paper_ids: of the documents of the index (n,).
+        by_rank: the documents (of the pool), in the order of their ranks among equal scores.
         ranks: of each document of the index (n,).
         chosen: whether it is in the pool (n,); None: there is none.
     """
 
     k: int
+    tuning: Tuning
     paper_ids: Ids
+    by_rank: Ids
     ranks: NDArray[np.uint32]
     chosen: NDArray[np.bool_] | None
+
+    def name(self, ranks: NDArray[np.integer[Any]], scores: Scores) -> Ranked:
+        """The papers of these ranks, with their scores."""
+        return Ranked(self.paper_ids[self.by_rank[ranks]], scores)
 
 
 class SparseBm25Index:
@@ -182,20 +190,18 @@ class SparseBm25Index:
     ) -> list[Ranked]:
         """`search_many` for queries that are term ids already (`read_queries`)."""
         search = self.open_search(k, k1, b, pool, tie_order)
-        terms, tuning = self.compile(queries), Tuning(float(k1), float(b))
-        best = find_best(self._postings, terms, search.k, tuning, search.ranks, search.chosen, threads)
-        return [Ranked(search.paper_ids[found], scores) for found, scores in best]
+        terms = self.compile(queries)
+        best = find_best(self._postings, terms, search.k, search.tuning, search.ranks, search.chosen, threads)
+        return [search.name(found, scores) for found, scores in best]
 
-    def open_search(
-        self, k: int, k1: float, b: float, pool: Ids | None, tie_order: TieOrder
-    ) -> "SparseSearch":
+    def open_search(self, k: int, k1: float, b: float, pool: Ids | None, tie_order: TieOrder) -> SparseSearch:
         """What a search needs beside its queries; raises as `search_many` does."""
         check_k(k)
-        check_tuning(k1, b)
+        tuning = check_tuning(k1, b)
         chosen = None if pool is None else self._mark(pool)
         by_rank, ranks = self._rank_ties(tie_order, chosen)
-        ids = np.asarray(self._postings.paper_ids)[by_rank]
-        return SparseSearch(min(k, max(1, self.row_count)), ids, ranks, chosen)
+        ids = np.asarray(self._postings.paper_ids)
+        return SparseSearch(min(k, max(1, self.row_count)), tuning, ids, by_rank, ranks, chosen)
 
     def search_blocks(
         self,

@@ -166,7 +166,7 @@ class SharedSparseIndex:
 
         for _, found in self._workers.map(cut()):
             best.add_ragged(*found)
-        return [Ranked(search.paper_ids[ranks], scores) for ranks, scores in best.take_each()]
+        return [search.name(ranks, scores) for ranks, scores in best.take_each()]
 
     def score_pools(
         self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
