@@ -14,7 +14,7 @@ MIN_MEMORY: Final = 1_000_000_000
 LOAD_MEMORY: Final = 2_000_000_000
 """bytes that a load takes at most unless it is told: more do not make it faster"""
 
-_DEFAULT_SHARE: Final = 0.25
+DEFAULT_SHARE: Final = 0.25
 _UNITS: Final = {"": 1, "K": 10, "M": 20, "G": 30, "T": 40}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:(%)|([KMGT])(i?)B?)", re.IGNORECASE)
 _LIMITS: Final = (
@@ -49,7 +49,7 @@ class Budget:
 def plan_memory(given: int | None) -> Budget:
     """The budget of a command; None: `PINAKES_MEMORY`, or a quarter of the machine (`MIN_MEMORY` or more)."""
     said = _read_setting() if given is None else given
-    return Budget(max(MIN_MEMORY, int(measure_machine() * _DEFAULT_SHARE)) if said is None else said)
+    return Budget(max(MIN_MEMORY, int(measure_machine() * DEFAULT_SHARE)) if said is None else said)
 
 
 def plan_load(given: int | None) -> Budget:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
+from pinakes.memory import DEFAULT_SHARE
 from pinakes.plan.rates import Origin, Rate, find_origin
 
 Resource = Literal["CPU", "GPU", "disk", "network", "one process"]
@@ -19,8 +20,6 @@ ANALYSED_ROWS: Final = 8 * 2_048
 """texts that a worker of `sparse_bm25` has at once (`cluster.sparse`)"""
 ENCODED_ROWS: Final = 8_192
 """texts that a worker of an encoder has at once (`index`)"""
-COMMAND_SHARE: Final = 0.25
-"""the share of a machine's memory that a command takes unless it is told (`pinakes.memory`)"""
 NUMBERED_PAPERS: Final = 1 << 32
 """ranks among equal scores are uint32"""
 _TOKEN_BYTES: Final = 4
@@ -298,7 +297,7 @@ class _Model:
         rows = work.papers * (1 + work.citations)
         seconds = self._database(rate, "postgresql_sql") * rows * rate(time) / 1e6
         memory = rate("libraries_bytes") + work.papers * rate("sql_paper_memory")
-        memory = min(memory, self._on.memory * COMMAND_SHARE)  # beyond it DuckDB writes to its folder
+        memory = min(memory, self._on.memory * DEFAULT_SHARE)  # beyond it DuckDB writes to its folder
         return self._make(name, rate, {"one process": seconds}, memory)
 
     def _evaluate(self) -> Step:
@@ -325,7 +324,7 @@ class _Model:
         if self._on.database == "postgresql":
             return 0.0
         kept = self._work.papers * rate("cache_paper_memory")
-        return min(kept, self._on.memory * COMMAND_SHARE / 3)
+        return min(kept, self._on.memory * DEFAULT_SHARE / 3)
 
     def _database(self, rate: _Reader, name: str) -> float:
         return rate(name) if self._on.database == "postgresql" else 1.0

@@ -5,6 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from pinakes.cluster import fragments, sparse
+from pinakes.indexers.encoder import encode
+from pinakes.indexers.sparse_bm25 import build
+from pinakes.plan import model
 from pinakes.plan.model import NUMBERED_PAPERS, Machines, Step, Work, find_limits, predict
 from pinakes.plan.rates import ORIGINS, RATES, Rate
 
@@ -16,6 +20,13 @@ CLUSTER = Machines(nodes=4, cores=16, gpus=8, memory=128_000_000_000)
 def by_name(work: Work = WORK, machines: Machines = ALONE, **values: float) -> dict[str, Step]:
     rates = {name: replace(rate, value=values.get(name, rate.value)) for name, rate in RATES.items()}
     return {step.step: step for step in predict(work, machines, rates)}
+
+
+def test_a_worker_has_as_many_rows_as_the_cluster_gives_it() -> None:
+    # Written again in the model, which is imported without them.
+    assert model.FRAGMENT_ROWS == fragments.FRAGMENT_ROWS
+    assert model.ANALYSED_ROWS == sparse.BLOCKS_ANALYSED * build.BLOCK_ROWS
+    assert model.ENCODED_ROWS == encode.WINDOW
 
 
 def test_the_steps_are_those_of_the_figures_in_the_manual() -> None:
