@@ -1,7 +1,8 @@
 """Forward passes without padding: the tokens of all texts of a batch end to end, one row each.
 
-Embeddings, linear layers and norms see one matrix (tokens, width); attention alone sees texts, by groups of
-one length, or by one kernel for all lengths on a CUDA device.
+Embeddings, linear layers and norms see one matrix (tokens, width); attention alone sees texts, by a kernel
+for all lengths (torch's on a CUDA device, `attention_kernel` on an x86-64 processor) or by groups of one
+length.
 """
 
 import importlib.util
@@ -13,6 +14,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from pinakes.indexers.encoder.attention_kernel import attend, has_attention_kernel
 
 ROWS_EXPECTED: Final = 2048
 """tokens a batch on a CPU; the best layout of a weight depends on how many rows it is multiplied with"""
@@ -136,12 +139,14 @@ class PackedModel:
         bias = self._attention_bias
         biases = [bias(length) if bias else None for _, _, length in batch.groups]
 
-        def attend(projected: Tensor, heads: int) -> Tensor:
+        def choose(projected: Tensor, heads: int) -> Tensor:
             if bias is None and _has_varlen_kernel(projected, projected.shape[1] // 3 // heads):
                 return self._attend_at_once(projected, heads, batch)
+            if bias is None and has_attention_kernel(projected, heads):
+                return attend(projected, heads, batch.ends, batch.groups[0][2])
             return attend_by_length(projected, heads, batch.groups, biases)
 
-        return attend
+        return choose
 
     def _attend_at_once(self, projected: Tensor, heads: int, batch: PackedBatch) -> Tensor:
         from torch.nn.attention.varlen import varlen_attn

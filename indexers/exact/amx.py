@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pinakes.indexers.exact.kernel import CHUNK, DEFINE, LOOP_ENDS, LOOPS, SIGNATURE, TILE, compile_function
+from pinakes.indexers.exact.kernel import CHUNK, DEFINE, LOOP_ENDS, LOOPS, SIGNATURE, TILE
+from pinakes.machine_code import compile_function
 
 PANEL: Final = 32  # queries
 TILES: Final = 2  # of documents at once

@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.exact import amx as exact_amx
-from pinakes.indexers.exact.kernel import CHUNK, TILE, aligned
+from pinakes.indexers.exact.kernel import CHUNK, TILE
 from pinakes.indexers.exact.panels import Kernel, choose_kernel
 from pinakes.indexers.exact.scores import CheckedVectors, share
 from pinakes.indexers.names import Distance
 from pinakes.jit import jit
+from pinakes.machine_code import aligned
 
 Doubles = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -9,12 +9,10 @@ sum; that a pair never saturates follows from |document| + 128 <= 255 and |query
 
 import ctypes
 import functools
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
+from pinakes.machine_code import compile_function, has_instructions
 
 PANEL: Final = 6  # queries
 TILE: Final = 16  # documents
@@ -22,8 +20,6 @@ CHUNK: Final = 64  # dimensions whose products add up in 16 bits, in two lanes o
 STEPS: Final = CHUNK // 4
 VECTORS: Final = TILE // 8
 
-_compiling: Final = threading.RLock()
-_engines: Final[list[Any]] = []  # they own the code
 SIGNATURE: Final = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 4)
 
 
@@ -37,16 +33,6 @@ def has_kernel() -> bool:
 
 
 @functools.cache
-def has_instructions(name: str) -> bool:
-    """Whether llvmlite is there, and this is an x86-64 processor with what LLVM calls `name`."""
-    try:
-        import llvmlite.binding as llvm
-    except ImportError:
-        return False
-    return bool(llvm.get_process_triple().startswith("x86_64") and llvm.get_host_cpu_features().get(name))
-
-
-@functools.cache
 def load_kernel() -> Callable[..., None]:
     """The compiled product, as a function of addresses and counts; it holds no interpreter lock.
 
@@ -54,32 +40,6 @@ def load_kernel() -> Callable[..., None]:
     panels, tiles, and how many numbers a row of the sums has.
     """
     return compile_function("\n".join(_lines()), "multiply", SIGNATURE)
-
-
-def compile_function(text: str, name: str, signature: type[Any]) -> Callable[..., Any]:
-    """The function `name` of a module in LLVM's language, compiled for this processor."""
-    import llvmlite.binding as llvm
-
-    with _compiling:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        module = llvm.parse_assembly(text)
-        module.verify()
-        machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-        )
-        engine = llvm.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-        _engines.append(engine)
-        return cast(Callable[..., Any], signature(engine.get_function_address(name)))
-
-
-def aligned(count: int, kind: type[np.generic]) -> NDArray[Any]:
-    """Memory, of any content, that begins where a vector register's worth of it does."""
-    size = np.dtype(kind).itemsize
-    memory = np.empty(count * size + 64, dtype=np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count * size].view(kind)
 
 
 DEFINE: Final = """\

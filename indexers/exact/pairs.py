@@ -9,7 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from pinakes.indexers.exact.kernel import compile_function, has_instructions, has_kernel
+from pinakes.indexers.exact.kernel import has_kernel
+from pinakes.machine_code import compile_function, has_instructions
 
 LANES: Final = 4  # float64 numbers of a register
 WIDE_LANES: Final = 8  # of AVX-512

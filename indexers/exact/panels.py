@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import kernel as exact_kernel
-from pinakes.indexers.exact.kernel import CHUNK, TILE, aligned, has_instructions
+from pinakes.indexers.exact.kernel import CHUNK, TILE
+from pinakes.machine_code import aligned, has_instructions
 
 Sums = NDArray[np.int32]
 TiledQueries = tuple[NDArray[np.int8], NDArray[np.int16]]

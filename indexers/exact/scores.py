@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact.kernel import aligned
 from pinakes.indexers.exact.pairs import has_pair_kernel, load_pair_kernel
 from pinakes.indexers.names import DISTANCES, Distance
 from pinakes.jit import jit
+from pinakes.machine_code import aligned
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]

@@ -13,7 +13,7 @@ from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import pairs as exact_pairs
 from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.amx import has_amx
-from pinakes.indexers.exact.kernel import CHUNK, aligned, compile_function, has_kernel
+from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
 from pinakes.indexers.exact.scan import scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
@@ -25,6 +25,7 @@ from pinakes.indexers.exact.search import (
     search_prepared,
 )
 from pinakes.indexers.names import Distance
+from pinakes.machine_code import aligned, compile_function
 from tests.long import alternate
 
 Vectors = NDArray[np.float32]

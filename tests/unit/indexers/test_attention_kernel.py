@@ -1,0 +1,175 @@
+"""The attention kernel against float64, in each shape that this processor can run, and where it is used."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from pinakes import machine_code
+from pinakes.indexers.encoder import attention_kernel
+from pinakes.indexers.encoder.attention_kernel import attend, choose_shape, has_attention_kernel
+from pinakes.machine_code import has_instructions
+
+WITH_KERNEL = has_instructions("avx2") and has_instructions("fma")
+SHAPES = [(8, 6)] + ([(16, 8)] if has_instructions("avx512f") else [])
+KINDS = [torch.float32] + ([torch.bfloat16] if has_instructions("avx512bf16") else [])
+LENGTHS = [1, 2, 3, 16, 31, 32, 33, 70, 129]
+
+pytestmark = pytest.mark.skipif(not WITH_KERNEL, reason="the kernel is for x86-64 processors with AVX2")
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def shape(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    chosen: tuple[int, int] = request.param
+    monkeypatch.setattr(attention_kernel, "choose_shape", lambda: chosen)
+    return chosen
+
+
+def make_projected(
+    lengths: list[int], heads: int, head_width: int, kind: torch.dtype, seed: int = 3
+) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(sum(lengths), 3 * heads * head_width, generator=generator).mul_(2).to(kind)
+
+
+def make_ends(lengths: list[int]) -> Tensor:
+    return torch.from_numpy(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+
+
+def attend_in_double(projected: Tensor, heads: int, lengths: list[int]) -> Tensor:
+    parts = []
+    for text in projected.double().split(lengths):
+        query, key, value = text.view(len(text), 3, heads, -1).permute(1, 2, 0, 3)
+        scores = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
+        parts.append((scores.softmax(-1) @ value).transpose(0, 1).reshape(len(text), -1))
+    return torch.cat(parts)
+
+
+def run(projected: Tensor, heads: int, lengths: list[int]) -> Tensor:
+    assert has_attention_kernel(projected, heads)
+    return attend(projected, heads, make_ends(lengths), max(lengths))
+
+
+def halves_run_in(shape: tuple[int, int]) -> bool:
+    return shape == choose_shape()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize(("heads", "head_width"), [(2, 32), (3, 64), (1, 96), (1, 128)])
+def test_it_is_attention(shape: tuple[int, int], kind: torch.dtype, heads: int, head_width: int) -> None:
+    if kind is torch.bfloat16 and not halves_run_in(shape):
+        pytest.skip("bf16 has one shape")
+    projected = make_projected(LENGTHS, heads, head_width, kind)
+    expected = attend_in_double(projected, heads, LENGTHS)
+    tolerance = 3e-5 if kind is torch.float32 else 0.02
+    torch.testing.assert_close(
+        run(projected, heads, LENGTHS).double(), expected, atol=tolerance, rtol=tolerance
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_it_is_about_as_exact_as_torchs(kind: torch.dtype) -> None:
+    projected = make_projected([200], 12, 32, kind)
+    expected = attend_in_double(projected, 12, [200])
+    query, key, value = projected.view(1, 200, 3, 12, 32).permute(2, 0, 3, 1, 4)  # its fast way takes four
+    theirs = torch.nn.functional.scaled_dot_product_attention(query, key, value)[0].transpose(0, 1)
+    theirs = theirs.reshape(200, -1)
+    error = (run(projected, 12, [200]).double() - expected).square().mean()
+    assert error <= (1.05 if kind is torch.bfloat16 else 2) * (theirs.double() - expected).square().mean()
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_text_gets_the_same_bits_beside_others_and_at_any_number_of_threads(kind: torch.dtype) -> None:
+    projected = make_projected(LENGTHS, 4, 32, kind)
+    before = torch.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            found.append(run(projected, 4, LENGTHS))
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(found[0], other) for other in found[1:])
+    for alone, text in zip(projected.split(LENGTHS), found[0].split(LENGTHS), strict=True):
+        assert torch.equal(run(alone.contiguous(), 4, [len(alone)]), text)
+
+
+def test_large_scores_and_scores_far_apart_do_not_overflow(shape: tuple[int, int]) -> None:
+    projected = make_projected(LENGTHS, 2, 32, torch.float32).mul_(60)
+    expected = attend_in_double(projected, 2, LENGTHS)
+    torch.testing.assert_close(run(projected, 2, LENGTHS).double(), expected, atol=0.1, rtol=1e-3)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_stays_none_and_stays_in_its_text(shape: tuple[int, int], number: float) -> None:
+    projected = make_projected([40, 40], 1, 32, torch.float32)
+    projected[45, 33] = number  # a key of the second text
+    attended = run(projected, 1, [40, 40])
+    assert attended[:40].isfinite().all()
+    if number != number:
+        assert attended[40:].isnan().all()
+    else:
+        expected = attend_in_double(projected, 1, [40, 40])
+        assert torch.equal(attended.isnan(), expected.isnan())
+
+
+def test_a_text_of_no_tokens_is_passed_over() -> None:
+    projected = make_projected([3, 5], 1, 32, torch.float32)
+    ends = torch.tensor([0, 3, 3, 8], dtype=torch.int32)
+    assert torch.equal(attend(projected, 1, ends, 5), run(projected, 1, [3, 5]))
+
+
+def test_it_is_not_used_where_it_does_not_fit() -> None:
+    projected = make_projected([3], 2, 32, torch.float32)
+    assert has_attention_kernel(projected, 2)
+    assert not has_attention_kernel(projected, 3)  # heads do not divide the width into whole registers
+    assert not has_attention_kernel(projected, 64)  # heads of one number
+    assert not has_attention_kernel(projected.half(), 2)
+    assert not has_attention_kernel(projected.double(), 2)
+    assert not has_attention_kernel(projected.T, 1)
+    assert not has_attention_kernel(projected.requires_grad_(), 2)
+
+
+def test_processors_with_amx_leave_bf16_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    projected = make_projected([3], 2, 32, torch.bfloat16)
+    monkeypatch.setattr(attention_kernel, "has_instructions", lambda name: True)
+    assert not has_attention_kernel(projected, 2)
+    monkeypatch.setattr(attention_kernel, "has_instructions", lambda name: name != "amx-bf16")
+    assert has_attention_kernel(projected, 2)
+
+
+def test_without_threads_of_torchs_kind_it_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention_kernel, "_find_threads", lambda: None)
+    assert not has_attention_kernel(make_projected([3], 2, 32, torch.float32), 2)
+
+
+TEXT = "define i64 @add_one(i64 %value) {\n  %next = add i64 %value, 1\n  ret i64 %next\n}\n"
+SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+def test_machine_code_is_kept_and_a_damaged_file_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code, "find_cache_folder", lambda name: tmp_path)
+    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(41) == 42
+    (kept,) = tmp_path.iterdir()
+    content = kept.read_bytes()
+    for damaged in (content[:-1], content[:40], b"", content[:-9] + bytes(9)):
+        kept.write_bytes(damaged)
+        assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(41) == 42
+        assert kept.read_bytes() == content
+    compiled: list[Path] = []
+    monkeypatch.setattr(machine_code, "_write_code", lambda path, code: compiled.append(path))
+    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(1) == 2
+    assert compiled == []
+    machine_code.compile_function(TEXT.replace("value, 1", "value, 2"), "add_one", SIGNATURE)
+    assert len(compiled) == 1
+    assert compiled != [kept]
+
+
+def test_without_a_cache_folder_code_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "find_cache_folder", lambda name: None)
+    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(1) == 2
