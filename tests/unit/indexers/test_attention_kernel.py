@@ -1,14 +1,10 @@
 """The attention kernel against float64, in each shape that this processor can run, and where it is used."""
 
-import ctypes
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from pinakes import machine_code
 from pinakes.indexers.encoder import attention_kernel
 from pinakes.indexers.encoder.attention_kernel import attend, choose_shape, has_attention_kernel
 from pinakes.machine_code import has_instructions
@@ -41,7 +37,7 @@ def make_ends(lengths: list[int]) -> Tensor:
 
 def attend_in_double(projected: Tensor, heads: int, lengths: list[int]) -> Tensor:
     parts = []
-    for text in projected.double().split(lengths):
+    for text in torch.split(projected.double(), lengths):
         query, key, value = text.view(len(text), 3, heads, -1).permute(1, 2, 0, 3)
         scores = query @ key.transpose(1, 2) / query.shape[-1] ** 0.5
         parts.append((scores.softmax(-1) @ value).transpose(0, 1).reshape(len(text), -1))
@@ -93,7 +89,7 @@ def test_a_text_gets_the_same_bits_beside_others_and_at_any_number_of_threads(ki
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(found[0], other) for other in found[1:])
-    for alone, text in zip(projected.split(LENGTHS), found[0].split(LENGTHS), strict=True):
+    for alone, text in zip(*(torch.split(one, LENGTHS) for one in (projected, found[0])), strict=True):
         assert torch.equal(run(alone.contiguous(), 4, [len(alone)]), text)
 
 
@@ -144,32 +140,3 @@ def test_processors_with_amx_leave_bf16_to_torch(monkeypatch: pytest.MonkeyPatch
 def test_without_threads_of_torchs_kind_it_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention_kernel, "_find_threads", lambda: None)
     assert not has_attention_kernel(make_projected([3], 2, 32, torch.float32), 2)
-
-
-TEXT = "define i64 @add_one(i64 %value) {\n  %next = add i64 %value, 1\n  ret i64 %next\n}\n"
-SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
-
-
-def test_machine_code_is_kept_and_a_damaged_file_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(machine_code, "find_cache_folder", lambda name: tmp_path)
-    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(41) == 42
-    (kept,) = tmp_path.iterdir()
-    content = kept.read_bytes()
-    for damaged in (content[:-1], content[:40], b"", content[:-9] + bytes(9)):
-        kept.write_bytes(damaged)
-        assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(41) == 42
-        assert kept.read_bytes() == content
-    compiled: list[Path] = []
-    monkeypatch.setattr(machine_code, "_write_code", lambda path, code: compiled.append(path))
-    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(1) == 2
-    assert compiled == []
-    machine_code.compile_function(TEXT.replace("value, 1", "value, 2"), "add_one", SIGNATURE)
-    assert len(compiled) == 1
-    assert compiled != [kept]
-
-
-def test_without_a_cache_folder_code_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_code, "find_cache_folder", lambda name: None)
-    assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(1) == 2
