@@ -106,6 +106,7 @@ class Workers:
         self._ended_early = 0
         self._looked_s = self._told_s = float("-inf")
         self._ready: Any = None
+        self._stopped = False
 
     def __enter__(self) -> "Workers":
         self._told_s = time.monotonic()
@@ -116,6 +117,10 @@ class Workers:
 
         for hand in (*self._up, *self._starting.values()):
             ray.kill(hand.actor)
+
+    def stop(self) -> None:
+        """Have `map` of another thread end soon, without what is still to be done."""
+        self._stopped = True
 
     def describe(self) -> Any:
         """What `Worker.ready` gives: waits for the first worker."""
@@ -147,14 +152,14 @@ class Workers:
     ) -> Iterator[tuple[Call, Any]]:
         """Each call with what it gave, as they are done; a call is taken when a worker has room for it.
 
-        None is taken while `goes_on` says no and some are under way.
+        None is taken while `goes_on` says no.
         """
         waiting, exhausted = iter(calls), False
         try:
-            while True:
+            while not self._stopped:
                 self._look_around()
                 hand = self._find_room()
-                more = not exhausted and (goes_on() or not self._made)
+                more = not exhausted and goes_on()
                 if hand is not None and (self._again or more):
                     call = self._again.popleft() if self._again else next(waiting, None)
                     if call is None:
