@@ -11,9 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
+from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
 from pinakes.cluster.parts import (
     Part,
@@ -260,15 +262,16 @@ def stage_files(
 ) -> Iterator[StagedFiles]:
     """The files of a loader staged on the cluster at an address; raises as `connect_cluster` does."""
     sizes = staging.CHUNK_ROWS, staging.CHUNK_BYTES, staging.BULK_CHUNK_ROWS
+    memory = needs.read_files(staging.CHUNK_BYTES)
     settings = loader.name, dict(options), str(Path.cwd()), sizes
     for task in tasks:
         clear_parts(Path(task.folder), task.first_row)
     with (
         connect_cluster(on, "cpu", tell) as cluster,
-        Workers(cluster, ReadWorker, *settings, most=len(tasks)) as workers,
+        Workers(cluster, ReadWorker, *settings, most=len(tasks), memory=memory) as workers,
         ThreadPoolExecutor(max_workers=1) as pool,
     ):
-        staged = StagedFiles(workers, tasks, FILES_AHEAD * max(1, cluster.count_places()))
+        staged = StagedFiles(workers, tasks, FILES_AHEAD * max(1, cluster.count_places(ceil(memory))))
         staged.start(pool)
         try:
             yield staged
