@@ -116,8 +116,8 @@ def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, A
                 require_same(name, expected[name], gave)
     for row in found.values():
         row["overhead"] = row["workers_1_s"] / row["plain_s"] - 1
-        if not row["work"].startswith("load"):
-            row["overhead_running"] = (row["workers_1_s"] - start_s) / row["plain_s"] - 1
+        running = (row["workers_1_s"] - start_s) / row["plain_s"] - 1
+        row["overhead_running"] = None if row["work"].startswith("load") else running
         row["efficiency_1_to_2"] = row["workers_1_s"] / (2 * row["workers_2_s"])
     return list(found.values()), start_s
 

@@ -31,8 +31,8 @@ WORKS = ("load", "encode", "exact search", "BM25")
 VICTIMS = ("worker", "node", "command")
 SHORT = ((8, "postgresql"), (1, "duckdb"), (6, "postgresql"))
 """seeds of `make test`: a load's command, a node of an encoding, a worker of a search"""
-LATEST_S = 4.0
-"""how long after the first worker something is killed, at most"""
+LATEST_S = {"load": 2.0, "encode": 4.0, "exact search": 4.0, "BM25": 2.0}
+"""how long after the first worker something is killed, at most: about as long as there are workers"""
 MOST_STARTS = 5
 PAPERS = 4_000
 PROGRAM = """
@@ -130,10 +130,12 @@ class Commands:
             self.process = self._start()
 
 
-def kill(victim: str, drawn: random.Random, commands: Commands, cluster: LocalCluster) -> bool:
-    """Kill one at a moment that is drawn; whether there was one still."""
+def kill(
+    victim: str, delay_s: float, drawn: random.Random, commands: Commands, cluster: LocalCluster
+) -> bool:
+    """Kill one so long after the first worker; whether there was one still."""
     wait_until(lambda: bool(list_workers()) or commands.process.poll() is not None, 60)
-    time.sleep(drawn.uniform(0, LATEST_S))
+    time.sleep(delay_s)
     if commands.process.poll() is not None:
         return False
     if victim == "command":
@@ -182,7 +184,7 @@ def test_a_kill_at_a_random_moment_changes_nothing(
             index(database, "synthetic", toy_folder, options=options)
     words = [sys.executable, "-c", PROGRAM, work, url, str(corpus), toy_folder, cluster.address]
     commands = Commands(words, tmp_path / "errors")
-    killed = kill(victim, drawn, commands, cluster)
+    killed = kill(victim, drawn.uniform(0, LATEST_S[work]), drawn, commands, cluster)
     commands.finish()
     found, expected = (read_stored(one, work, toy_folder) for one in (url, f"duckdb:///{alone}"))
     told = f"seed {seed}: {work}, {victim} killed: {killed}, {commands.starts} starts"

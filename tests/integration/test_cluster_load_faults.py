@@ -22,7 +22,7 @@ from pinakes.loaders import staging
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.registry import find_loader
 from pinakes.schema import create_schema
-from tests.clusters import LocalCluster, killing, wait_until
+from tests.clusters import LocalCluster, killing, list_workers, wait_until
 from tests.loading import dump_tables, paper, write_beir
 
 CHUNK_ROWS = 20
@@ -152,6 +152,7 @@ def test_whole_parts_are_taken_again_and_half_ones_are_not(
     parts[1].path.unlink()
     write_part(tmp_path / "parts", parts[1].first_row, odd)
     parts[3].path.unlink()
+    (tmp_path / "parts" / "notes.arrows").write_text("somebody's")
     (tmp_path / "parts" / ".0.writing").write_bytes(parts[2].path.read_bytes()[:100])
     with open_staged(cluster, task) as staged:
         again = list(staged.take(0))
@@ -234,6 +235,18 @@ def test_a_file_cut_short_raises_what_one_process_raises(
     )
     assert replace(shared, elapsed_s=0) == replace(alone, elapsed_s=0)
     assert dump_tables(both_databases[0]) == dump_tables(both_databases[1])
+
+
+def test_a_load_told_to_stop_ends_all_that_read_for_it_and_goes_on_later(
+    cluster: LocalCluster, duckdb_database: Database, corpus: Path, expected: dict[str, Any]
+) -> None:
+    request = LoadRequest("beir", corpus, on=cluster.address)
+    with pytest.raises(LoadError, match=r"corpus\.jsonl, line 701: not_json") as raised:
+        load(duckdb_database, replace(request, on_error="stop"))
+    wait_until(lambda: not list_workers())  # also while the error is in hand
+    assert raised.value.__traceback__ is not None
+    load(duckdb_database, request)
+    assert dump_tables(duckdb_database) == expected
 
 
 def test_what_is_not_shared_says_so_and_asks_no_cluster(

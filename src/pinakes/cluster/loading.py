@@ -172,10 +172,16 @@ class StagedFiles:
         self._given = self._taken = 0
         self._changed = threading.Condition()
         self._pumping: Future[None] | None = None
+        self._stopped = False
 
     def start(self, pool: Executor) -> None:
         """Have workers stage the files, in their order, while a thread looks after them."""
         self._pumping = pool.submit(self._pump)
+
+    def stop(self) -> None:
+        """Have no file staged any more, and who waits for a chunk go on without."""
+        self._stopped = True
+        self._workers.stop()
 
     def take(self, number: int) -> Iterator[Chunk]:
         """The chunks of a task's file, in its order, as they are there.
@@ -184,7 +190,8 @@ class StagedFiles:
         """
         task = self._tasks[number]
         folder, row, late_s = Path(task.folder), task.first_row, 0.0
-        while True:
+        ended: Staged | None = None
+        while not self._stopped:
             failed = self._find_failure()
             with self._changed:
                 ended = self._ended.get(number)
@@ -199,6 +206,8 @@ class StagedFiles:
                 late_s = _wait_for(folder, row, late_s) if ended is not None else 0.0
                 with self._changed:
                     self._changed.wait(POLL_S)
+        if ended is None or self._stopped:  # nobody may take this for the file's end
+            raise LoadError(f"the reading of {task.file.name} was stopped.")
         with self._changed:
             self._taken += 1
         if ended.error is not None:
@@ -276,7 +285,7 @@ def stage_files(
         try:
             yield staged
         finally:
-            workers.stop()
+            staged.stop()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ stored, is emptied: its name still says that nobody has to stage it again.
 
 import hashlib
 import os
+import re
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +23,7 @@ from pinakes.faults import told_as
 from pinakes.loaders.staging import Chunk, Origin, Rejected, UnreadFile
 
 _SUFFIX: Final = ".arrows"
+_NAME: Final = re.compile(rf"(\d+)-(\d+)-[0-9a-f]{{64}}{re.escape(_SUFFIX)}")
 _END: Final = "end"
 _WRITING: Final = ".writing"
 _META: Final = b"pinakes"
@@ -91,10 +93,10 @@ def list_parts(folder: Path) -> list[Part]:
     found = []
     with told_as(LoadError, f"{folder} cannot be read"), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(_SUFFIX):
-                first, last, _ = entry.name.split("-")
+            if named := _NAME.fullmatch(entry.name):
                 with suppress(FileNotFoundError):
-                    found.append(Part(Path(entry.path), int(first), int(last), entry.stat().st_size))
+                    size = entry.stat().st_size
+                    found.append(Part(Path(entry.path), int(named[1]), int(named[2]), size))
     return sorted(found, key=lambda part: (part.first_row, part.last_row))
 
 

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -166,7 +166,9 @@ def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
     return planned
 
 
-def _open_files(task: _Task, plans: list[FilePlan], states: States) -> Iterator[tuple[FilePlan, Reading]]:
+def _open_files(
+    task: _Task, plans: list[FilePlan], states: States
+) -> Generator[tuple[FilePlan, Reading], None, None]:
     """Every file with its chunks, one after the other; files that are in have none."""
     request = task.request
     wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
@@ -218,11 +220,12 @@ def _settle(task: _Task, plan: FilePlan) -> InputFile:
 
 def _load_files(task: _Task, plans: list[FilePlan], states: States) -> list[FileSummary]:
     summaries = []
-    for plan, reading in _open_files(task, plans, states):
-        try:
-            summaries.append(_load_file(task, plan, reading))
-        except OtherContentError as error:
-            _set_aside(task, plan, plans, error)
+    with closing(_open_files(task, plans, states)) as opened:  # an error in hand would keep it open
+        for plan, reading in opened:
+            try:
+                summaries.append(_load_file(task, plan, reading))
+            except OtherContentError as error:
+                _set_aside(task, plan, plans, error)
     return summaries
 
 
