@@ -2,17 +2,21 @@
 
     python benchmarks/cluster.py [--quick] [--texts N] [--rows N] [--papers N] [--only NAME …] [--json FILE]
 
-Encoding, exact search with its fragments written and there already, and BM25's index and ranking, each by the
-plain functions in one thread, then on a local Ray cluster of one node with one core, then of two. The cluster
-runs before the clock starts. Workers start within it; how long an encoder takes to be ready on one is told,
-and `overhead_running` leaves that out. Results are compared: files byte by byte, hits to the bit. All is
-on one machine: no network is in it, and two workers and the driver share the cores.
+Encoding, exact search with its fragments written and there already, BM25's index and ranking, and loads of
+S2ORC's metadata and full texts into DuckDB, each by the plain functions in one thread (a load reads in a
+second one), then on a local Ray cluster of one node with one core, then of two. The cluster runs before the
+clock starts. Workers start within it; how long an encoder takes to be ready on one is told, and
+`overhead_running` leaves that out, where workers import as much. `driver_s` is processor time of the command
+on two workers: what no further one takes from it. Results are compared: files byte by byte, hits to the bit,
+tables by their digests. All is on one machine: no network is in it, and two workers and the driver share the
+cores.
 """
 
 import argparse
 import filecmp
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -23,16 +27,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 from _common import describe_machine, make_parser, report
 from _encode_data import build_random_bert, read_texts
+from _release import write_release
 from _vectors import make_blocks
 
 from pinakes.cluster.encoding import open_encoders
 from pinakes.cluster.exact import share_vectors
 from pinakes.cluster.sparse import build_shared, share_index
+from pinakes.database import connect
 from pinakes.index.encode import EncodeOptions, encode_source
 from pinakes.indexers.analysis import named_analysis
 from pinakes.indexers.encoder.presets import resolve_model
@@ -41,6 +48,9 @@ from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.sparse_bm25.analyse import TextBlock, list_blocks
 from pinakes.indexers.sparse_bm25.build import build_sparse_bm25
 from pinakes.indexers.sparse_bm25.index import SparseBm25Index
+from pinakes.load.load import LoadRequest, load
+from pinakes.loaders.synthetic.world import World
+from pinakes.queries.install import initialise
 
 ROOM = 1 << 30
 DEPTH = 500
@@ -48,6 +58,9 @@ SHARDS = 16
 """files of an encoding"""
 REPEATS = 8
 """times that the same texts are papers of BM25's index"""
+TEXT_EVERY = 10
+"""papers for one of which a full text is loaded"""
+LOADED = ("papers", "paper_identifiers", "authorships", "sections", "citations", "pending_citations")
 
 
 @dataclass(frozen=True)
@@ -64,12 +77,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="documents searched (default: 131,072, else 393,216)")
     parser.add_argument("--queries", type=int, default=4_000)
     parser.add_argument("--papers", type=int, help="papers of BM25 (default: 200,000, else 800,000)")
-    parser.add_argument("--only", nargs="+", choices=("encode", "exact", "bm25"), default=())
+    parser.add_argument("--loaded", type=int, help="papers that are loaded (default: 20,000, else 200,000)")
+    parser.add_argument("--only", nargs="+", choices=("encode", "exact", "bm25", "load"), default=())
     options = parser.parse_args()
     quick = options.quick
     options.texts = options.texts or (600 if quick else 2_400)
     options.rows = options.rows or (131_072 if quick else 393_216)
     options.papers = options.papers or (200_000 if quick else 800_000)
+    options.loaded = options.loaded or (20_000 if quick else 200_000)
     os.environ["OMP_NUM_THREADS"] = "1"
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +95,7 @@ def main() -> None:
 
 def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, Any]], float]:
     """A row for each job, and how long a worker takes to be ready."""
-    makers = {"encode": make_encoding, "exact": make_search, "bm25": make_bm25}
+    makers = {"encode": make_encoding, "exact": make_search, "bm25": make_bm25, "load": make_loads}
     jobs: dict[str, Job] = {}
     for name, make in makers.items():
         if not options.only or name in options.only:
@@ -94,12 +109,15 @@ def measure(options: argparse.Namespace, folder: Path) -> tuple[list[dict[str, A
             if workers == 1:
                 start_s, _ = clock("start of a worker", lambda: start_worker(address, folder))
             for name, job in jobs.items():
+                own_s = time.process_time()
                 elapsed_s, gave = clock(f"{name} on {workers}", lambda: job.shared(address, workers))  # noqa: B023
                 found[name][f"workers_{workers}_s"] = elapsed_s
+                found[name]["driver_s"] = time.process_time() - own_s
                 require_same(name, expected[name], gave)
     for row in found.values():
         row["overhead"] = row["workers_1_s"] / row["plain_s"] - 1
-        row["overhead_running"] = (row["workers_1_s"] - start_s) / row["plain_s"] - 1
+        running = (row["workers_1_s"] - start_s) / row["plain_s"] - 1
+        row["overhead_running"] = None if row["work"].startswith("load") else running
         row["efficiency_1_to_2"] = row["workers_1_s"] / (2 * row["workers_2_s"])
     return list(found.values()), start_s
 
@@ -210,6 +228,74 @@ def make_bm25(options: argparse.Namespace, folder: Path) -> dict[str, Job]:
         "bm25 index": Job(lambda: build("index", None), lambda on, workers: build(f"index{workers}", on)),
         "bm25 ranking": Job(lambda: rank(None), lambda on, _workers: rank(on)),
     }
+
+
+def make_loads(options: argparse.Namespace, folder: Path) -> dict[str, Job]:
+    world = World(options.loaded, 1)
+    write_release(folder / "metadata", world, layout="2020", shards=SHARDS)
+    write_full_texts(folder / "texts", options.loaded // TEXT_EVERY)
+
+    with connect(folder / "empty.duckdb") as database:
+        initialise(database, pass_over_missing=True)
+
+    def load_all(source: str, name: str, on: str | None) -> Any:
+        file = shutil.copy(folder / "empty.duckdb", folder / f"{source}-{name}.duckdb")
+        with connect(file) as database:
+            with database.begin() as session:
+                session.execute("SET threads = 1")
+            load(database, LoadRequest("s2orc", folder / source, corpus="loaded", on=on))
+            with database.read() as session:
+                digests = [
+                    session.scalar(f"SELECT bit_xor(hash(rows)) FROM {table} AS rows") for table in LOADED
+                ]
+        return [(np.array([digest or 0]),) for digest in digests]
+
+    def make(source: str) -> Job:
+        return Job(
+            lambda: load_all(source, "plain", None),
+            lambda on, workers: load_all(source, f"shared{workers}", on),
+        )
+
+    return {"load of metadata": make("metadata"), "load of full texts": make("texts")}
+
+
+def write_full_texts(folder: Path, papers: int) -> None:
+    """Full texts as S2ORC's of 2020: 25 cited works, 30 paragraphs of 120 words with two mentions each."""
+    drawn = random.Random(5)
+    words = [f"w{int(drawn.paretovariate(0.7)) % 90_000:x}" for _ in range(300_000)]
+
+    def write(number: int) -> dict[str, Any]:
+        works = {
+            f"BIBREF{place}": {
+                "title": " ".join(drawn.choices(words, k=9)),
+                "authors": [],
+                "year": 2000 + place,
+            }
+            for place in range(25)
+        }
+        spans = [{"start": 5 + place, "end": 9 + place, "text": "[1]"} for place in (0, 20)]
+        body = [
+            {
+                "text": " ".join(drawn.choices(words, k=120)),
+                "cite_spans": [{**span, "ref_id": f"BIBREF{drawn.randrange(25)}"} for span in spans],
+                "ref_spans": [],
+                "section": f"Section {place // 5}",
+            }
+            for place in range(30)
+        ]
+        return {
+            "paper_id": str(number),
+            "abstract": [],
+            "body_text": body,
+            "bib_entries": works,
+            "ref_entries": {},
+        }
+
+    folder.mkdir()
+    for shard in range(SHARDS):
+        with (folder / f"pdf_parses_{shard}.jsonl").open("wb") as file:
+            for number in range(shard, papers, SHARDS):
+                file.write(orjson.dumps(write(number)) + b"\n")
 
 
 def require_same(name: str, expected: Any, found: Any) -> None:

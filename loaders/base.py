@@ -180,6 +180,7 @@ class Loader:
         may_lack_text: whether a paper of which a record says neither title nor abstract nor text is normal:
             in registers and graphs, whose texts may stand in other files, and in test collections, whose
             documents may be empty. Elsewhere such a record is rejected: it is not what the loader reads.
+        reads_here: whether what it reads may be on the machine of the command alone, whatever its files are.
     """
 
     name: str
@@ -193,3 +194,4 @@ class Loader:
     gaps_say_nothing: bool = False
     settle: Mapping[str, SettleFile] = field(default_factory=dict)
     may_lack_text: bool = False
+    reads_here: bool = False

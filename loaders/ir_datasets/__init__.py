@@ -130,6 +130,7 @@ LOADER: Final = Loader(
     find_files=find_files,
     read_chunks=read_chunks,
     may_lack_text=True,
+    reads_here=True,
     options={
         "dataset": "the dataset's name; `ir-datasets:NAME` says the same",
         "split": "split of the judgments (what the name has behind that of the documents, or test)",

@@ -7,5 +7,6 @@ the source's records, so the same files give the same ids everywhere.
 
 from pinakes.loaders.merge.context import MergeContext, MergeCounts, find_known
 from pinakes.loaders.merge.merging import merge_chunk
+from pinakes.loaders.merge.preparing import encode_chunk
 
-__all__ = ["MergeContext", "MergeCounts", "find_known", "merge_chunk"]
+__all__ = ["MergeContext", "MergeCounts", "encode_chunk", "find_known", "merge_chunk"]

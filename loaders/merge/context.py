@@ -167,11 +167,24 @@ def _list_texts(column: pa.ChunkedArray) -> list[pa.Array]:
 
 
 def encode_keys(rows: pa.Table, names: Iterable[str]) -> pa.Table:
-    """The rows with these columns of keys encoded by Arrow: a key that stands often is looked up once."""
+    """The rows with these columns of keys encoded by Arrow: a key that stands often is looked up once.
+
+    What is encoded so already, with all keys in the order in which they first stand, stays as it is.
+    """
     for name in names:
         place = rows.schema.get_field_index(name)
-        rows = rows.set_column(place, name, rows.column(place).combine_chunks().dictionary_encode())
+        rows = rows.set_column(place, name, _encode(rows.column(place)))
     return rows
+
+
+def _encode(column: pa.ChunkedArray) -> pa.Array:
+    if not pa.types.is_dictionary(column.type):
+        return column.combine_chunks().dictionary_encode()
+    encoded = column.combine_chunks()
+    first = pc.unique(encoded.indices).to_numpy()
+    if np.array_equal(first, np.arange(len(encoded.dictionary))):
+        return encoded
+    return pc.cast(encoded, pa.string()).dictionary_encode()
 
 
 def find_first(column: pa.ChunkedArray) -> pa.Array:

@@ -6,7 +6,6 @@ They come in the order of the files, as if read here.
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -15,11 +14,9 @@ from typing import Final, cast
 from pinakes import errors
 from pinakes.errors import LoadError, PinakesError
 from pinakes.loaders.base import InputFile, Options
+from pinakes.loaders.merge.preparing import prepare_chunk
 from pinakes.loaders.registry import find_loader
-from pinakes.loaders.staging import Chunk, Origin, show_raw
-
-_NAMES: Final = frozenset({"queries", "judgments", "labels", "pool_sources", "sentence_selections"})
-"""staged tables whose records the database may refuse, and which are then shown as they stood"""
+from pinakes.loaders.staging import Chunk
 
 _CHUNKS_AHEAD: Final = 4
 """While a transaction commits, the thread reads on."""
@@ -86,21 +83,20 @@ def _work(connection: Connection, name: str, options: dict[str, str], starts: Se
     for file, first_row in starts:
         try:
             for chunk in loader.read_chunks(file, options, first_row):
-                _send_chunk(connection, chunk)
+                connection.send(prepare_chunk(chunk, loader, file.role))
             connection.send(None)
         except PinakesError as error:
-            connection.send((_name_kind(error), str(error)))
+            connection.send((name_kind(error), str(error)))
 
 
-def _name_kind(error: PinakesError) -> str:
+def name_kind(error: PinakesError) -> str:
     """The error's class, or the nearest above it that another process finds by its name."""
     return next(kind.__name__ for kind in type(error).__mro__ if hasattr(errors, kind.__name__))
 
 
-def _send_chunk(connection: Connection, chunk: Chunk) -> None:
-    origins = chunk.origins if chunk.tables.keys() & _NAMES else {}
-    shown = {number: Origin(origin.location, show_raw(origin.raw)) for number, origin in origins.items()}
-    connection.send(replace(chunk, origins=shown))
+def make_error(kind: str, message: str) -> PinakesError:
+    """The error of another process, by what `name_kind` says of it."""
+    return cast(type[PinakesError], getattr(errors, kind))(message)
 
 
 def _receive(file: InputFile, process: BaseProcess, connection: Connection) -> Iterator[Chunk]:
@@ -116,6 +112,5 @@ def _receive(file: InputFile, process: BaseProcess, connection: Connection) -> I
         if received is None:
             return
         if isinstance(received, tuple):
-            kind = cast(type[PinakesError], getattr(errors, received[0]))
-            raise kind(received[1])
+            raise make_error(*received)
         yield received

@@ -133,6 +133,7 @@ class Connection:
         limit: int | None = None,
         jobs: int = 1,
         dry_run: bool = False,
+        on: str | None = None,
     ) -> "LoadSummary":
         """Load a corpus, or go on with a load that was stopped: what became of every record.
 
@@ -151,6 +152,7 @@ class Connection:
             limit: records of each file to read at most.
             jobs: processes that read files ahead.
             dry_run: whether to take it all back in the end.
+            on: the address of a Ray cluster whose workers read the files; None: this machine does.
 
         Raises:
             InputError: the source is not what the loader reads, or the connection only reads.
@@ -177,6 +179,7 @@ class Connection:
             replace,
             max_rejects,
             self._bytes(),
+            on,
         )
         check_source(request)
         with self._open_to_fill() as database:

@@ -61,6 +61,23 @@ def test_what_is_left_early_comes_out_of_nothing_else(cluster: LocalCluster) -> 
         assert [found for _, found in workers.map([Call(None, "add", (1, 1))])] == [2]
 
 
+def test_workers_have_the_memory_that_is_asked_for_or_are_refused(cluster: LocalCluster) -> None:
+    import ray
+
+    with open_workers(cluster, Adder) as workers:
+        workers.reserve(2e9)
+        assert [found for _, found in workers.map([Call(None, "add", (1, 1))])] == [2]
+        before = ray.available_resources()["memory"]
+        workers.reserve(1e9)  # those that are there have more
+        workers.reserve(3e9)
+        calls = (Call(None, "add", (number, 1)) for number in range(9))
+        assert list(workers.map_in_order(calls)) == [*range(1, 10)]
+        wait_until(lambda: ray.available_resources()["memory"] < before)
+        workers.reserve(1e15)
+        with pytest.raises(IndexingError, match=r"needs 1000000\.\d GB, and no machine of the cluster"):
+            list(workers.map([Call(None, "add", (1, 1))]))
+
+
 def test_a_call_that_ends_its_workers_is_an_error_in_the_end(cluster: LocalCluster) -> None:
     calls = [Call(None, "end", ()), *(Call(None, "add", (number, 1)) for number in range(5))]
     with (

@@ -12,6 +12,7 @@ from pinakes.indexers.exact.passes import Block
 from pinakes.indexers.exact.search import score_pools, search_exact, search_nested
 from pinakes.indexers.names import DISTANCES, Distance
 from tests.clusters import LocalCluster, killing
+from tests.long import sample
 
 DOCUMENTS, QUERIES, WIDTH = 3_000, 40, 32
 DRAWN = np.random.default_rng(5)
@@ -49,7 +50,7 @@ def compare(shared: SharedVectors, distance: Distance, k: int) -> None:
         np.testing.assert_array_equal(scores.view(np.uint32), exact.view(np.uint32))
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", sample(DISTANCES, 2))
 def test_what_is_found_is_what_one_machine_finds(
     cluster: LocalCluster, distance: Distance, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ UNNEEDED = (
     "pandas",
     "polars",
     "psycopg",
+    "ray",
     "scipy",
     "sklearn",
     "tantivy",

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import DATA, CommonOptions, parse_options
+from pinakes.cli.options import DATA, CommonOptions, On, parse_options
 
 app = CommandGroup()
 
@@ -111,6 +111,7 @@ def load(
     source: Annotated[Path | None, typer.Argument(help="The published file or folder.")] = None,
     *,
     options: LoadOptions,
+    on: On = None,
     common: CommonOptions,
 ) -> None:
     """Load a corpus, or go on with a load that was stopped."""
@@ -134,12 +135,13 @@ def load(
         options.replace,
         options.max_rejects,
         common.memory_bytes,
+        on,
     )
     common.warn_of_missing_folders()
     check_source(request)
     with common.connect_to_fill(holds_no_load) as database:
         initialise(database, pass_over_missing=True)
-        summary = load(database, request, progress=common.show_progress())
+        summary = load(database, request, progress=common.show_progress(), tell=common.say)
     print_load(summary, common.output, say=common.say)
     summary.require_few_rejected(options.max_rejects)
 

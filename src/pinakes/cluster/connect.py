@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
-from pinakes.errors import InputError, PinakesError, show
+from pinakes.errors import IndexingError, InputError, PinakesError, show
 from pinakes.progress import say_nothing
 
 ADDRESSES: Final = "ray://HOST:PORT, HOST:PORT, auto, or local"
@@ -42,18 +42,38 @@ class Cluster:
         self.device = device
         self.tell = tell
 
-    def count_places(self) -> int:
-        """How many workers its machines have room for now: one a GPU, or one a core."""
-        kind = "GPU" if self.device == "cuda" else "CPU"
-        nodes = [node for node in self._ray.nodes() if node["Alive"]]
-        return sum(int(node["Resources"].get(kind, 0)) for node in nodes)
+    def count_places(self, memory: int = 0) -> int:
+        """How many workers its machines have room for now: one a GPU, or one a core, each with its memory.
 
-    def start(self, kind: type, *settings: object) -> Any:
-        """A handle of a new worker of that kind; Ray starts it where there is room."""
+        Raises:
+            IndexingError: there are machines for workers, and none of them has so many bytes for one.
+        """
+        kind = "GPU" if self.device == "cuda" else "CPU"
+        held = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        sizes = [(int(node.get(kind, 0)), node.get("memory", 0.0)) for node in held]
+        able = [(count, size) for count, size in sizes if count]
+        places = sum(min(count, int(size // memory)) if memory else count for count, size in able)
+        if able and not places:
+            largest = max(size for _, size in able)
+            raise IndexingError(
+                f"a worker needs {memory / 1e9:.1f} GB, and no machine of the cluster has more than "
+                f"{largest / 1e9:.1f} GB for workers. Start Ray with more (`ray start --memory`), on larger "
+                "machines, or ask fewer queries at once."
+            )
+        return places
+
+    def start(self, kind: type, *settings: object, memory: int = 0) -> Any:
+        """A handle of a new worker of that kind; Ray starts it where there is room.
+
+        `memory` are the bytes that Ray sets aside for it on its machine: an account of Ray's, no limit of the
+        system's.
+        """
         gpus = 1 if self.device == "cuda" else 0
+        asked: dict[str, Any] = {"num_cpus": 1, "num_gpus": gpus, "max_restarts": 0, "max_task_retries": 0}
+        if memory:
+            asked["memory"] = memory
         # One that ends is replaced by `Workers`, which knows what it had in hand.
-        made = self._ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(kind)
-        return made.remote(*settings)
+        return self._ray.remote(**asked)(kind).remote(*settings)
 
 
 @contextmanager

@@ -3,16 +3,18 @@
 A window has the texts that one machine's would have, in their order: its batches are the same.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
 from pinakes.cluster.workers import Call, Workers
 from pinakes.errors import IndexingError
@@ -25,6 +27,9 @@ from pinakes.indexers.encoder.vector_shards import ShardRows, WrittenShard, writ
 from pinakes.indexers.names import Precision, PrecisionChoice
 from pinakes.progress import say_nothing
 
+_WEIGHT_BYTES: Final = 4
+"""a parameter in its file; one of two bytes counts as half a parameter, and is read as a whole one at fp32"""
+_USUAL_WIDTH: Final = 768
 Key = TypeVar("Key")
 Vectors = NDArray[np.float32]
 
@@ -143,13 +148,30 @@ def open_encoders(
     token_budget: int | None = None,
     compile: bool = False,
     tell: Any = say_nothing,
+    texts: int = WINDOW,
 ) -> Iterator[ClusterEncoder]:
     """The encoders of one model on a cluster; raises as `connect_cluster` and `Workers` do.
 
-    `auto` is fp32: machines may differ in what is fast, and the vectors of one encoder must not.
+    A worker has at most so many `texts` at once. `auto` is fp32: machines may differ in what is fast, and the
+    vectors of one encoder must not.
     """
     chosen: Precision = "fp32" if precision == "auto" else precision
     with connect_cluster(on, device, tell) as cluster:
         settings = (source, chosen, cluster.device, dict(loading or {}), token_budget, compile)
-        with Workers(cluster, EncodeWorker, *settings) as workers:
+        with Workers(cluster, EncodeWorker, *settings, memory=measure_need(source, texts)) as workers:
             yield ClusterEncoder(workers)
+
+
+def measure_need(source: ModelSource, texts: int) -> float:
+    """The bytes that a worker takes with a model and so many texts."""
+    weights = sum(path.stat().st_size for path in source.folder.rglob("*.safetensors"))
+    return needs.encode(weights / _WEIGHT_BYTES, texts, needs.TEXT_BYTES, _read_width(source.folder))
+
+
+def _read_width(folder: Path) -> int:
+    """The numbers of a vector, as the model's folder says; the usual ones where it does not."""
+    try:
+        width = json.loads((folder / "config.json").read_text(encoding="utf-8"))["hidden_size"]
+        return int(width)
+    except (OSError, ValueError, TypeError, KeyError):
+        return _USUAL_WIDTH

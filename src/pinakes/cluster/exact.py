@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
 from pinakes.cluster.fragments import (
     FRAGMENT_ROWS,
@@ -108,9 +109,14 @@ class SearchWorker:
 class SharedVectors:
     """Documents in fragments that workers search; rows are those of the whole. Made by `share_vectors`."""
 
-    def __init__(self, workers: Workers, fragments: FragmentSet, ties: TieRanks) -> None:
+    def __init__(self, workers: Workers, fragments: FragmentSet, ties: TieRanks, rows: int) -> None:
         self._workers, self._fragments, self._ties = workers, fragments, ties
+        self._fragment_rows = min(rows, len(ties))
         self._order = Ties(ties)
+
+    def _reserve(self, queries: Vectors, hits: float) -> None:
+        """Have workers that can keep so many hits of all queries."""
+        self._workers.reserve(needs.search(self._fragment_rows, queries.shape[1], len(queries), hits))
 
     def complete(self) -> None:
         """Write the fragments that are not there."""
@@ -120,6 +126,7 @@ class SharedVectors:
     def search(self, queries: Vectors, k: int, distance: Distance) -> Found:
         """What `search_exact` gives for all documents and these ties."""
         k, asked = min(k, len(self._ties)), uuid.uuid4().hex
+        self._reserve(queries, len(queries) * k)
         shared, best = self._workers.share(queries), MergedBest(len(queries), k)
         calls = (Call(None, "search", (one, asked, shared, k, distance)) for one in self._fragments)
         for _, found in self._workers.map(calls):
@@ -130,6 +137,7 @@ class SharedVectors:
         self, queries: Vectors, pools: Sequence[Rows], k: int, distance: Distance
     ) -> Iterator[Found]:
         """What `indexers.exact.search.search_nested` gives for these ties."""
+        self._reserve(queries, len(queries) * sum(min(k, len(pool)) for pool in pools))
         shared, nested = self._workers.share(queries), self._workers.share(list(pools))
         best = [MergedBest(len(queries), min(k, max(1, len(pool)))) for pool in pools]
         calls = (Call(None, "nested", (one, shared, nested, k, distance)) for one in self._fragments)
@@ -140,6 +148,7 @@ class SharedVectors:
 
     def score_pools(self, queries: Vectors, pools: Sequence[Rows], distance: Distance) -> Iterator[Found]:
         """What `indexers.exact.search.score_pools` gives for these ties."""
+        self._reserve(queries, sum(map(len, pools)))
         shared, own = self._workers.share(queries), self._workers.share(list(pools))
         parts: list[list[Found]] = [[] for _ in pools]
         calls = (Call(None, "score", (one, shared, own, distance)) for one in self._fragments)
@@ -178,7 +187,7 @@ def share_vectors(
         hold_fragments(folder, blocks, ties, fragment_rows) as fragments,
         Workers(cluster, SearchWorker, cluster.device) as workers,
     ):
-        yield SharedVectors(workers, fragments, ties)
+        yield SharedVectors(workers, fragments, ties, fragment_rows)
 
 
 def _find(held: Documents, pool: Rows) -> Rows:

@@ -7,6 +7,7 @@ the statistics of the whole, and the scores are, to the bit, those of `indexers.
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
 from pinakes.cluster.workers import Call, Workers
 from pinakes.indexers.analysis import Analysis
@@ -132,8 +134,8 @@ class SparseWorker:
 class SharedSparseIndex:
     """An index that the workers of a cluster search; made by `share_index`."""
 
-    def __init__(self, workers: Workers, index: SparseBm25Index, places: int) -> None:
-        self._workers, self._index, self._places = workers, index, places
+    def __init__(self, workers: Workers, index: SparseBm25Index, places: int, size: int) -> None:
+        self._workers, self._index, self._places, self._size = workers, index, places, size
 
     def search_many(
         self,
@@ -150,6 +152,7 @@ class SharedSparseIndex:
         search = self._index.open_search(k, k1, b, pool, tie_order)
         if not query_texts:
             return []
+        self._workers.reserve(needs.rank_terms(len(query_texts) * search.k))
         queries, asked = self._index.read_queries(query_texts), uuid.uuid4().hex
         shared, best = self._workers.share(queries), MergedBest(len(queries), search.k)
 
@@ -173,13 +176,24 @@ class SharedSparseIndex:
     ) -> list[Scores]:
         """What `SparseBm25Index.score_pools` gives."""
         starts = range(0, len(query_texts), QUERIES_AT_ONCE)
+        self._workers.reserve(needs.rank_terms(QUERIES_AT_ONCE * max(map(len, pools), default=0)))
         parts = [slice(start, start + QUERIES_AT_ONCE) for start in starts]
         calls = (Call(None, "score", (query_texts[part], pools[part], (k1, b))) for part in parts)
         return [scores for found in self._workers.map_in_order(calls) for scores in found]
 
     def rank_pools(self, questions: Iterable[PoolQuestion], k1: float, b: float) -> Iterator[list[Ranked]]:
-        """What an index of each pool alone gives for its queries, in the order of the pools."""
-        calls = (Call(None, "rank", (question, (k1, b))) for question in questions)
+        """What an index of each pool alone gives for its queries, in the order of the pools.
+
+        The memory of a worker is that of the first pool.
+        """
+        asked = iter(questions)
+        first = next(asked, None)
+        if first is None:
+            return
+        hits = len(first.queries) * min(first.k, len(first.paper_ids))
+        share = len(first.paper_ids) / max(1, len(self._index.paper_ids))
+        self._workers.reserve(needs.rank_terms(hits, 2 * share * self._size))
+        calls = (Call(None, "rank", (question, (k1, b))) for question in chain([first], asked))
         yield from self._workers.map_in_order(calls)
 
 
@@ -192,7 +206,8 @@ def share_index(
         connect_cluster(on, "cpu", tell) as cluster,
         Workers(cluster, SparseWorker, str(folder.resolve()), index.formula) as workers,
     ):
-        yield SharedSparseIndex(workers, index, max(1, cluster.count_places()))
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        yield SharedSparseIndex(workers, index, max(1, cluster.count_places()), size)
 
 
 def build_shared(
@@ -213,7 +228,10 @@ def build_shared(
         connect_cluster(on, "cpu", tell) as cluster,
         Workers(cluster, AnalyseWorker, analysis.to_json()) as workers,
     ):
-        calls = (Call(None, "analyse", (part.paper_ids, part.texts, block_rows)) for part in parts)
+        first = list(islice(parts, 1))
+        workers.reserve(needs.analyse(sum(part.texts.nbytes for part in first)))
+        given = chain(first, parts)
+        calls = (Call(None, "analyse", (part.paper_ids, part.texts, block_rows)) for part in given)
         analysed = workers.map_in_order(calls)
         blocks = (block for part in analysed for block in renumber_terms(part, vocabulary))
         return write_sparse_bm25(

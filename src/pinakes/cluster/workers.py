@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import Any, Final, Protocol
 
 from pinakes.cluster.connect import Cluster
@@ -20,6 +21,8 @@ MOST_ATTEMPTS: Final = 5
 """workers that may end over one call, or before they are ready, one after another"""
 MOST_KEPT: Final = 8
 """results that wait for an earlier one, for each worker"""
+MEMORY_STEP: Final = 1 << 28
+"""bytes of which a worker has a multiple, so that a little more to do replaces none"""
 POLL_S: Final = 1.0
 LOOK_AROUND_S: Final = 5.0
 """how often it is asked whether the cluster has room for more workers"""
@@ -90,14 +93,17 @@ class _Hand:
 
 
 class Workers:
-    """Workers of one kind on a cluster, as a context manager; at most `most`.
+    """Workers of one kind on a cluster, as a context manager; at most `most`, each with `memory` bytes.
 
     Raises:
-        IndexingError: a worker failed, or ended again and again over one call.
+        IndexingError: a worker failed, or ended again and again over one call, or finds no room.
     """
 
-    def __init__(self, cluster: Cluster, kind: type, *settings: object, most: int | None = None) -> None:
+    def __init__(
+        self, cluster: Cluster, kind: type, *settings: object, most: int | None = None, memory: float = 0
+    ) -> None:
         self._cluster, self._kind, self._settings, self._most = cluster, kind, settings, most
+        self._memory = _round_up(memory)
         self._up: list[_Hand] = []
         self._starting: dict[Any, _Hand] = {}
         self._made: dict[Any, tuple[Call, _Hand]] = {}
@@ -106,16 +112,33 @@ class Workers:
         self._ended_early = 0
         self._looked_s = self._told_s = float("-inf")
         self._ready: Any = None
+        self._stopped = False
 
     def __enter__(self) -> "Workers":
         self._told_s = time.monotonic()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end_all()
+
+    def _end_all(self) -> None:
         import ray
 
         for hand in (*self._up, *self._starting.values()):
             ray.kill(hand.actor)
+        self._up.clear()
+        self._starting.clear()
+
+    def reserve(self, memory: float) -> None:
+        """Have workers of so many bytes at least from now on; smaller ones are replaced. Not within `map`."""
+        if ceil(memory) > self._memory:
+            self._memory = _round_up(memory)
+            self._end_all()
+            self._looked_s = float("-inf")
+
+    def stop(self) -> None:
+        """Have `map` of another thread end soon, without what is still to be done."""
+        self._stopped = True
 
     def describe(self) -> Any:
         """What `Worker.ready` gives: waits for the first worker."""
@@ -147,14 +170,14 @@ class Workers:
     ) -> Iterator[tuple[Call, Any]]:
         """Each call with what it gave, as they are done; a call is taken when a worker has room for it.
 
-        None is taken while `goes_on` says no and some are under way.
+        None is taken while `goes_on` says no.
         """
         waiting, exhausted = iter(calls), False
         try:
-            while True:
+            while not self._stopped:
                 self._look_around()
                 hand = self._find_room()
-                more = not exhausted and (goes_on() or not self._made)
+                more = not exhausted and goes_on()
                 if hand is not None and (self._again or more):
                     call = self._again.popleft() if self._again else next(waiting, None)
                     if call is None:
@@ -249,13 +272,17 @@ class Workers:
         if now - self._looked_s < LOOK_AROUND_S:
             return
         self._looked_s = now
-        wanted = self._cluster.count_places()
+        wanted = self._cluster.count_places(self._memory)
         if self._most is not None:
             wanted = min(wanted, self._most)
         for _ in range(wanted - len(self._up) - len(self._starting)):
             # Ray has it use one core, as it reserves: it sets OMP_NUM_THREADS, which torch and numba go by.
-            actor = self._cluster.start(Hosted, self._kind, self._settings)
+            actor = self._cluster.start(Hosted, self._kind, self._settings, memory=self._memory)
             self._starting[actor.ready.remote()] = _Hand(actor)
+
+
+def _round_up(memory: float) -> int:
+    return ceil(memory / MEMORY_STEP) * MEMORY_STEP
 
 
 def _fetch(reference: Any) -> tuple[Any, str | None]:

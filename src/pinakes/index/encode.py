@@ -182,6 +182,7 @@ def _start_cluster(model: str, options: EncodeOptions) -> Iterator[_Work]:
         token_budget=options.token_budget,
         compile=options.compile,
         tell=options.tell,
+        texts=options.shard_rows,
     ) as encoders:
         facts = encoders.facts
         yield _Work(

@@ -31,6 +31,7 @@ class LoadRequest:
         max_rejects: the greatest share of its records that a file may have rejected to replace an older one.
         on_error: what becomes of a load with a record that is not accepted: `reject` goes on, `stop` fails
             before the batch that holds it.
+        on: the address of a Ray cluster whose workers read the files; None: this machine does.
         memory: bytes that the load is to take; None: `PINAKES_MEMORY`, or what `memory.plan_load` says.
     """
 
@@ -47,6 +48,7 @@ class LoadRequest:
     replace: bool = False
     max_rejects: float = 0.01
     memory: int | None = None
+    on: str | None = None
 
 
 def choose_loader(request: LoadRequest) -> Loader:

@@ -3,8 +3,8 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -27,16 +27,17 @@ from pinakes.load.corpus import LoadRequest, choose_loader, register_corpus
 from pinakes.load.corrections import correct_rows
 from pinakes.load.late_indexes import build_late
 from pinakes.load.resolve import resolve_in_parts
+from pinakes.load.shared import Reading, States, can_share, look_at, name_staging, read_on_cluster
 from pinakes.load.summary import FileSummary, Loaded, LoadSummary, Rejections, store_report, summarise_load
 from pinakes.load.unread import Owner, check_archives, find_files, find_handed_in, forget_unread, keep_unread
 from pinakes.loaders import staging
 from pinakes.loaders.base import InputFile, Loader
-from pinakes.loaders.merge import MergeContext, find_known, merge_chunk
+from pinakes.loaders.merge import MergeContext, encode_chunk, find_known, merge_chunk
 from pinakes.loaders.reading.finding import explain_other
 from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, show_raw
 from pinakes.memory import Budget, plan_load
-from pinakes.progress import Progress, Silent
+from pinakes.progress import Progress, Silent, say_nothing
 from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
 from pinakes.schema.integrity import list_filled_tables
 
@@ -47,30 +48,42 @@ MANY_RECORDS: Final = 1_000
 
 
 def load(
-    database: Database, request: LoadRequest, *, progress: Progress | None = None, clock: Clock = utc_now
+    database: Database,
+    request: LoadRequest,
+    *,
+    progress: Progress | None = None,
+    clock: Clock = utc_now,
+    tell: Callable[[str], None] = say_nothing,
 ) -> LoadSummary:
     """Bring the files of a source into the tables and say what became of every record.
 
     Started again after a kill, it goes on with the first record that is not in; started again after the
-    end, it changes nothing. At its end, citations and papers that came in any order are joined.
+    end, it changes nothing. At its end, citations and papers that came in any order are joined. `tell` takes
+    lines for the user.
 
     Raises:
         UnknownNameError: no such loader or option.
         InputError: the source is not what the loader reads.
         LoadError: a file breaks off, or a record is not accepted and `request.on_error` says to stop; the
-            chunks read before that are in.
+            chunks read before that are in. On a cluster also: its workers fail.
+        PinakesError: the cluster cannot be reached.
     """
     budget = plan_load(request.memory)
     with database.limit_memory(budget.database):
         if request.dry_run:
             with database.rehearse() as rehearsal:
-                summary = _load(rehearsal, request, budget, progress or Silent(), clock)
+                summary = _load(rehearsal, request, budget, progress or Silent(), clock, tell)
                 return replace(summary, is_dry=True)
-        return _load(database, request, budget, progress or Silent(), clock)
+        return _load(database, request, budget, progress or Silent(), clock, tell)
 
 
 def _load(
-    database: Database, request: LoadRequest, budget: Budget, progress: Progress, clock: Clock
+    database: Database,
+    request: LoadRequest,
+    budget: Budget,
+    progress: Progress,
+    clock: Clock,
+    tell: Callable[[str], None],
 ) -> LoadSummary:
     started = time.monotonic()
     _check(request)
@@ -82,11 +95,12 @@ def _load(
         owner = (corpus_id, loader.name, _name_source(request))
         forget_unread(session, owner, {file.name for file in files})
         keep_unread(session, owner, found.unread)
-    task = _Task(database, loader, request, budget, corpus_id, owner, progress, clock)
+    task = _Task(database, loader, request, budget, corpus_id, owner, progress, clock, tell)
+    states = {} if request.on is None else {file.name: look_at(file) for file in files}
     plans = _plan(task, files)
     # A rehearsal is one transaction: it would keep out who reads the tables.
     with nullcontext() if request.dry_run else build_late(database, budget.database):
-        summaries = _load_files(task, plans)
+        summaries = _load_files(task, plans, states)
         check_archives(files)
         corrections = correct_rows(database, plans, request)
         resolved = resolve_in_parts(database, corpus_id)
@@ -130,6 +144,7 @@ class _Task:
     owner: Owner
     progress: Progress
     clock: Clock
+    tell: Callable[[str], None]
     rejections: Rejections = field(default_factory=Rejections)
     skipped: Counter[str] = field(default_factory=Counter)  # file -> records without a row
     of_other_content: set[str] = field(default_factory=set)  # files
@@ -151,24 +166,48 @@ def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
     return planned
 
 
-def _open_files(task: _Task, plans: list[FilePlan]) -> Iterator[tuple[FilePlan, Iterator[Chunk]]]:
+def _open_files(
+    task: _Task, plans: list[FilePlan], states: States
+) -> Generator[tuple[FilePlan, Reading], None, None]:
     """Every file with its chunks, one after the other; files that are in have none."""
     request = task.request
     wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
     free = [plan for plan in wanted if plan.file.role not in task.loader.settle]
-    jobs = 1 if request.limit else min(request.jobs, len(free))
-    ahead = free if jobs > 1 else []
-    starts = [(plan.file, plan.first_row) for plan in ahead]
-    with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
+    with _read_ahead(task, wanted, free, states) as files:
         for plan in plans:
-            if plan in ahead:
+            if files is not None and plan in free:
                 yield plan, next(files)
             elif plan in wanted:
                 chunks = task.loader.read_chunks(_settle(task, plan), request.options, plan.first_row)
-                with closing(read_in_thread(chunks, task.budget.ahead)) as here:
-                    yield plan, here
+                with closing(read_in_thread(map(encode_chunk, chunks), task.budget.ahead)) as here:
+                    yield plan, Reading(here)
             else:
-                yield plan, iter(())
+                yield plan, Reading(iter(()))
+
+
+@contextmanager
+def _read_ahead(
+    task: _Task, wanted: list[FilePlan], free: list[FilePlan], states: States
+) -> Iterator[Iterator[Reading] | None]:
+    """The files that others read, in their order: a cluster, or processes; None where nobody else does."""
+    request = task.request
+    jobs = 1 if request.limit else min(request.jobs, len(free))
+    if request.on is not None and wanted and can_share(task.loader, request, free, task.tell):
+        folder = name_staging(task.database, task.owner, request)
+        with read_on_cluster(
+            request.on, folder, task.loader, request.options, free, states, task.tell
+        ) as read:
+            yield (_read_here(task, reading) for reading in read)
+    elif jobs > 1:
+        starts = [(plan.file, plan.first_row) for plan in free]
+        with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
+            yield map(Reading, files)
+    else:
+        yield None
+
+
+def _read_here(task: _Task, reading: Reading) -> Reading:
+    return replace(reading, chunks=read_in_thread(reading.chunks, task.budget.ahead))
 
 
 def _settle(task: _Task, plan: FilePlan) -> InputFile:
@@ -179,13 +218,14 @@ def _settle(task: _Task, plan: FilePlan) -> InputFile:
         return settle(plan.file, task.request.options, partial(find_known, session, task.corpus_id))
 
 
-def _load_files(task: _Task, plans: list[FilePlan]) -> list[FileSummary]:
+def _load_files(task: _Task, plans: list[FilePlan], states: States) -> list[FileSummary]:
     summaries = []
-    for plan, chunks in _open_files(task, plans):
-        try:
-            summaries.append(_load_file(task, plan, chunks))
-        except OtherContentError as error:
-            _set_aside(task, plan, plans, error)
+    with closing(_open_files(task, plans, states)) as opened:  # an error in hand would keep it open
+        for plan, reading in opened:
+            try:
+                summaries.append(_load_file(task, plan, reading))
+            except OtherContentError as error:
+                _set_aside(task, plan, plans, error)
     return summaries
 
 
@@ -203,18 +243,20 @@ def _is_done(plan: FilePlan, limit: int | None) -> bool:
     return plan.is_complete or (limit is not None and plan.first_row > limit)
 
 
-def _load_file(task: _Task, plan: FilePlan, chunks: Iterator[Chunk]) -> FileSummary:
+def _load_file(task: _Task, plan: FilePlan, reading: Reading) -> FileSummary:
     summary = FileSummary(plan.file.name, plan.file.role, plan.is_complete).after(plan.known)
     if _is_done(plan, task.request.limit):
         return summary
     task.progress.start(f"load {plan.file.name}", None)
-    marked = mark_last(limit_chunks(chunks, task.request.limit), plan.first_row)
+    marked = mark_last(limit_chunks(reading.chunks, task.request.limit), plan.first_row)
     first_row: int | None = plan.first_row
     try:
         while first_row is not None:
             batches, broken = _load_some(task, plan, marked, first_row)
             for batch in batches:
                 summary = summary.plus(batch)
+            if batches:
+                reading.stored(batches[-1]["last_row"])
             if broken is not None:
                 raise broken
             first_row = batches[-1]["last_row"] + 1 if batches and not batches[-1]["is_last"] else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, Literal
 
+from pinakes.cluster import needs
 from pinakes.memory import DEFAULT_SHARE
 from pinakes.plan.rates import Origin, Rate, find_origin
 
@@ -20,6 +21,8 @@ ANALYSED_ROWS: Final = 8 * 2_048
 """texts that a worker of `sparse_bm25` has at once (`cluster.sparse`)"""
 ENCODED_ROWS: Final = 8_192
 """texts that a worker of an encoder has at once (`index`)"""
+CHUNK_BYTES: Final = 64 << 20
+"""bytes of a file that a worker of a load has at once (`loaders.staging`)"""
 NUMBERED_PAPERS: Final = 1 << 32
 """ranks among equal scores are uint32"""
 _TOKEN_BYTES: Final = 4
@@ -200,7 +203,9 @@ class _Model:
         )
         whole = rate("load_bytes") + work.papers * rate("load_paper_memory")
         memory = min(whole, rate("libraries_bytes") + work.papers * rate("load_batch_memory"))
-        return self._make("load", rate, {"one process": cpu_s}, memory, disk=disk)
+        worker = needs.read_files(CHUNK_BYTES, rate("libraries_bytes")) if self._is_shared else 0.0
+        workers = self._on.cores if self._is_shared else 0
+        return self._make("load", rate, {"one process": cpu_s}, memory, worker, workers, disk)
 
     def _index(self) -> Step:
         rate, work, on = _Reader(self._rates), self._work, self._on
@@ -216,7 +221,7 @@ class _Model:
             "one process": work.text_kb * rate("postings_us") / 1e6,
             "network": network / on.network,
         }
-        worker = rate("libraries_bytes") + 2 * ANALYSED_ROWS * work.text_bytes * 2
+        worker = needs.analyse(ANALYSED_ROWS * work.text_bytes, rate("libraries_bytes"))
         return self._make("index, sparse_bm25", rate, taken, memory, worker, on.cores, disk, network)
 
     def _encode(self) -> Step:
@@ -232,9 +237,9 @@ class _Model:
         workers = ceil(on.gpus / on.nodes) if on.gpus else on.cores
         driver = rate("libraries_bytes") + workers * on.nodes * 3 * window + self._cache(rate)
         seconds["network"] = network / on.network  # of the driver, through which all of it goes
-        return self._make(
-            "encode", rate, seconds, driver, model + 2 * window, workers, vectors, network, "encoder_s"
-        )
+        given = (work.parameters, ENCODED_ROWS, work.text_bytes, work.dimensions)
+        worker = needs.encode(*given, rate("torch_bytes"), rate("encoder_memory"))
+        return self._make("encode", rate, seconds, driver, worker, workers, vectors, network, "encoder_s")
 
     def _fragments(self) -> Step:
         rate, work = _Reader(self._rates), self._work
@@ -252,9 +257,10 @@ class _Model:
             each_s = rate("search_query_us") / 1e6 / self._places("CPU", rate)
             seconds["CPU"] += work.passes * work.queries * each_s
         seconds["disk"] = work.passes * vectors / on.disk_rate
-        best = work.queries * work.depth * _HEAP_BYTES
-        # A fragment beside its cheap form and what is read of the next.
-        fragment = FRAGMENT_ROWS * work.dimensions * _FP32 * 3
+        hits = work.queries * min(work.depth, work.papers)
+        best = hits * _HEAP_BYTES
+        rows = min(FRAGMENT_ROWS, work.papers)
+        fragment = rows * work.dimensions * _FP32 * 3
         queries = work.queries * work.dimensions * _FP32 * 2
         driver = rate("torch_bytes") + work.papers * rate("run_paper_memory") + best * work.pools + queries
         driver += self._cache(rate)
@@ -263,7 +269,9 @@ class _Model:
         network = work.passes * vectors
         seconds["network"] = network / on.nodes / on.network
         workers = ceil(on.gpus / on.nodes) if on.gpus else on.cores
-        worker = rate("torch_bytes") + fragment + queries + best
+        pools = ceil(work.pools / work.passes)  # nested ones of a pass
+        given = (rows, work.dimensions, work.queries, pools * hits)
+        worker = needs.search(*given, rate("torch_bytes"))
         return self._make(
             "exact search", rate, seconds, driver, worker, workers, network=network, start="encoder_s"
         )
@@ -281,7 +289,8 @@ class _Model:
         if not self._is_shared:  # the files of the index are mapped, and no memory of the process
             return self._make("ranking, sparse_bm25", rate, taken, driver)
         taken["network"] = index / on.network  # a machine may be asked for every block
-        worker = rate("libraries_bytes") + work.queries * work.depth * _HEAP_BYTES
+        hits = work.queries * min(work.depth, work.papers)
+        worker = needs.rank_terms(hits, libraries=rate("libraries_bytes"))
         return self._make(
             "ranking, sparse_bm25", rate, taken, driver, worker, on.cores, network=index * on.nodes
         )

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
+from pinakes.cluster import needs
 from pinakes.errors import InputError, UnknownNameError, show
 from pinakes.faults import told_as
 from pinakes.writing.files import open_whole
@@ -128,8 +129,8 @@ RATES: Final[Mapping[str, Rate]] = {
     ),
     "hit_bytes": _assumed(24.0, "bytes a hit", "three numbers of eight bytes"),
     # memory
-    "libraries_bytes": _told(0.3e9, "bytes a process", _RUNS, 0),
-    "torch_bytes": _told(0.7e9, "bytes a process with an encoder", _RUNS, 0),
+    "libraries_bytes": _told(needs.LIBRARIES_BYTES, "bytes a process", _RUNS, 0),
+    "torch_bytes": _told(needs.TORCH_BYTES, "bytes a process with an encoder", _RUNS, 0),
     "load_bytes": _told(
         1.4e9, "bytes of a load", "speed.md, 1,386 MiB for 0.8M papers; bounded by --memory", 0
     ),
@@ -149,7 +150,9 @@ RATES: Final[Mapping[str, Rate]] = {
     ),
     "evaluate_hit_memory": _told(33.0, "bytes a hit", f"1.8 GB for 45.6M hits, less libraries; {_MDCR}", 0),
     "encoder_memory": _assumed(
-        6.0, "bytes a parameter", "weights of four bytes and the copy of half precision that is compared"
+        needs.PARAMETER_BYTES,
+        "bytes a parameter",
+        "weights of four bytes and the copy of half precision that is compared",
     ),
 }
 """the rates that a plan takes unless a file, or a measurement, says others"""

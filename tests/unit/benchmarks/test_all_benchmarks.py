@@ -51,7 +51,13 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
 
 
 def test_every_script_is_in_the_table() -> None:
-    scripts = {file.stem for file in BENCHMARKS.glob("[a-z]*.py")} - {"all", "cluster", "gpu", "methods"}
+    scripts = {file.stem for file in BENCHMARKS.glob("[a-z]*.py")} - {
+        "all",
+        "cluster",
+        "cluster_scale",
+        "gpu",
+        "methods",
+    }
     assert scripts == set(import_benchmark("_compared").READERS)
 
 

@@ -8,6 +8,7 @@ import pytest
 from pinakes.cluster import fragments, sparse
 from pinakes.indexers.encoder import encode
 from pinakes.indexers.sparse_bm25 import build
+from pinakes.loaders import staging
 from pinakes.plan import model
 from pinakes.plan.model import NUMBERED_PAPERS, Machines, Step, Work, find_limits, predict
 from pinakes.plan.rates import ORIGINS, RATES, Rate
@@ -27,6 +28,7 @@ def test_a_worker_has_as_many_rows_as_the_cluster_gives_it() -> None:
     assert model.FRAGMENT_ROWS == fragments.FRAGMENT_ROWS
     assert model.ANALYSED_ROWS == sparse.BLOCKS_ANALYSED * build.BLOCK_ROWS
     assert model.ENCODED_ROWS == encode.WINDOW
+    assert model.CHUNK_BYTES == staging.CHUNK_BYTES
 
 
 def test_the_steps_are_those_of_the_figures_in_the_manual() -> None:
