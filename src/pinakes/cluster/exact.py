@@ -160,7 +160,7 @@ class SharedVectors:
 @contextmanager
 def share_vectors(
     on: str,
-    folder: Path,
+    place: str | Path,
     blocks: Iterable[Block],
     ties: TieRanks,
     *,
@@ -168,14 +168,14 @@ def share_vectors(
     fragment_rows: int = FRAGMENT_ROWS,
     tell: Callable[[str], None] = say_nothing,
 ) -> Iterator[SharedVectors]:
-    """The documents of the blocks on a cluster, by way of fragments in `folder`, which are written once.
+    """The documents of the blocks on a cluster, by way of fragments at `place`, which are written once.
 
     `ties` ranks each document among equal scores. Raises as `connect_cluster`, `Workers` and
     `hold_fragments` do.
     """
     with (
         connect_cluster(on, device, tell) as cluster,
-        hold_fragments(folder, blocks, ties, fragment_rows) as fragments,
+        hold_fragments(place, blocks, ties, fragment_rows) as fragments,
         Workers(cluster, SearchWorker, cluster.device) as workers,
     ):
         yield SharedVectors(workers, fragments, ties)

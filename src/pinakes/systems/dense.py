@@ -26,6 +26,7 @@ from pinakes.indexers.side_folder import folder_name
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
+from pinakes.settings import read_settings
 from pinakes.systems.base import (
     Ability,
     Asked,
@@ -71,6 +72,7 @@ from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import find_readers
 from pinakes.workload.scope import CorpusScope, add_prefix
 from pinakes.workload.workload import Workload
+from pinakes.writing.folders import join_address
 
 if TYPE_CHECKING:  # imported late: Faiss, Ray
     from pinakes.cluster.exact import SharedVectors
@@ -245,9 +247,11 @@ class DenseSystem(System):
         # Rows are places in these, which another database with the same papers may have in another order.
         digest.update(workload.paper_ids[blocks.rows].tobytes())
         name = folder_name(workload.benchmark.name, digest.hexdigest()[:16])
-        folder, options = self._options.index_folder / "fragments" / name, self._options
+        options = self._options
+        shared = read_settings().shared_folder or str(options.index_folder)
+        place = join_address(join_address(shared, "fragments"), name)
         on, device, tell = options.on or "", options.device, options.tell
-        return share_vectors(on, folder, read, blocks.ties, device=device, tell=tell)
+        return share_vectors(on, place, read, blocks.ties, device=device, tell=tell)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""
