@@ -18,6 +18,7 @@ from pinakes.cluster.fragments import (
     Documents,
     Fragment,
     FragmentSet,
+    WholeSet,
     hold_fragments,
     read_fragment,
 )
@@ -116,6 +117,10 @@ class SharedVectors:
         """Write the fragments that are not there."""
         for _ in self._fragments:
             pass
+
+    def describe(self) -> WholeSet | None:
+        """What the set of fragments is, once it is whole."""
+        return self._fragments.describe()
 
     def search(self, queries: Vectors, k: int, distance: Distance) -> Found:
         """What `search_exact` gives for all documents and these ties."""

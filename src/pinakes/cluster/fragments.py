@@ -50,6 +50,15 @@ class Documents(NamedTuple):
     vectors: Vectors
 
 
+class WholeSet(NamedTuple):
+    """A set whose list is there: how many files, documents and bytes it has, and the list's sha256."""
+
+    fragment_count: int
+    row_count: int
+    byte_count: int
+    list_sha256: str
+
+
 class FragmentSet:
     """The fragments of one folder, made by `hold_fragments`."""
 
@@ -67,6 +76,10 @@ class FragmentSet:
             self._finish(written)
         else:
             yield from self._listed
+
+    def describe(self) -> WholeSet | None:
+        """What the set is, once it is whole."""
+        return None if self._listed is None else _describe(self._folder, self._listed)
 
     def _write(self) -> Iterator[Fragment]:
         folder = self._folder
@@ -124,6 +137,18 @@ def hold_fragments(
         folder.prepare()
     with _hold(folder):
         yield FragmentSet(folder, blocks, Ties(ties), rows)
+
+
+def find_set(place: str) -> WholeSet | None:
+    """What the set at a path or an address is; None where there is no whole one."""
+    folder = open_folder(place)
+    listed = _read_list(folder)
+    return None if listed is None else _describe(folder, listed)
+
+
+def _describe(folder: Folder, listed: list[Fragment]) -> WholeSet:
+    rows, size = (sum(column) for column in zip(*((one.rows, one.bytes) for one in listed), strict=True))
+    return WholeSet(len(listed), rows, size, hashlib.sha256(folder.read_file(LIST_FILE)).hexdigest())
 
 
 def read_fragment(fragment: Fragment) -> Documents:
