@@ -141,7 +141,9 @@ class LocalFolder(Folder):
                 made.unlink()
 
     def put(self, made: Path, name: str) -> None:  # noqa: D102
-        made.replace(self.path / name)
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made.replace(target)
 
     def remove(self, name: str) -> None:  # noqa: D102
         (self.path / name).unlink(missing_ok=True)
