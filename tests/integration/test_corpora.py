@@ -16,7 +16,7 @@ from pinakes.evaluate.evaluate import evaluate
 from pinakes.export.corpora import write
 from pinakes.export.corpora.in_place import read_in_place
 from pinakes.export.corpora.manifest import MANIFEST
-from pinakes.export.corpora.tables import list_corpus_tables, number_buckets
+from pinakes.export.corpora.tables import list_corpus_tables, number_buckets, select_rows
 from pinakes.export.corpora.take import import_corpora
 from pinakes.export.corpora.write import export_corpora
 from pinakes.index.index import index
@@ -185,8 +185,7 @@ def test_an_export_that_is_stopped_leaves_the_one_before(
 def test_fewer_rows_than_the_table_has_are_an_error(
     prepared: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    select = write.select_rows
-    monkeypatch.setattr(write, "select_rows", lambda table, corpus: select(table, corpus).limit(5))
+    monkeypatch.setattr(write, "select_rows", lambda table, corpus: select_rows(table, corpus).limit(5))
     with pytest.raises(PinakesError, match="rows of csfcube, and 5 were written"):
         export_corpora(prepared, tmp_path / "out")
     assert not (tmp_path / "out" / MANIFEST).exists()

@@ -141,8 +141,8 @@ class CollectionChoice:
 Folder = Annotated[Path, typer.Argument(help="The folder that is made.")]
 
 
-@export_app.command("corpora")
-def export_corpora(
+@export_app.command("partitioned")
+def export_partitioned(
     folder: Annotated[str, typer.Argument(help="The folder that is made or renewed, or s3://BUCKET/PREFIX.")],
     corpus: Annotated[list[str] | None, typer.Option(help="A corpus. May be repeated. Default: all.")] = None,
     buckets: Annotated[
@@ -162,12 +162,12 @@ def export_corpora(
 
 @app.command("import-corpora")
 def import_corpora(
-    folder: Annotated[str, typer.Argument(help="What `export corpora` wrote, or s3://BUCKET/PREFIX.")],
+    folder: Annotated[str, typer.Argument(help="What `export partitioned` wrote, or s3://BUCKET/PREFIX.")],
     corpus: Annotated[list[str] | None, typer.Option(help="A corpus. May be repeated. Default: all.")] = None,
     *,
     common: CommonOptions,
 ) -> None:
-    """Take corpora that `export corpora` wrote, with the same rows and ids."""
+    """Take corpora that `export partitioned` wrote, with the same rows and ids."""
     from pinakes.export.corpora.take import import_corpora
 
     with common.connect() as database:

@@ -22,7 +22,7 @@ def init(
     over: Annotated[
         Path | None,
         typer.Option(
-            help="A folder that `export corpora` wrote: DuckDB reads its corpora in place, and changes none.",
+            help="A folder of `export partitioned`, whose corpora DuckDB reads in place, and changes none.",
         ),
     ] = None,
     *,

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.cluster.connect import connect_cluster
+from pinakes.cluster.fragment_list import Fragment, WholeSet
 from pinakes.cluster.fragments import (
     FRAGMENT_ROWS,
     Documents,
-    Fragment,
     FragmentSet,
-    WholeSet,
     hold_fragments,
     read_fragment,
 )

@@ -12,13 +12,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pinakes.cluster.fragment_list import LIST_FILE, Fragment, WholeSet, describe_set, read_list
 from pinakes.errors import IndexingError
 from pinakes.faults import told_as
 from pinakes.indexers.exact.best import Ties
@@ -30,16 +31,6 @@ from pinakes.matrices import to_lists, to_matrix
 from pinakes.writing.folders import Folder, LocalFolder, join_address, open_folder, split_address
 
 FRAGMENT_ROWS: Final = 1 << 16
-LIST_FILE: Final = "fragments.json"
-
-
-class Fragment(NamedTuple):
-    """A file of a set: `bytes` of it, its sha256, and how many documents it has."""
-
-    path: str
-    bytes: int
-    sha256: str
-    rows: int
 
 
 class Documents(NamedTuple):
@@ -50,21 +41,12 @@ class Documents(NamedTuple):
     vectors: Vectors
 
 
-class WholeSet(NamedTuple):
-    """A set whose list is there: how many files, documents and bytes it has, and the list's sha256."""
-
-    fragment_count: int
-    row_count: int
-    byte_count: int
-    list_sha256: str
-
-
 class FragmentSet:
     """The fragments of one folder, made by `hold_fragments`."""
 
     def __init__(self, folder: Folder, blocks: Iterable[Block], ties: Ties, rows: int) -> None:
         self._folder, self._blocks, self._ties, self._rows = folder, blocks, ties, rows
-        self._listed = _read_list(folder)
+        self._listed = read_list(folder)
 
     def __iter__(self) -> Iterator[Fragment]:
         """Each fragment; what is not there yet is written before it comes."""
@@ -79,7 +61,7 @@ class FragmentSet:
 
     def describe(self) -> WholeSet | None:
         """What the set is, once it is whole."""
-        return None if self._listed is None else _describe(self._folder, self._listed)
+        return None if self._listed is None else describe_set(self._folder, self._listed)
 
     def _write(self) -> Iterator[Fragment]:
         folder = self._folder
@@ -139,18 +121,6 @@ def hold_fragments(
         yield FragmentSet(folder, blocks, Ties(ties), rows)
 
 
-def find_set(place: str) -> WholeSet | None:
-    """What the set at a path or an address is; None where there is no whole one."""
-    folder = open_folder(place)
-    listed = _read_list(folder)
-    return None if listed is None else _describe(folder, listed)
-
-
-def _describe(folder: Folder, listed: list[Fragment]) -> WholeSet:
-    rows, size = (sum(column) for column in zip(*((one.rows, one.bytes) for one in listed), strict=True))
-    return WholeSet(len(listed), rows, size, hashlib.sha256(folder.read_file(LIST_FILE)).hexdigest())
-
-
 def read_fragment(fragment: Fragment) -> Documents:
     """What the fragment holds; IndexingError where it is not there, or not as it was written."""
     place, name = split_address(fragment.path)
@@ -200,32 +170,20 @@ def _hold(folder: Folder) -> Iterator[None]:
 def _lock(lock: int, folder: Folder) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _read_list(folder) is not None:
+        if read_list(folder) is not None:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return
     except OSError as error:
         problem = error
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        if _read_list(folder) is not None:
+        if read_list(folder) is not None:
             return
     except OSError as error:
         problem = error
     raise IndexingError(
         f"{folder.address} is being written by another process; wait for it to end, then start again"
     ) from problem
-
-
-def _read_list(folder: Folder) -> list[Fragment] | None:
-    """The fragments of a set that is whole."""
-    try:
-        listed: list[dict[str, Any]] = json.loads(folder.read_file(LIST_FILE))
-        sizes = folder.list_files()
-        found = [Fragment(**one) for one in listed]
-        whole = all(sizes.get(one.path) == one.bytes for one in found)
-        return [one._replace(path=join_address(folder.address, one.path)) for one in found] if whole else None
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
 
 
 def _join_blocks(blocks: Iterable[Block], most: int) -> Iterator[Block]:

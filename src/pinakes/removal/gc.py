@@ -8,12 +8,12 @@ import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.cluster.fragments import find_set
+from pinakes.cluster.fragment_list import find_set
 from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, PinakesError
 from pinakes.faults import told_as
@@ -174,7 +174,8 @@ def _remove_sets(session: Session, index_folder: Path, left: list[str]) -> _Sets
     """Delete the rows of sets that are gone, older ones, and of what is gone; what is left of their files."""
     listed = list_sets(session)
     used = is_in_use(listed, session)
-    gone, elsewhere = [], {}
+    gone: list[dict[str, Any]] = []
+    elsewhere: dict[str, int] = {}
     for row in listed:
         place = find_place(row["place"], index_folder)
         try:

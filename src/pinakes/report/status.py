@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from pinakes.cluster.fragments import find_set
+from pinakes.cluster.fragment_list import find_set
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole

@@ -258,8 +258,8 @@ class DenseSystem(System):
         digest.update(workload.paper_ids[blocks.rows].tobytes())
         name = folder_name(workload.benchmark.name, digest.hexdigest()[:16])
         options = self._options
-        shared = read_settings().shared_folder or str(options.index_folder)
-        place = join_address(join_address(shared, "fragments"), name)
+        parent = read_settings().shared_folder or str(options.index_folder)
+        place = join_address(join_address(parent, "fragments"), name)
         on, device, tell = options.on or "", options.device, options.tell
         with share_vectors(on, place, read, blocks.ties, device=device, tell=tell) as shared:
             yield shared

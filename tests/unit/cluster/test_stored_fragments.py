@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from pinakes.cluster.copies import copy_folder, send_folder
-from pinakes.cluster.fragments import LIST_FILE, Fragment, hold_fragments, read_fragment
+from pinakes.cluster.fragment_list import LIST_FILE, Fragment
+from pinakes.cluster.fragments import hold_fragments, read_fragment
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.passes import Block
 from pinakes.indexers.side_folder import SEAL_FILE, whole_folder

@@ -54,7 +54,9 @@ def read_manifest(folder: Folder) -> Manifest:
         files = [CorpusFile(**one) for one in found["files"]]
         manifest = Manifest(found["corpora"], files)
     except FileNotFoundError as error:
-        raise InputError(f"{where}: expected {MANIFEST}, as `pinakes export corpora` writes it.") from error
+        raise InputError(
+            f"{where}: expected {MANIFEST}, as `pinakes export partitioned` writes it."
+        ) from error
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"{where}: {MANIFEST} is damaged ({error}); export them again.") from error
     if version != (FORMAT, SCHEMA_VERSION):

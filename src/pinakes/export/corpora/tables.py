@@ -85,7 +85,7 @@ def number_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
     """The bucket of each id: multiplied by an odd number of 64 bits, of which the upper 32 count.
 
     >>> number_buckets(np.array([1, 2, 3, 200_000_000]), 8).tolist()
-    [0]
+    [1, 2, 4, 3]
     """
     spread = (ids.astype(np.uint64) * _ODD) >> np.uint64(32)
     return (spread % np.uint64(buckets)).astype(np.int64)

@@ -86,7 +86,9 @@ class _Writer:
     def write(self, names: Sequence[str], buckets: int | None) -> list[ExportedCorpus]:
         """Write all files, then the manifest."""
         chosen = self._choose(names)
-        exported, files, rows = [], [], {}
+        exported: list[ExportedCorpus] = []
+        files: list[CorpusFile] = []
+        rows: dict[str, dict[str, int]] = {}
         for name, corpus_id in chosen.items():
             count = self._count(papers, corpus_id)
             used = buckets or min(MOST_BUCKETS, max(1, -(-count // PAPERS_A_BUCKET)))
