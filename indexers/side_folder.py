@@ -26,6 +26,7 @@ SEEN_FILE: Final = ".seen.json"
 """how the file system showed each sealed file when its digest was last compared; it can be removed"""
 CLOCK_STEP_NS: Final = 2_000_000_000
 """file systems keep times in steps of two seconds or less"""
+READ_BYTES: Final = 1 << 20
 LOCK_SUFFIX: Final = ".lock"  # tantivy makes and changes these whenever an index is opened
 
 
@@ -178,8 +179,17 @@ def _seal(folder: Path) -> None:
 def describe_file(path: Path) -> dict[str, Any]:
     """What a file is sealed with: its size in bytes and the sha256 of these."""
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": digest}
+        return describe_stream(file)
+
+
+def describe_stream(stream: Any) -> dict[str, Any]:
+    """As `describe_file`, of a file that is open at its start."""
+    digest = hashlib.sha256()
+    count = 0
+    while content := stream.read(READ_BYTES):
+        digest.update(content)
+        count += len(content)
+    return {"bytes": count, "sha256": digest.hexdigest()}
 
 
 def _empty(folder: Path) -> None:

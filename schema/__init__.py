@@ -97,6 +97,7 @@ from pinakes.schema.training import training_omissions as training_omissions
 from pinakes.schema.training import training_tasks as training_tasks
 from pinakes.schema.training import trainings as trainings
 from pinakes.schema.vectors import encoders as encoders
+from pinakes.schema.vectors import fragment_sets as fragment_sets
 from pinakes.schema.vectors import sentence_vectors_table as sentence_vectors_table
 from pinakes.schema.vectors import side_indexes as side_indexes
 from pinakes.schema.vectors import vectors_table as vectors_table

@@ -60,6 +60,28 @@ side_indexes = sa.Table(
     comment="Index files beside the database, with what they were built from.",
 )
 
+fragment_sets = sa.Table(
+    "fragment_sets",
+    metadata,
+    key_column("fragment_set_id", "ours; of two sets of one kind the greater is the newer", sa.Integer),
+    required(
+        "place", sa.Text, "path relative to the index folder, or absolute, or address of an object store"
+    ),
+    required("benchmark", sa.Text, "the benchmark whose candidates it has"),
+    required("mode", sa.Text, "corrected or published: how the benchmark was read"),
+    required("corpus", sa.Text, "the corpus that was read"),
+    required("paper_template", sa.Text, "text template that papers were read with"),
+    required("encoders", sa.Text, "names of the encoders whose vectors it has, with spaces between"),
+    required("content_digest", sa.Text, "sha256 over what it is made of: candidates, texts, encoders"),
+    required("fragment_count", sa.Integer, "files"),
+    required("row_count", sa.BigInteger, "vectors in all files"),
+    required("byte_count", sa.BigInteger, "bytes of all files"),
+    required("list_sha256", sa.Text, "sha256 of fragments.json, which names each file with its own sha256"),
+    required("entered_at", sa.DateTime(timezone=True), "when the set was found whole, and this row written"),
+    sa.UniqueConstraint("place", name="fragment_sets_key"),
+    comment="Vectors in Parquet files that the machines of a cluster search, a row for each whole set.",
+)
+
 
 class Vector(UserDefinedType[Any]):
     """A vector of `dimensions` 32-bit floats."""

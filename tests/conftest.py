@@ -17,6 +17,7 @@ from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server, start_server
+from tests.stores import ObjectStore, find_server, open_store
 from tests.templates import Templates
 from tests.turns import take_turns
 
@@ -40,6 +41,18 @@ def pytest_configure() -> None:
     """Have tests make their files in memory too: each commit to a DuckDB file waits for its disk."""
     if memory := _find_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator[ObjectStore]:
+    """An S3-compatible object store."""
+    server = find_server()
+    if server is None:
+        pytest.skip("moto's server is not installed (see .ci/run)")
+    with pytest.MonkeyPatch.context() as patched, open_store(server) as opened:
+        patched.setenv("AWS_ACCESS_KEY_ID", "tests")
+        patched.setenv("AWS_SECRET_ACCESS_KEY", "tests")
+        yield opened
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -36,7 +36,7 @@ MADE: Final = "Made by `python -m tests.reference`."
 GROUPS: Final = {
     "loading": "Commands that load",
     "deriving": "Commands that derive",
-    "exporting": "Commands that export",
+    "exporting": "Commands that export, and take corpora back",
     "indexing": "Commands that index and encode",
     "training": "The command that trains encoders",
     "searching": "Commands that search",

@@ -15,6 +15,8 @@ class Settings:
     Attributes:
         database_url: a SQLAlchemy URL or a DuckDB file's path (`PINAKES_DATABASE_URL`); not checked here.
         index_folder: where side indexes lie (`PINAKES_INDEX_FOLDER`); None: beside a DuckDB file.
+        shared_folder: where the machines of a cluster find what they share, a path or an address
+            (`PINAKES_SHARED_FOLDER`); None: in the index folder.
         benchmark_folders: folders of benchmarks besides the bundled ones (`PINAKES_BENCHMARKS`,
             separated by the system's path separator).
         memory: how much a command may take (`PINAKES_MEMORY`); not checked here (`memory.read_memory` does).
@@ -23,6 +25,7 @@ class Settings:
 
     database_url: str = DEFAULT_DATABASE_URL
     index_folder: Path | None = None
+    shared_folder: str | None = None
     benchmark_folders: tuple[Path, ...] = ()
     memory: str | None = None
     log: str = "off"
@@ -42,6 +45,7 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(
         database_url=given.get("PINAKES_DATABASE_URL", DEFAULT_DATABASE_URL),
         index_folder=Path(index_folder) if index_folder else None,
+        shared_folder=given.get("PINAKES_SHARED_FOLDER") or None,
         benchmark_folders=tuple(Path(part) for part in folders.split(os.pathsep) if part),
         memory=given.get("PINAKES_MEMORY") or None,
         log=given.get("PINAKES_LOG") or "off",

@@ -81,6 +81,9 @@ def test_hits_of_vectors_are_those_of_one_machine(
     third = run(prepared, RunRequest(benchmark, toy_folder, shared, again=True))
     assert read_hits(prepared, third.run_id) == hits
     collect_garbage(prepared, folder)
+    (place,) = folder.glob("fragments/*")
+    change(prepared, f"UPDATE fragment_sets SET encoders = 'gone' WHERE place = 'fragments/{place.name}'")
+    assert f"fragments/{place.name}" in collect_garbage(prepared, folder).folders
     assert not list(folder.glob("fragments/*"))
 
 

@@ -28,6 +28,7 @@ from tests.loading import dump_tables, paper, write_beir
 pytestmark = pytest.mark.in_turn
 
 STAY = {
+    "fragment_sets": "by names: `gc` removes those of what is gone",
     "encoders": "pinakes gc removes those that no run names",
     "side_indexes": "pinakes gc removes those of what is gone",
     "published_scores": "of a benchmark they go by name, of a suite they are its definition",

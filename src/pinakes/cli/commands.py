@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 _MODULES: Final[Mapping[str, tuple[str, ...]]] = {
     "loading": ("init", "grant-reader", "upgrade", "load", "resolve", "deduplicate", "fetch"),
     "deriving": ("derive",),
-    "exporting": ("export",),
+    "exporting": ("export", "import-corpora"),
     "indexing": ("encode", "index"),
     "training": ("train", "compare-methods"),
     "searching": ("search", "explain", "summarize"),

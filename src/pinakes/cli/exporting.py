@@ -141,6 +141,40 @@ class CollectionChoice:
 Folder = Annotated[Path, typer.Argument(help="The folder that is made.")]
 
 
+@export_app.command("partitioned")
+def export_partitioned(
+    folder: Annotated[str, typer.Argument(help="The folder that is made or renewed, or s3://BUCKET/PREFIX.")],
+    corpus: Annotated[list[str] | None, typer.Option(help="A corpus. May be repeated. Default: all.")] = None,
+    buckets: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, help="Files of each table. Default: one for each million papers."),
+    ] = None,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Write corpora as Parquet files by corpus and hash of the paper's id, with a manifest."""
+    from pinakes.export.corpora.write import export_corpora
+
+    with common.connect_to_look() as database:
+        written = export_corpora(database, folder, corpus or (), buckets, common.show_progress())
+    common.print_records([asdict(one) for one in written])
+
+
+@app.command("import-corpora")
+def import_corpora(
+    folder: Annotated[str, typer.Argument(help="What `export partitioned` wrote, or s3://BUCKET/PREFIX.")],
+    corpus: Annotated[list[str] | None, typer.Option(help="A corpus. May be repeated. Default: all.")] = None,
+    *,
+    common: CommonOptions,
+) -> None:
+    """Take corpora that `export partitioned` wrote, with the same rows and ids."""
+    from pinakes.export.corpora.take import import_corpora
+
+    with common.connect() as database:
+        taken = import_corpora(database, folder, corpus or (), common.show_progress())
+    common.print_records([asdict(one) for one in taken])
+
+
 @export_app.command("beir")
 def export_beir(folder: Folder, choice: CollectionChoice, common: CommonOptions) -> None:
     """Write a corpus or a benchmark as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv."""

@@ -172,7 +172,12 @@ def encode(
         str,
         typer.Argument(help="A Parquet file, a folder of them, or a query, as SELECT …", metavar="SOURCE"),
     ],
-    out: Annotated[Path, typer.Argument(help="The folder of Parquet files to write or to go on with.")],
+    out: Annotated[
+        str,
+        typer.Argument(
+            help="The folder of Parquet files to write or to go on with, or s3://BUCKET/PREFIX.",
+        ),
+    ],
     encoding: EncodingOptions,
     on: On = None,
     *,

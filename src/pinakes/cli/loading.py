@@ -18,14 +18,30 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 
 
 @app.command()
-def init(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
+def init(
+    over: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder of `export partitioned`, whose corpora DuckDB reads in place, and changes none.",
+        ),
+    ] = None,
+    *,
+    common: Annotated[CommonOptions, Omit(*DATA)],
+) -> None:
     """Make the tables, and the views of every benchmark."""
     from pinakes.database.reader_role import warn_of_rights
     from pinakes.queries.install import initialise
     from pinakes.schema import has_tables
 
     with common.connect_to_fill(lambda database: not has_tables(database)) as database:
+        if over is not None:
+            from pinakes.export.corpora.in_place import read_in_place, require_local
+
+            require_local(database, over)
         changed = initialise(database)
+        if over is not None:
+            found = read_in_place(database, over)
+            common.say(f"{database.url}: reads {', '.join(found)} in {over}, and cannot change them.")
         common.say(f"{database.url}: tables ready; views made or renewed: {', '.join(changed) or 'none'}")
         warning = warn_of_rights(database)
         common.say(*([f"pinakes: warning: {warning}"] if warning else []))

@@ -26,6 +26,7 @@ from pinakes.indexers.encoder.presets import ModelSource
 from pinakes.indexers.encoder.vector_shards import ShardRows, WrittenShard, write_shard
 from pinakes.indexers.names import Precision, PrecisionChoice
 from pinakes.progress import say_nothing
+from pinakes.writing.folders import is_address
 
 _WEIGHT_BYTES: Final = 4
 """a parameter in its file; one of two bytes counts as half a parameter, and is read as a whole one at fp32"""
@@ -98,8 +99,8 @@ class EncodeWorker:
 
     def write(self, shard: UnwrittenShard) -> WrittenShard:
         """Encode what is missing and write the file, under a name that nobody else has."""
-        folder = Path(shard.folder)
-        if not folder.is_dir():
+        folder = shard.folder
+        if not is_address(folder) and not Path(folder).is_dir():
             raise IndexingError(f"{folder} is not there; expected a folder that all machines share")
         encoded, _ = self.encode(list(shard.missing.values()))
         made = dict(zip(shard.missing, encoded, strict=True))
@@ -109,7 +110,7 @@ class EncodeWorker:
         else:
             found = {**shard.known, **made}
             rows = ShardRows(shard.ids, shard.digests, np.stack([found[digest] for digest in shard.digests]))
-        return write_shard(folder, shard.number, rows, shard.settings)
+        return write_shard(folder, shard.number, rows, shard.settings, aside=shard.alone)
 
 
 class ClusterEncoder:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
+from pinakes.cluster.fragment_list import Fragment, WholeSet
 from pinakes.cluster.fragments import (
     FRAGMENT_ROWS,
     Documents,
-    Fragment,
     FragmentSet,
     hold_fragments,
     read_fragment,
@@ -123,6 +123,10 @@ class SharedVectors:
         for _ in self._fragments:
             pass
 
+    def describe(self) -> WholeSet | None:
+        """What the set of fragments is, once it is whole."""
+        return self._fragments.describe()
+
     def search(self, queries: Vectors, k: int, distance: Distance) -> Found:
         """What `search_exact` gives for all documents and these ties."""
         k, asked = min(k, len(self._ties)), uuid.uuid4().hex
@@ -169,7 +173,7 @@ class SharedVectors:
 @contextmanager
 def share_vectors(
     on: str,
-    folder: Path,
+    place: str | Path,
     blocks: Iterable[Block],
     ties: TieRanks,
     *,
@@ -177,14 +181,14 @@ def share_vectors(
     fragment_rows: int = FRAGMENT_ROWS,
     tell: Callable[[str], None] = say_nothing,
 ) -> Iterator[SharedVectors]:
-    """The documents of the blocks on a cluster, by way of fragments in `folder`, which are written once.
+    """The documents of the blocks on a cluster, by way of fragments at `place`, which are written once.
 
     `ties` ranks each document among equal scores. Raises as `connect_cluster`, `Workers` and
     `hold_fragments` do.
     """
     with (
         connect_cluster(on, device, tell) as cluster,
-        hold_fragments(folder, blocks, ties, fragment_rows) as fragments,
+        hold_fragments(place, blocks, ties, fragment_rows) as fragments,
         Workers(cluster, SearchWorker, cluster.device) as workers,
     ):
         yield SharedVectors(workers, fragments, ties, fragment_rows)

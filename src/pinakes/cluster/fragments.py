@@ -1,22 +1,25 @@
 """Vectors of a set of documents in Parquet files on storage that all machines share, each with its digest.
 
 A folder has a set. A file takes its name, with its number and sha256, when it is whole, and the list of the
-files is written last: a set without a list is written again. Who reads a set holds it: it stays.
+files is written last: a set without a list is written again. Who reads a set holds it: it stays. On an object
+store nobody can hold it: two who write the same set write the same files, and remove what no list names last.
 """
 
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from pinakes.cluster.fragment_list import LIST_FILE, Fragment, WholeSet, describe_set, read_list
 from pinakes.errors import IndexingError
 from pinakes.faults import told_as
 from pinakes.indexers.exact.best import Ties
@@ -25,18 +28,9 @@ from pinakes.indexers.exact.scores import Rows, Vectors
 from pinakes.indexers.order import TieRanks
 from pinakes.indexers.side_folder import describe_file
 from pinakes.matrices import to_lists, to_matrix
+from pinakes.writing.folders import Folder, LocalFolder, join_address, open_folder, split_address
 
 FRAGMENT_ROWS: Final = 1 << 16
-LIST_FILE: Final = "fragments.json"
-
-
-class Fragment(NamedTuple):
-    """A file of a set: `bytes` of it, its sha256, and how many documents it has."""
-
-    path: str
-    bytes: int
-    sha256: str
-    rows: int
 
 
 class Documents(NamedTuple):
@@ -50,9 +44,9 @@ class Documents(NamedTuple):
 class FragmentSet:
     """The fragments of one folder, made by `hold_fragments`."""
 
-    def __init__(self, folder: Path, blocks: Iterable[Block], ties: Ties, rows: int) -> None:
+    def __init__(self, folder: Folder, blocks: Iterable[Block], ties: Ties, rows: int) -> None:
         self._folder, self._blocks, self._ties, self._rows = folder, blocks, ties, rows
-        self._listed = _read_list(folder)
+        self._listed = read_list(folder)
 
     def __iter__(self) -> Iterator[Fragment]:
         """Each fragment; what is not there yet is written before it comes."""
@@ -65,96 +59,131 @@ class FragmentSet:
         else:
             yield from self._listed
 
+    def describe(self) -> WholeSet | None:
+        """What the set is, once it is whole."""
+        return None if self._listed is None else describe_set(self._folder, self._listed)
+
     def _write(self) -> Iterator[Fragment]:
-        with told_as(IndexingError, f"{self._folder} cannot be written"):
-            for path in self._folder.iterdir():
-                path.unlink()
+        folder = self._folder
+        with told_as(IndexingError, f"{folder.address} cannot be written"):
+            if folder.renames:
+                for name in folder.list_files():
+                    folder.remove(name)
             for number, (rows, vectors) in enumerate(_join_blocks(self._blocks, self._rows)):
                 table = pa.table(
                     {"row": rows, "rank": self._ties.ranks(rows), "embedding": to_lists(vectors)}
                 )
-                writing = self._folder / f".{number:05}.writing"
-                pq.write_table(
-                    table, writing, compression="none", use_dictionary=False, write_page_checksum=True
-                )
-                described = describe_file(writing)
-                path = self._folder / f"fragment-{number:05}-{described['sha256'][:16]}.parquet"
-                writing.rename(path)
-                yield Fragment(str(path), **described, rows=len(rows))
+                with folder.make_file(f"{number:05}") as made:
+                    pq.write_table(
+                        table, made, compression="none", use_dictionary=False, write_page_checksum=True
+                    )
+                    described = describe_file(made)
+                    name = f"fragment-{number:05}-{described['sha256'][:16]}.parquet"
+                    folder.put(made, name)
+                yield Fragment(join_address(folder.address, name), **described, rows=len(rows))
 
     def _finish(self, written: list[Fragment]) -> None:
-        with told_as(IndexingError, f"{self._folder} cannot be written"):
-            writing = self._folder / ".list.writing"
-            listed = [{**one._asdict(), "path": Path(one.path).name} for one in written]
-            writing.write_text(json.dumps(listed, indent=1) + "\n", encoding="utf-8")
-            for path in (*(Path(one.path) for one in written), writing):
-                _sync(path)
-            writing.rename(self._folder / LIST_FILE)
+        folder = self._folder
+        with told_as(IndexingError, f"{folder.address} cannot be written"):
+            named = {split_address(one.path)[1]: one for one in written}
+            for name in named:
+                folder.sync(name)
+            listed = [{**one._asdict(), "path": name} for name, one in named.items()]
+            folder.write_file(LIST_FILE, (json.dumps(listed, indent=1) + "\n").encode())
+            if not folder.renames:
+                self._remove_others(named)
         self._listed = written
+
+    def _remove_others(self, named: Mapping[str, Fragment]) -> None:
+        """Remove what the list does not name; `IndexingError` where somebody has removed what it does."""
+        found = self._folder.list_files()
+        if any(found.get(name) != one.bytes for name, one in named.items()):
+            raise IndexingError(
+                f"another process has written to {self._folder.address} meanwhile; wait for it to end, then "
+                "start again"
+            )
+        for name in found.keys() - named.keys() - {LIST_FILE}:
+            self._folder.remove(name)
 
 
 @contextmanager
 def hold_fragments(
-    folder: Path, blocks: Iterable[Block], ties: TieRanks, rows: int = FRAGMENT_ROWS
+    place: str | Path, blocks: Iterable[Block], ties: TieRanks, rows: int = FRAGMENT_ROWS
 ) -> Iterator[FragmentSet]:
-    """The set in `folder`; of one that is not there whole, the blocks are written, at most `rows` in a file.
+    """The set at a path or an address; of one that is not whole, the blocks are written, `rows` in each file.
 
     `ties` ranks all documents among equal scores. Raises IndexingError where another process writes the set.
     """
-    with told_as(IndexingError, f"{folder} cannot be written"):
-        folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        _lock(lock, folder)
+    folder = open_folder(place)
+    with told_as(IndexingError, f"{folder.address} cannot be written"):
+        folder.prepare()
+    with _hold(folder):
         yield FragmentSet(folder, blocks, Ties(ties), rows)
-    finally:
-        os.close(lock)
 
 
 def read_fragment(fragment: Fragment) -> Documents:
     """What the fragment holds; IndexingError where it is not there, or not as it was written."""
-    path = Path(fragment.path)
+    place, name = split_address(fragment.path)
+    folder = open_folder(place)
     try:
-        if path.stat().st_size != fragment.bytes:
-            raise ValueError(f"{path.stat().st_size} bytes in place of {fragment.bytes}")
-        table = pq.read_table(path, page_checksum_verification=True, memory_map=False)
+        with folder.telling():
+            table = pq.read_table(_open_fragment(folder, name, fragment), page_checksum_verification=True)
     except FileNotFoundError as error:
-        raise IndexingError(f"{path} is not there; expected a folder that all machines share") from error
+        raise IndexingError(
+            f"{fragment.path} is not there; expected a folder that all machines share"
+        ) from error
     except (OSError, ValueError) as error:
         raise IndexingError(
-            f"{path} is damaged ({error}); delete its folder, and start the same command again"
+            f"{fragment.path} is damaged ({error}); delete its folder, and start the same command again"
         ) from error
     return Documents(table["row"].to_numpy(), table["rank"].to_numpy(), to_matrix(table["embedding"]))
 
 
-def _lock(lock: int, folder: Path) -> None:
-    """Hold the folder alone where it is to be written, with others where it is whole."""
+def _open_fragment(folder: Folder, name: str, fragment: Fragment) -> pa.NativeFile:
+    """The file; of one that comes over the network all bytes are compared with the list."""
+    stream = folder.open_file(name)
+    if (found := stream.size()) != fragment.bytes:
+        raise ValueError(f"{found} bytes in place of {fragment.bytes}")
+    if folder.renames:
+        return stream
+    with stream:
+        content = stream.read_buffer()
+    if hashlib.sha256(content).hexdigest() != fragment.sha256:
+        raise ValueError("other bytes than those that were written")
+    return pa.BufferReader(content)
+
+
+@contextmanager
+def _hold(folder: Folder) -> Iterator[None]:
+    """Hold a folder of a file system alone where it is to be written, with others where it is whole."""
+    if not isinstance(folder, LocalFolder):
+        yield
+        return
+    lock = os.open(folder.path, os.O_RDONLY)
+    try:
+        _lock(lock, folder)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(lock: int, folder: Folder) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _read_list(folder) is not None:
+        if read_list(folder) is not None:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return
     except OSError as error:
         problem = error
     try:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        if _read_list(folder) is not None:
+        if read_list(folder) is not None:
             return
     except OSError as error:
         problem = error
     raise IndexingError(
-        f"{folder} is being written by another process; wait for it to end, then start again"
+        f"{folder.address} is being written by another process; wait for it to end, then start again"
     ) from problem
-
-
-def _read_list(folder: Path) -> list[Fragment] | None:
-    """The fragments of a set that is whole."""
-    try:
-        listed: list[dict[str, Any]] = json.loads((folder / LIST_FILE).read_text(encoding="utf-8"))
-        found = [Fragment(**{**one, "path": str(folder / one["path"])}) for one in listed]
-        return found if all(Path(one.path).stat().st_size == one.bytes for one in found) else None
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
 
 
 def _join_blocks(blocks: Iterable[Block], most: int) -> Iterator[Block]:
@@ -178,8 +207,3 @@ def _join_blocks(blocks: Iterable[Block], most: int) -> Iterator[Block]:
 def _join(parts: list[Block]) -> Block:
     rows, vectors = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Block(rows, vectors)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
-        os.fsync(file.fileno())

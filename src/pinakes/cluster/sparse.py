@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pinakes.cluster import needs
 from pinakes.cluster.connect import connect_cluster
+from pinakes.cluster.copies import copy_folder, send_folder
 from pinakes.cluster.workers import Call, Workers
 from pinakes.indexers.analysis import Analysis
 from pinakes.indexers.exact.merge import MergedBest
@@ -33,6 +34,7 @@ from pinakes.indexers.sparse_bm25.index import SparseBm25Index
 from pinakes.indexers.sparse_bm25.queries import QueryTerms
 from pinakes.indexers.term_statistics import TermStatistics
 from pinakes.progress import say_nothing
+from pinakes.writing.folders import is_address
 
 BLOCKS_ANALYSED: Final = 8
 """blocks of documents whose texts a call has"""
@@ -88,10 +90,14 @@ class AnalyseWorker:
 
 
 class SparseWorker:
-    """A process of the cluster that has an index open, as mapped files."""
+    """A process of the cluster that has an index open, as mapped files.
 
-    def __init__(self, folder: str, formula: str) -> None:
-        self._index = SparseBm25Index.open(Path(folder), formula)
+    `place` is its folder, or the address that `copies.send_folder` gave: then a copy is opened.
+    """
+
+    def __init__(self, place: str, formula: str) -> None:
+        folder = copy_folder(place) if is_address(place) else Path(place)
+        self._index = SparseBm25Index.open(folder, formula)
         self._compiled: tuple[str, QueryTerms] | None = None
 
     def ready(self) -> None:
@@ -199,12 +205,21 @@ class SharedSparseIndex:
 
 @contextmanager
 def share_index(
-    on: str, folder: Path, index: SparseBm25Index, tell: Callable[[str], None] = say_nothing
+    on: str,
+    folder: Path,
+    index: SparseBm25Index,
+    tell: Callable[[str], None] = say_nothing,
+    *,
+    through: str | None = None,
 ) -> Iterator[SharedSparseIndex]:
-    """The index of `folder`, which is open here as `index`, on a cluster."""
+    """The index of `folder`, which is open here as `index`, on a cluster.
+
+    `through` is a place that the machines share, where they do not share the folder: it is sent there.
+    """
+    place = str(folder.resolve()) if through is None else send_folder(folder, through)
     with (
         connect_cluster(on, "cpu", tell) as cluster,
-        Workers(cluster, SparseWorker, str(folder.resolve()), index.formula) as workers,
+        Workers(cluster, SparseWorker, place, index.formula) as workers,
     ):
         size = sum(path.stat().st_size for path in folder.iterdir())
         yield SharedSparseIndex(workers, index, max(1, cluster.count_places()), size)

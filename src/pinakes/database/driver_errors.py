@@ -75,6 +75,11 @@ _DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
         f"PINAKES_MEMORY, as 4GB, or lower --jobs. {_AGAIN} {_SAFE}",
     ),
     (
+        ("No files found that match",),
+        "files of corpora that are read in place are gone ({}). If they were exported again, `pinakes init "
+        "--over FOLDER` reads those of now.",
+    ),
+    (
         ("Conflict on ",),
         f"another command wrote the same rows ({{}}). Wait for it to end. {_AGAIN} {_SAFE}",
     ),
@@ -85,6 +90,15 @@ _DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     ),
 )
 """what DuckDB says -> what happened, what is safe, what helps, where {} is its own words; the first counts"""
+
+_ONLY_READ: Final = re.compile(
+    r"Binder Error: Can only (insert into|update|delete from|merge into) base table"
+    r"|Catalog Error: \w+ is not an table"
+)
+_IN_PLACE: Final = (
+    "the corpora of this database are files that are read in place, and cannot be changed. Take them into a "
+    "database of their own (`pinakes import-corpora`), and change them there."
+)
 
 _SERVER_GONE: Final = f"Postgres went away ({{}}). {_SAFE} Once it runs again, start the same command again."
 _LIMIT: Final = (
@@ -202,6 +216,8 @@ def explain(error: Exception) -> DatabaseError | None:
 
 def _explain_duckdb(error: Exception, message: str) -> DatabaseError | None:
     """What is no fault of a statement: these hold texts of users, which may say anything."""
+    if isinstance(error, duckdb.BinderException | duckdb.CatalogException) and _ONLY_READ.match(message):
+        return DatabaseError(_IN_PLACE)
     if isinstance(error, duckdb.IntegrityError | duckdb.DataError | duckdb.ProgrammingError):
         return None
     for fragments, told in _DUCKDB:

@@ -96,12 +96,13 @@ class EncodeSummary:
 def encode_source(
     source: Source,
     model: str,
-    out: Path,
+    out: str | Path,
     options: EncodeOptions | None = None,
     progress: Progress | None = None,
 ) -> EncodeSummary:
     """Write id, text_digest and embedding (float32) of every row of the source into Parquet files in `out`.
 
+    `out` is a path, or an address on an object store.
     A text that is in the folder already is not encoded again, whatever its row. `manifest.json` is written
     at the end and says what made the vectors. Raises `InputError` for a source that cannot be read, and
     `IndexingError` for a model that cannot be used, for a folder that holds vectors of another model or

@@ -71,7 +71,7 @@ class _Sharing:
                 self._write_whole()
                 continue
             self._in_hand |= dict.fromkeys(missing, number)
-            folder, settings = str(self._shards.folder), self._shards.settings
+            folder, settings = self._shards.address, self._shards.settings
             yield UnwrittenShard(
                 folder,
                 number,

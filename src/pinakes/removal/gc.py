@@ -6,14 +6,17 @@ rows again, and with them what is left of the folders.
 
 import shutil
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import sqlalchemy as sa
 
+from pinakes.cluster.fragment_list import find_set
 from pinakes.database import Database, Session
-from pinakes.errors import IndexingError
+from pinakes.errors import IndexingError, PinakesError
+from pinakes.faults import told_as
 from pinakes.indexers.side_folder import hold_folder
 from pinakes.loaders.base import OF_FILES
 from pinakes.loaders.merge.origins import call_table, digest_row, names_mentions
@@ -23,6 +26,7 @@ from pinakes.schema import (
     authors,
     authorships,
     check_schema,
+    fragment_sets,
     metadata,
     repeated_rows,
     restated_citations,
@@ -32,7 +36,9 @@ from pinakes.schema import (
 )
 from pinakes.schema.removal import Removed, is_cleared, remove_rows
 from pinakes.settings import read_settings
+from pinakes.vectors.fragment_sets import find_place, is_in_use, list_sets
 from pinakes.vectors.side_index import list_unnamed, list_unused
+from pinakes.writing.folders import is_address, open_folder
 
 _DIGESTS: Final = sa.table(
     "text_digests", sa.column("paper_id"), sa.column("section_number"), sa.column("text_digest")
@@ -48,14 +54,21 @@ def collect_garbage(database: Database, index_folder: Path, *, dry_run: bool = F
     if dry_run:
         with database.rehearse() as rehearsal, rehearsal.begin() as session:
             rows, paths = _remove_rows(session, left)
-            folders = _measure_all(_find_folders(session, index_folder, paths, left), index_folder)
+            places = _remove_sets(session, index_folder, left)
+            found = _find_folders(session, index_folder, [*paths, *places.rows], left)
+            folders = _measure_all(found, index_folder) | places.elsewhere
+            rows |= places.count()
         return Garbage(rows, folders, left)
     with database.begin() as session:
         rows, paths = _remove_rows(session, left)
-        found = _find_folders(session, index_folder, paths, left)
-        folders = _measure_all(found, index_folder)
+        places = _remove_sets(session, index_folder, left)
+        found = _find_folders(session, index_folder, [*paths, *places.rows], left)
+        folders = _measure_all(found, index_folder) | places.elsewhere
+        rows |= places.count()
         for path in found:
             _remove_folder(path)
+        for place in places.elsewhere:
+            _remove_files(place)
     return Garbage(rows, folders, left)
 
 
@@ -144,6 +157,48 @@ def _remove_indexes(session: Session) -> tuple[list[str], Removed]:
     ids = pa.array([row["side_index_id"] for row in gone], pa.int32())
     removed = remove_rows(session, {side_indexes: pa.table({"side_index_id": ids})}) if gone else Removed()
     return [str(row["path"]) for row in gone], removed
+
+
+@dataclass(frozen=True, slots=True)
+class _Sets:
+    """Sets of fragments that are of no use: the places that rows had, and the bytes of those elsewhere."""
+
+    rows: list[str]
+    elsewhere: dict[str, int]
+
+    def count(self) -> dict[str, int]:
+        return {"rows of fragment_sets": len(self.rows)} if self.rows else {}
+
+
+def _remove_sets(session: Session, index_folder: Path, left: list[str]) -> _Sets:
+    """Delete the rows of sets that are gone, older ones, and of what is gone; what is left of their files."""
+    listed = list_sets(session)
+    used = is_in_use(listed, session)
+    gone: list[dict[str, Any]] = []
+    elsewhere: dict[str, int] = {}
+    for row in listed:
+        place = find_place(row["place"], index_folder)
+        try:
+            if used[row["fragment_set_id"]] and find_set(place) is not None:
+                continue
+            if is_address(place) or place == row["place"]:
+                elsewhere |= {place: sum(open_folder(place).list_files().values())}
+        except PinakesError as error:
+            left.append(f"The row of {place} stays: {error}")
+            continue
+        gone.append(row)
+    ids = [row["fragment_set_id"] for row in gone]
+    session.execute(sa.delete(fragment_sets).where(fragment_sets.c.fragment_set_id.in_(ids)))
+    return _Sets(
+        [str(row["place"]) for row in gone], {place: size for place, size in elsewhere.items() if size}
+    )
+
+
+def _remove_files(place: str) -> None:
+    folder = open_folder(place)
+    with told_as(IndexingError, f"{place} cannot be removed"):
+        for name in folder.list_files():
+            folder.remove(name)
 
 
 def _find_folders(session: Session, folder: Path, paths: list[str], left: list[str]) -> list[Path]:

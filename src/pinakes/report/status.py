@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from pinakes.cluster.fragment_list import find_set
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.indexers.side_folder import is_whole
@@ -16,12 +17,14 @@ from pinakes.report.output import Output
 from pinakes.report.terminal import make_record_table, print_tables
 from pinakes.schema import check_schema, encoders, vectors_table
 from pinakes.schema.integrity import list_filled_tables, list_integrity_checks
+from pinakes.vectors.fragment_sets import find_place
 from pinakes.vectors.side_index import list_unnamed, list_unused
 
 _LEAD: Final = {
     "corpora": ("corpus", "papers", "abstracts", "queries", "judgments", "citations"),
     "loads": ("corpus", "file", "rows_in", "rows_loaded", "rows_rejected", "complete"),
     "side indexes": ("kind", "scope", "encoder", "row_count", "rows_now", "recall_10"),
+    "fragment sets": ("benchmark", "encoders", "fragment_count", "row_count", "byte_count", "place"),
     "runs": ("run_id", "benchmark", "system", "measure", "value", "queries_answered", "queries_expected"),
 }
 """the columns that come first where there is not room for all"""
@@ -104,6 +107,12 @@ def check_sides(
         f"{row['file']} of the corpus {row['corpus']} is not wholly in; the same `pinakes load` goes on"
         for row in found["loads"]
         if row["complete"] == "no"
+    ]
+    damaged += [
+        f"the fragments of {row['benchmark']} by {row['encoders']} in {find_place(row['place'], folder)} are "
+        "not whole; the next `pinakes run` on a cluster writes them again, or `pinakes gc` removes their row"
+        for row in found["fragment_sets"]
+        if find_set(find_place(row["place"], folder)) is None
     ]
     unfinished += [
         f"the {row['kind']} index in {folder / row['path']} is of what was removed ({row['scope']}), and not "

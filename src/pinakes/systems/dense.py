@@ -8,7 +8,7 @@ different encoders.
 import hashlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,6 +26,7 @@ from pinakes.indexers.side_folder import folder_name
 from pinakes.options import list_options, option, read_options
 from pinakes.progress import Progress
 from pinakes.queries.relations import select_corpus_texts
+from pinakes.settings import read_settings
 from pinakes.systems.base import (
     Ability,
     Asked,
@@ -49,6 +50,7 @@ from pinakes.systems.dense_pools import (
 )
 from pinakes.systems.rankings import report_rankings
 from pinakes.vectors.encoding import EncoderSession, start_session
+from pinakes.vectors.fragment_sets import EnteredSet, enter_sets, name_place
 from pinakes.vectors.members import (
     Member,
     Stored,
@@ -71,6 +73,7 @@ from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.readers import find_readers
 from pinakes.workload.scope import CorpusScope, add_prefix
 from pinakes.workload.workload import Workload
+from pinakes.writing.folders import join_address
 
 if TYPE_CHECKING:  # imported late: Faiss, Ray
     from pinakes.cluster.exact import SharedVectors
@@ -101,6 +104,7 @@ class DenseSystem(System):
             if reader.encoder not in encoders:
                 encoders[reader.encoder] = start_session(reader.encoder, options)
         self._options, self._asked_as = options, name
+        self._searched: list[EnteredSet] = []
         self._queries = start_members(encoders, readers.queries)
         self._papers = start_members(encoders, readers.papers)
         self._distance = _choose_distance(list(encoders.values()))
@@ -146,6 +150,7 @@ class DenseSystem(System):
         with database.read() as session:
             rankings = rank(session, workload, stored, *found)
             yield from report_rankings(rankings, workload, self.name, len(query_rows), progress)
+        self._enter_sets(database)
 
     def embed(self, database: Database, texts: PaperTexts, progress: Progress) -> Embedded:
         """Stored vectors; a paper without a text has none."""
@@ -209,6 +214,7 @@ class DenseSystem(System):
         if requested and workload.has_text.any():
             rankings = self._rank_groups(database, workload, stored)
             yield from report_rankings(rankings, workload, self.name, requested, progress)
+            self._enter_sets(database)
 
     def _rank_groups(self, database: Database, workload: Workload, stored: Stored) -> Iterator[Ranking]:
         blocks, queried = CandidateBlocks(workload), list_tables(stored, self._queries)
@@ -227,6 +233,12 @@ class DenseSystem(System):
             # The database is not kept waiting while pools are searched.
             yield from rank_pools(workload, held, texts, queries, self._distance)
 
+    def _enter_sets(self, database: Database) -> None:
+        """Have the rows of the sets of fragments that were searched."""
+        enter_sets(database, self._searched)
+        self._searched.clear()
+
+    @contextmanager
     def _share(
         self,
         workload: Workload,
@@ -234,7 +246,7 @@ class DenseSystem(System):
         blocks: CandidateBlocks,
         read: Iterable[Block],
         read_as: str = "",
-    ) -> AbstractContextManager["SharedVectors"]:
+    ) -> Iterator["SharedVectors"]:
         """The candidates' vectors on a cluster; `read_as` says how they are read where that changes them."""
         from pinakes.cluster.exact import share_vectors  # imported late: Ray
 
@@ -245,9 +257,24 @@ class DenseSystem(System):
         # Rows are places in these, which another database with the same papers may have in another order.
         digest.update(workload.paper_ids[blocks.rows].tobytes())
         name = folder_name(workload.benchmark.name, digest.hexdigest()[:16])
-        folder, options = self._options.index_folder / "fragments" / name, self._options
+        options = self._options
+        parent = read_settings().shared_folder or str(options.index_folder)
+        place = join_address(join_address(parent, "fragments"), name)
         on, device, tell = options.on or "", options.device, options.tell
-        return share_vectors(on, folder, read, blocks.ties, device=device, tell=tell)
+        with share_vectors(on, place, read, blocks.ties, device=device, tell=tell) as shared:
+            yield shared
+            if (whole := shared.describe()) is not None:
+                entered = EnteredSet(
+                    name_place(place, options.index_folder),
+                    workload.benchmark.name,
+                    workload.benchmark.mode,
+                    workload.scope.corpus,
+                    workload.scope.paper_template,
+                    " ".join(dict.fromkeys(stored[member].name for member in self._papers)),
+                    digest.hexdigest(),
+                    **whole._asdict(),
+                )
+                self._searched.append(entered)
 
     def index_corpus(self, database: Database, scope: CorpusScope, progress: Progress) -> IndexSummary:
         """Encode every text of a corpus that has no vector yet."""

@@ -26,6 +26,7 @@ from pinakes.indexers.sparse_bm25.index import LARGEST_K1, SparseBm25Index
 from pinakes.indexers.sparse_bm25.weights import FORMULAS, describe_formula
 from pinakes.options import option, read_options
 from pinakes.progress import Progress
+from pinakes.settings import read_settings
 from pinakes.systems.base import (
     Ability,
     Asked,
@@ -51,6 +52,7 @@ from pinakes.vectors.term_tables import Weighing, find_written, strike_out, writ
 from pinakes.workload.paper_texts import PaperTexts
 from pinakes.workload.scope import CorpusScope
 from pinakes.workload.workload import Workload
+from pinakes.writing.folders import join_address
 
 if TYPE_CHECKING:  # imported late: Ray
     from pinakes.cluster.sparse import SharedSparseIndex
@@ -182,7 +184,9 @@ class SparseBm25System(LexicalSystem):
             return
         from pinakes.cluster.sparse import share_index  # late: Ray
 
-        with share_index(self._on, self._find_files(database, workload), index, self._tell) as shared:
+        files, place = self._find_files(database, workload), read_settings().shared_folder
+        through = None if place is None else join_address(place, "sparse_bm25")
+        with share_index(self._on, files, index, self._tell, through=through) as shared:
             yield shared
 
     def explain(self, database: Database, question: ScoreQuestion) -> ExplainedScore:

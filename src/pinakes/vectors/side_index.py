@@ -19,7 +19,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import IndexingError, RunError
 from pinakes.faults import told_as
 from pinakes.indexers.side_folder import folder_name, is_whole
-from pinakes.schema import benchmarks, corpora, encoders, next_id, side_indexes
+from pinakes.schema import benchmarks, corpora, encoders, fragment_sets, next_id, side_indexes
 
 Row = dict[str, Any]
 """a row of `side_indexes`, but for the time when it was built, for which DuckDB would load all time zones"""
@@ -184,8 +184,9 @@ def _is_used(row: Row, known: Mapping[str, set[str]]) -> bool:
 
 
 def list_unnamed(session: Session, folder: Path) -> list[Path]:
-    """The folders of side indexes that no row names."""
+    """The folders of side indexes and of fragments that no row names."""
     named = {str(row["path"]) for row in session.rows(sa.select(side_indexes.c.path))}
+    named |= {str(row["place"]) for row in session.rows(sa.select(fragment_sets.c.place))}
     return [path for path in _list_folders(folder) if str(path.relative_to(folder)) not in named]
 
 

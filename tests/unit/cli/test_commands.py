@@ -59,8 +59,8 @@ COMMANDS = dict(list_commands(typer.main.get_command(app)))
 
 def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None:
     first = (
-        "init grant-reader upgrade load resolve deduplicate fetch derive export encode index train "
-        "compare-methods search explain summarize"
+        "init grant-reader upgrade load resolve deduplicate fetch derive export import-corpora encode index "
+        "train compare-methods search explain summarize"
     )
     more = "new-benchmark sample construct export-pools systems use-corpus run rerun import-run"
     last = "cross-format reproduce tune evaluate accept compare"
@@ -87,6 +87,7 @@ def test_the_commands_are_those_of_the_manual_in_the_order_of_the_work() -> None
         "export table",
         "export run",
         "export qrels",
+        "export partitioned",
         "export beir",
         "export mteb",
         "export summaries",

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pinakes.cluster.fragments import LIST_FILE, Fragment, hold_fragments, read_fragment
+from pinakes.cluster.fragment_list import LIST_FILE, Fragment
+from pinakes.cluster.fragments import hold_fragments, read_fragment
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.passes import Block
 

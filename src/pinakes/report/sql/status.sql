@@ -70,6 +70,11 @@ SELECT kind, scope, paper_template, encoder, row_count, recall_10, recall_100, p
 FROM side_indexes
 ORDER BY kind, scope, paper_template, encoder
 
+-- name: fragment_sets
+SELECT benchmark, corpus, encoders, mode, paper_template, fragment_count, row_count, byte_count, place
+FROM fragment_sets
+ORDER BY fragment_set_id
+
 -- name: term_indexes
 -- Sparse indexes that are in tables, and how many papers are others than those that were indexed.
 SELECT index_name, terms, postings, papers, papers_changed, papers_removed, papers_added

@@ -1,0 +1,158 @@
+"""Files by name, on a disk and on an object store: whole, listed, removed; what a store refuses is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from pinakes.errors import InputError, PinakesError
+from pinakes.writing.folders import Folder, join_address, open_folder, split_address
+from tests.stores import ObjectStore, open_silent_port
+
+ODD = ("a b.txt", "ü%20+&#.txt", "q?x=1", 'it\'s "so".txt', "below/deeper/x")
+
+
+@pytest.fixture(params=["disk", "store"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
+    if request.param == "disk":
+        return open_folder(tmp_path / "odd ü%20" / "x")
+    store: ObjectStore = request.getfixturevalue("store")
+    return open_folder(store.address(f"{tmp_path.name}/odd ü%20?/x"))
+
+
+def test_files_are_written_listed_read_and_removed(folder: Folder) -> None:
+    assert folder.list_files() == {}
+    folder.prepare()
+    for number, name in enumerate(ODD):
+        folder.write_file(name, b"x" * number)
+    assert folder.list_files() == {name: number for number, name in enumerate(ODD)}
+    folder.write_file(ODD[0], b"another")
+    assert folder.read_file(ODD[0]) == b"another"
+    for name in (*ODD, "never there"):
+        folder.remove(name)
+    assert folder.list_files() == {}
+    with pytest.raises(FileNotFoundError):
+        folder.read_file(ODD[0])
+
+
+def test_a_file_is_found_by_its_own_address(folder: Folder) -> None:
+    folder.prepare()
+    below = folder.below("a b")
+    for name in ODD[:4]:
+        below.write_file(name, name.encode())
+        place, found = split_address(join_address(below.address, name))
+        assert (place, found) == (below.address, name)
+        assert open_folder(place).read_file(found) == name.encode()
+
+
+def test_a_broken_write_leaves_no_file(folder: Folder) -> None:
+    folder.prepare()
+    folder.write_file("x", b"old")
+
+    def write() -> None:
+        with folder.make_file("x") as made:
+            made.write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert folder.list_files() == {"x": 3}
+
+
+class Breaking:
+    """A stream to a store that loses the connection after the first chunk."""
+
+    def __init__(self, stream: pa.NativeFile) -> None:
+        self._stream, self._written = stream, 0
+
+    def write(self, content: bytes) -> None:
+        self._written += 1
+        if self._written > 1:
+            raise OSError("AWS Error NETWORK_CONNECTION during UploadPart operation")
+        self._stream.write(content)
+
+    def close(self) -> None:
+        raise AssertionError("a broken upload was ended as if it were whole")
+
+
+def test_an_upload_that_ends_half_way_is_no_file(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = open_folder(store.address(tmp_path.name))
+    folder.write_file("x", b"old")
+    kept = []
+
+    class Files:
+        def open_output_stream(self, key: str, **given: object) -> Breaking:
+            kept.append(store.files.open_output_stream(key, **given))
+            return Breaking(kept[0])
+
+    with monkeypatch.context() as broken:
+        broken.setattr(folder, "_files", Files())
+        with pytest.raises(PinakesError, match="nothing that speaks S3 answers"):
+            folder.write_file("x", b"n" * (9 << 20))
+    assert folder.read_file("x") == b"old"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "gs://bucket/x",
+        "s3:///x",
+        "s3://bucket/a//b",
+        "s3://bucket/../b",
+        "s3://bucket/x?acces_key=1",
+        "s3://bucket/x?scheme=ftp",
+        "s3://bucket/x#y",
+        "s3://b%20c/x",
+        "://x",
+    ],
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="no address of an object store"):
+        open_folder(address)
+
+
+def test_credentials_are_not_taken_from_an_address() -> None:
+    with pytest.raises(InputError, match="AWS_ACCESS_KEY_ID") as raised:
+        open_folder("s3://key:secret@bucket/x")
+    assert "secret" not in str(raised.value)
+
+
+def test_a_bucket_that_is_not_there_is_told(store: ObjectStore) -> None:
+    folder = open_folder(store.address("x", bucket="nobody"))
+    with pytest.raises(PinakesError, match="no such bucket"):
+        folder.prepare()
+    with pytest.raises(PinakesError, match="no such bucket"):
+        folder.write_file("x", b"x")
+
+
+def test_refused_credentials_are_told(store: ObjectStore, tmp_path: Path) -> None:
+    folder = open_folder(store.address(tmp_path.name))
+    folder.write_file("x", b"x")
+    with store.refusing():
+        for use in (
+            folder.prepare,
+            folder.list_files,
+            lambda: folder.read_file("x"),
+            lambda: folder.remove("x"),
+        ):
+            with pytest.raises(PinakesError, match="refuses the credentials"):
+                use()
+        with pytest.raises(PinakesError, match="refuses the credentials"):
+            folder.write_file("y", b"y")
+    assert folder.read_file("x") == b"x"
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    with open_silent_port() as port:
+        yield port
+
+
+def test_a_store_that_does_not_answer_is_told(silent: int) -> None:
+    for port in (silent, 1):
+        folder = open_folder(f"s3://bucket/x?endpoint_override=127.0.0.1:{port}&scheme=http")
+        with pytest.raises(PinakesError, match="nothing that speaks S3 answers"):
+            folder.prepare()
