@@ -1,7 +1,6 @@
 """An S3-compatible object store on this machine: moto's server, in a process of its own."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -65,9 +64,9 @@ class ObjectStore:
 
 
 def find_server() -> str | None:
-    """moto's server: beside this Python, in an environment of its own, or on the path."""
+    """moto's server in the environment of its own beside this Python; one on the path may lack its parts."""
     own = Path(sys.prefix) / "moto" / "bin" / "moto_server"
-    return str(own) if own.exists() else shutil.which("moto_server")
+    return str(own) if own.exists() else None
 
 
 @contextmanager
