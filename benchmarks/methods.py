@@ -24,7 +24,7 @@ from pinakes.database import connect
 from pinakes.queries.install import initialise
 
 BASE: Final = "minilm"
-METHODS: Final = ("cls", "ctrl", "adapters", "pals", "fusion")
+METHODS: Final = ("cls", "ctrl", "adapters", "pals", "fusion", "random")
 VENUES: Final = ("acl", "naacl", "iclr", "icml")
 TASKS: Final = (
     "scirepeval_fos",
@@ -155,7 +155,10 @@ def is_test(key: object) -> bool:
 
 
 def train_all(steps: Steps, folder: Path, options: argparse.Namespace) -> list[str]:
-    """Train what is not there yet; the encoders' folders. A fusion is of the adapters of its seed."""
+    """Train what is not there yet; the encoders' folders.
+
+    A fusion is of the adapters of its seed; `random` has control codes whose groups of tasks the seed draws.
+    """
     held_out = [f"--held-out={name}" for name in (*OUT_OF_TRAIN, "scirepeval_same_author")]
     tasks = [f"--task={task}" for task in TASKS]
     made = []
@@ -178,8 +181,11 @@ def train_all(steps: Steps, folder: Path, options: argparse.Namespace) -> list[s
                 str(target.parent),
                 "--base",
                 base,
-                "--method",
-                method,
+                *(
+                    ("--method", "ctrl", "--grouping", "random")
+                    if method == "random"
+                    else ("--method", method)
+                ),
                 *tasks,
                 *held_out,
             ),
@@ -202,6 +208,7 @@ def compare_all(steps: Steps, folder: Path, options: argparse.Namespace, encoder
         *("compare-methods", *options.in_train, *options.out_of_train, "--folder", str(folder / "methods")),
         *(f"--system={system}" for system in systems),
         *(f"--in-train={name}" for name in options.in_train),
+        *("--precision", "fp32"),  # bf16 is refused where a trained encoder is too sensitive to it
     )
 
 
