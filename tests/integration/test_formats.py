@@ -1,7 +1,6 @@
 """A benchmark is answered with the embedding of its format: by codes, adapters, members and means."""
 
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -332,9 +331,7 @@ def test_the_matrix_of_codes_is_that_of_single_runs(
     made = []
     for database in both_prepared:
         options = SystemOptions(tmp_path / database.name, precision="fp32", device="cpu")
-        for name, format in product(own, (None, *CODES)):
-            index(database, name, "scirepeval_ctrl", options=choose(tmp_path, format=format))
-        request = CrossFormatRequest("scirepeval_ctrl", list(own), options)
+        request = CrossFormatRequest(["scirepeval_ctrl"], list(own), options=options)
         scores = cross_format(database, request)
         assert [(one.benchmark, one.code, one.own) for one in scores] == [
             (name, code, own[name] == code) for name in own for code in CODES
@@ -369,11 +366,18 @@ def test_a_matrix_needs_formats_and_several_embeddings(prepared: Database, tmp_p
     with pytest.raises(
         BenchmarkError, match=r"plain has no format; expected `format` in its benchmark\.toml"
     ):
-        cross_format(prepared, CrossFormatRequest("scirepeval_ctrl", ["prx", "plain"], choose(tmp_path)))
+        cross_format(
+            prepared, CrossFormatRequest(["scirepeval_ctrl"], ["prx", "plain"], options=choose(tmp_path))
+        )
     with pytest.raises(InputError, match="scincl has one embedding for every format"):
-        cross_format(prepared, CrossFormatRequest("scincl", ["prx"], choose(tmp_path)))
+        cross_format(prepared, CrossFormatRequest(["scincl"], ["prx"], options=choose(tmp_path)))
     with pytest.raises(InputError, match="expected one benchmark or more, each once"):
-        cross_format(prepared, CrossFormatRequest("scincl", [], choose(tmp_path)))
+        cross_format(prepared, CrossFormatRequest(["scincl"], [], options=choose(tmp_path)))
+    for systems in (["scirepeval_ctrl", "scirepeval_adapters"], []):
+        with pytest.raises(InputError, match="expected one system, or trained encoders that differ in their"):
+            cross_format(prepared, CrossFormatRequest(systems, ["prx"], options=choose(tmp_path)))
+    with pytest.raises(InputError, match="srch is in-train, but none of the benchmarks"):
+        cross_format(prepared, CrossFormatRequest(["scincl"], ["prx"], ["srch"], choose(tmp_path)))
 
 
 def test_grouped_pools_are_ranked_as_a_shared_one(prepared: Database, tmp_path: Path) -> None:
@@ -394,16 +398,12 @@ def test_grouped_pools_are_ranked_as_a_shared_one(prepared: Database, tmp_path: 
         assert read_hits(prepared, grouped.run_id) == read_hits(prepared, shared.run_id) != []
 
 
-def test_the_command_says_what_is_missing_and_then_the_matrix(call: Call, hub: dict[str, Path]) -> None:
+def test_the_command_indexes_each_code_and_then_says_the_matrix(call: Call, hub: dict[str, Path]) -> None:
     system = ("--system", "scirepeval_ctrl", "--precision", "fp32", "--device", "cpu")
-    outcome = call("cross-format", "prx", *system)
-    assert outcome.code == 1
-    (command,) = re.findall(r"`pinakes (.+)`", outcome.err)
-    assert command == "index prx --system 'scirepeval_ctrl' --format CLF --precision fp32"
-    for code in CODES:
-        assert call("index", "prx", *system, "--format", code, "--quiet").code == 0
-    outcome = call("cross-format", "prx", *system, "--json", "--quiet")
+    outcome = call("cross-format", "prx", *system, "--json", "--in-train", "prx")
     assert outcome.code == 0, outcome.err
+    assert len(re.findall("index scirepeval_ctrl for prx", outcome.err)) == len(CODES)
+    assert {one["group"] for one in outcome.data["means"]} == {"in-train"}
     assert [one["code"] for one in outcome.data["scores"]] == list(CODES)
     outcome = call("run", "prx", *system, "--format", "QRY", "--json", "--quiet")
     assert (outcome.data[0]["system"], outcome.data[0]["existing"]) == ("scirepeval_ctrl[QRY]", True)
@@ -428,11 +428,9 @@ def test_the_matrix_has_classification_beside_search(
         "AND RIGHT(source_id, 1) IN ('3', '7')\n"
     )
     options = choose(tmp_path)
-    for benchmark, code in [("classes", code) for code in CODES] + [
-        ("srch", code) for code in (*CODES, "SRCH")
-    ]:
-        index(prepared, benchmark, "scirepeval_ctrl", options=choose(tmp_path, format=code))
-    scores = cross_format(prepared, CrossFormatRequest("scirepeval_ctrl", ["classes", "srch"], options))
+    scores = cross_format(
+        prepared, CrossFormatRequest(["scirepeval_ctrl"], ["classes", "srch"], options=options)
+    )
     assert [(one.benchmark, one.group, one.measure, one.code) for one in scores if one.own] == [
         ("classes", "in-train", "Accuracy", "CLF"),
         ("srch", "", "nDCG@10", "QRY"),

@@ -182,7 +182,9 @@ def here(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def cross(*_given: object, **_options: object) -> list[CodeScore]:
         return [
-            CodeScore(name, "PRX", "in-train", code, "nDCG@10", 0.1234, 1, 5, 5, code == "PRX", False)
+            CodeScore(
+                "minilm", "", name, "PRX", "in-train", code, "nDCG@10", 0.1234, 1, 5, 5, code == "PRX", False
+            )
             for name in ("synthetic", "csfcube")
             for code in CODES
         ]

@@ -109,6 +109,10 @@ Systems = Annotated[
         "--system", "-s", help="bm25, tfidf, minilm, a model's folder, or a hub id. May be repeated."
     ),
 ]
+InTrain = Annotated[
+    list[str] | None,
+    typer.Option(help="A benchmark of a kind that was trained on, though of other data. May be repeated."),
+]
 RunIds = Annotated[
     list[int] | None, typer.Option("--run", "-r", help="A run's id. May be repeated. Default: all of them.")
 ]

@@ -13,6 +13,7 @@ from pinakes.cli.options import (
     CommonOptions,
     Device,
     HeadlineMeasure,
+    InTrain,
     On,
     PaperTemplate,
     QueryTemplate,
@@ -208,9 +209,17 @@ class ReproduceOptions:
 @app.command()
 def cross_format(
     benchmarks: Annotated[list[str], typer.Argument(help="The benchmarks; each has a format.")],
-    system: Annotated[str, typer.Option("--system", "-s", help="A system that has several embeddings.")],
+    system: Annotated[
+        list[str],
+        typer.Option(
+            "--system",
+            "-s",
+            help="One that has several embeddings. Repeated: trainings that differ in the seed.",
+        ),
+    ],
     choices: Annotated[SystemChoices, Omit("format")],
     common: CommonOptions,
+    in_train: InTrain = None,
     mode: Mode = "corrected",
 ) -> None:
     """Run and score each code's embedding on each benchmark: which one serves which format."""
@@ -218,8 +227,9 @@ def cross_format(
     from pinakes.report.present.cross_format import print_cross_format
 
     with common.connect() as database:
-        request = CrossFormatRequest(system, benchmarks, choices.for_database(database, common.say), mode)
-        scores = cross_format(database, request, progress=common.show_progress())
+        options = choices.for_database(database, common.say)
+        request = CrossFormatRequest(system, benchmarks, tuple(in_train or ()), options, mode)
+        scores = cross_format(database, request, progress=common.show_progress(), report=common.say)
     print_cross_format(scores, common.output)
 
 

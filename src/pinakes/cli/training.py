@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from pinakes.cli.option_sets import CommandGroup, Omit
-from pinakes.cli.options import CommonOptions, Device, SystemChoices, Systems
+from pinakes.cli.options import CommonOptions, Device, InTrain, SystemChoices, Systems
 from pinakes.cli.running import Mode
 
 app = CommandGroup()
@@ -159,12 +159,7 @@ def compare_methods(
     benchmarks: Annotated[list[str], typer.Argument(help="The benchmarks; each has a format.")],
     system: Systems,
     choices: Annotated[SystemChoices, Omit("format")],
-    in_train: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A benchmark of a kind that was trained on, though of other data. May be repeated."
-        ),
-    ] = None,
+    in_train: InTrain = None,
     folder: Annotated[Path | None, typer.Option(help="Of the report. Default: none is written.")] = None,
     mode: Mode = "corrected",
     *,

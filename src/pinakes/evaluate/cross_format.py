@@ -4,20 +4,26 @@ SciRepEval, table 4. In the column QRY a search is asked as it should be, its qu
 candidates as PRX; whether the paper's column is that, or QRY for both, it does not say.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
-
-import numpy as np
 
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, InputError
 from pinakes.evaluate.evaluate import RunScores, evaluate
-from pinakes.progress import Progress
+from pinakes.evaluate.method_groups import (
+    IN_TRAIN,
+    OUT_OF_TRAIN,
+    Method,
+    average_seeds,
+    group_systems,
+    read_trainings,
+)
+from pinakes.evaluate.suite import run_indexed
+from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import FORMATS, MODES, Benchmark
 from pinakes.records import Score
-from pinakes.run.run import RunRequest, run
+from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 from pinakes.workload.readers import CODES, list_codes
@@ -27,25 +33,36 @@ ALL: Final = "all"
 
 @dataclass(frozen=True, slots=True)
 class CrossFormatRequest:
-    """Which system is run on which benchmarks; `mode` is one of `queries.definition.MODES`."""
+    """Which systems are run on which benchmarks.
 
-    system: str
+    Attributes:
+        systems: one, or trained encoders that differ in their seed alone.
+        in_train: those of the benchmarks that count as in-train, beside what the trainings drew from.
+        mode: one of `queries.definition.MODES`.
+    """
+
+    systems: Sequence[str]
     benchmarks: Sequence[str]
+    in_train: Sequence[str] = ()
     options: SystemOptions | None = None
     mode: str = MODES[0]
 
 
 @dataclass(frozen=True, slots=True)
 class CodeScore:
-    """A benchmark's headline measure by the embedding of one code.
+    """A benchmark's headline measure by the embedding of one code of one system.
 
     Attributes:
-        group: the benchmark's group in its suite, as in-train; empty: it is in none.
+        seed: of the system's training; empty: it was not trained here.
+        group: of trained encoders in-train or out-of-train, else the benchmark's group in its suite; empty:
+            it is in none.
         value: over all queries, a missing one as zero; unrounded.
         own: whether the code is that of the benchmark's format.
-        best: whether no other code's value on the benchmark is larger.
+        best: whether no other code's value of the system on the benchmark is larger.
     """
 
+    system: str
+    seed: str
     benchmark: str
     format: str
     group: str
@@ -61,31 +78,54 @@ class CodeScore:
 
 @dataclass(frozen=True, slots=True)
 class CodeMean:
-    """The mean of the benchmarks of one format in one group, each counting once; `best` as in `CodeScore`."""
+    """A code's mean over seeds, of a benchmark or of all of a format in one group, each counting once.
+
+    Attributes:
+        benchmark: empty: a mean of `benchmarks` of them.
+        low, high: the t interval at 95 % over seeds; None of a single one.
+        best: whether no other code's mean of the row is larger.
+    """
 
     format: str
     group: str
+    benchmark: str
     code: str
     value: float
+    low: float | None
+    high: float | None
+    seeds: int
     benchmarks: int
     own: bool
     best: bool
 
 
 def cross_format(
-    database: Database, request: CrossFormatRequest, *, progress: Progress | None = None
+    database: Database,
+    request: CrossFormatRequest,
+    *,
+    progress: Progress | None = None,
+    report: Callable[[str], None] = say_nothing,
 ) -> list[CodeScore]:
-    """The scores of every benchmark by every code, in the order of the benchmarks and of the codes.
+    """The scores of every benchmark by every code, in the order of benchmarks, seeds and codes.
 
-    Runs that exist are not made again.
+    Indexes and runs that are there are not made again.
 
     Raises:
-        InputError: no benchmark is named, one is twice, or the system has one embedding for all formats.
+        InputError: no benchmark is named, or one twice; an in-train one is none of them; the systems are not
+            of one training; or one has one embedding for all formats.
         BenchmarkError: a benchmark has no format.
-        RunError: texts have no vector yet; the message has the command that makes it.
+        RunError: a system cannot be run on a benchmark.
     """
     if not request.benchmarks or len(set(request.benchmarks)) < len(request.benchmarks):
         raise InputError("expected one benchmark or more, each once.")
+    if unknown := [name for name in request.in_train if name not in request.benchmarks]:
+        raise InputError(f"{unknown[0]} is in-train, but none of the benchmarks; expected one of them.")
+    trained = {system: read_trainings(system) for system in request.systems}
+    methods = group_systems(trained)
+    if len(methods) != 1 or len(set(request.systems)) < len(request.systems):
+        raise InputError(
+            "expected one system, or trained encoders that differ in their seed alone, each once."
+        )
     benchmarks = [open_benchmark(database, name) for name in request.benchmarks]
     for benchmark in benchmarks:
         if benchmark.format is None:
@@ -93,59 +133,103 @@ def cross_format(
                 f"{benchmark.name} has no format; expected `format` in its benchmark.toml, one of "
                 f"{', '.join(FORMATS)}."
             )
-    return [score for one in benchmarks for score in _score_codes(database, one, request, progress)]
+    drawn = {task for records in trained.values() for one in records for task in one.tasks}
+    in_train = drawn | set(request.in_train)
+
+    def find_group(benchmark: Benchmark) -> str:
+        if drawn or request.in_train:
+            return IN_TRAIN if benchmark.name in in_train else OUT_OF_TRAIN
+        return benchmark.suite.group if benchmark.suite else ""
+
+    options = request.options or SystemOptions(find_index_folder(database))
+
+    def run_code(benchmark: Benchmark, system: str, code: str) -> int:
+        forced = benchmark.format if _is_own(benchmark.format, code) else code
+        asked = RunRequest(benchmark.name, system, replace(options, format=forced), mode=request.mode)
+        return run_indexed(database, asked, progress, report).run_id
+
+    return [
+        replace(score, group=find_group(benchmark))
+        for benchmark in benchmarks
+        for score in _score_seeds(database, benchmark, methods[0], run_code)
+    ]
+
+
+def average_benchmarks(scores: Sequence[CodeScore]) -> list[CodeMean]:
+    """The means over seeds of each benchmark, in the order of benchmarks and of codes."""
+    names = dict.fromkeys(one.benchmark for one in scores)
+    return [
+        mean for name in names for mean in _average([one for one in scores if one.benchmark == name], name)
+    ]
 
 
 def average_formats(scores: Sequence[CodeScore]) -> list[CodeMean]:
     """The means of each format and group, in the order of groups as they come, of formats and of codes."""
-    groups = list(dict.fromkeys(score.group for score in scores))
-    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for score in scores:
-        found[score.group, score.format][score.code].append(score.value)
-    means = []
-    for group in groups:
-        for format in (one for one in FORMATS if (group, one) in found):
-            values = {code: float(np.mean(listed)) for code, listed in found[group, format].items()}
-            count = len(next(iter(found[group, format].values())))
-            means += [
-                CodeMean(
-                    format, group, code, value, count, _is_own(format, code), value == max(values.values())
-                )
-                for code, value in values.items()
-            ]
-    return means
+    groups = dict.fromkeys(one.group for one in scores)
+    return [
+        mean
+        for group in groups
+        for format in FORMATS
+        for mean in _average([one for one in scores if (one.group, one.format) == (group, format)], "")
+    ]
 
 
-def _score_codes(
-    database: Database, benchmark: Benchmark, request: CrossFormatRequest, progress: Progress | None
-) -> list[CodeScore]:
-    options = request.options or SystemOptions(find_index_folder(database))
-    run_ids = {}
-    for code in CODES:
-        forced = benchmark.format if _is_own(benchmark.format, code) else code
-        asked = RunRequest(benchmark.name, request.system, replace(options, format=forced), mode=request.mode)
-        run_ids[code] = run(database, asked, progress=progress).run_id
+def _average(scores: Sequence[CodeScore], benchmark: str) -> Iterable[CodeMean]:
+    """The codes' means over seeds, of a seed over benchmarks."""
+    seeds = list(dict.fromkeys(one.seed for one in scores))
+    found = {
+        code: average_seeds(
+            {seed: [one.value for one in scores if (one.seed, one.code) == (seed, code)] for seed in seeds}
+        )
+        for code in CODES
+        if scores
+    }
+    for code, (value, low, high) in found.items():
+        first = scores[0]
+        yield CodeMean(
+            format=first.format,
+            group=first.group,
+            benchmark=benchmark,
+            code=code,
+            value=value,
+            low=low,
+            high=high,
+            seeds=len(seeds),
+            benchmarks=len({one.benchmark for one in scores}),
+            own=_is_own(first.format, code),
+            best=value == max(mean for mean, _, _ in found.values()),
+        )
+
+
+def _score_seeds(
+    database: Database, benchmark: Benchmark, method: Method, run_code: Callable[[Benchmark, str, str], int]
+) -> Iterable[CodeScore]:
+    run_ids = {
+        (seed, code): run_code(benchmark, system, code)
+        for seed, system in zip(method.seeds, method.systems, strict=True)
+        for code in CODES
+    }
     requested = list(dict.fromkeys(run_ids.values()))
     made = evaluate(database, benchmark.name, run_ids=requested, measures=[benchmark.headline_measure])
     found = {one.run_id: _find_headline(one) for one in made}
-    scores = {code: found[run_id] for code, run_id in run_ids.items()}
-    largest = max(score.value for score in scores.values())
-    return [
-        CodeScore(
-            benchmark=benchmark.name,
-            format=str(benchmark.format),
-            group=benchmark.suite.group if benchmark.suite else "",
-            code=code,
-            measure=score.measure,
-            value=score.value,
-            run_id=run_ids[code],
-            queries_expected=score.queries_expected,
-            queries_answered=score.queries_answered,
-            own=_is_own(benchmark.format, code),
-            best=score.value == largest,
-        )
-        for code, score in scores.items()
-    ]
+    for seed, system in zip(method.seeds, method.systems, strict=True):
+        scores = {code: found[run_ids[seed, code]] for code in CODES}
+        for code, score in scores.items():
+            yield CodeScore(
+                system=system,
+                seed=seed,
+                benchmark=benchmark.name,
+                format=str(benchmark.format),
+                group="",
+                code=code,
+                measure=score.measure,
+                value=score.value,
+                run_id=run_ids[seed, code],
+                queries_expected=score.queries_expected,
+                queries_answered=score.queries_answered,
+                own=_is_own(benchmark.format, code),
+                best=score.value == max(one.value for one in scores.values()),
+            )
 
 
 def _find_headline(scored: RunScores) -> Score:

@@ -1,15 +1,22 @@
 """Which systems are of one method: trained encoders that differ in their seed alone, and averages of them."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from pinakes.errors import InputError
+from pinakes.evaluators.significance import compare_all
 from pinakes.indexers.encoder.presets import find_preset
 from pinakes.indexers.encoder.trained import TrainingRecord, read_record
 from pinakes.workload.readers import list_parts
+
+IN_TRAIN: Final = "in-train"
+OUT_OF_TRAIN: Final = "out-of-train"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,16 @@ def group_systems(trained: Mapping[str, Sequence[TrainingRecord]]) -> list[Metho
         ordered = sorted(systems, key=lambda seed: [int(part) for part in seed.split("+") if part])
         found.append(Method(name, tuple(systems[seed] for seed in ordered), tuple(ordered)))
     return found
+
+
+def average_seeds(values: Mapping[str, Sequence[float]]) -> tuple[float, float | None, float | None]:
+    """The mean over seeds of each one's mean, and its t interval at 95 %; none of a single seed."""
+    means = [math.fsum(listed) / len(listed) for listed in values.values()]
+    low, high = None, None
+    if len(means) > 1:
+        [found] = compare_all([np.array(means)], seed=0)
+        low, high = found.interval
+    return math.fsum(means) / len(means), low, high
 
 
 def _describe_shared(record: TrainingRecord) -> str:

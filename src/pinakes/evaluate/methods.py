@@ -16,7 +16,14 @@ import sqlalchemy as sa
 from pinakes.database import Database
 from pinakes.errors import BenchmarkError, EvaluationError, InputError
 from pinakes.evaluate.evaluate import evaluate
-from pinakes.evaluate.method_groups import Method, group_systems, read_trainings
+from pinakes.evaluate.method_groups import (
+    IN_TRAIN,
+    OUT_OF_TRAIN,
+    Method,
+    average_seeds,
+    group_systems,
+    read_trainings,
+)
 from pinakes.evaluate.suite import run_indexed
 from pinakes.evaluators.significance import compare_all, holm
 from pinakes.indexers.encoder.trained import TrainingRecord
@@ -28,8 +35,6 @@ from pinakes.schema import scores as stored_scores
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder, open_benchmark
 
-IN_TRAIN: Final = "in-train"
-OUT_OF_TRAIN: Final = "out-of-train"
 AVERAGE: Final = "average"
 
 
@@ -286,13 +291,9 @@ def average_methods(methods: Sequence[Method], figures: Sequence[FigureValue]) -
     """The means of each method in each column that there is a figure of."""
     for column in list_columns(figures):
         for method in methods:
-            values = _average_seeds(method, figures, column)
-            low, high = None, None
-            if len(values) > 1:
-                [found] = compare_all([np.array(list(values.values()))], seed=0)
-                low, high = found.interval
+            values = _list_seeds(method, figures, column)
             count = len({(one.benchmark, one.figure) for one in figures if _is_of(one, column)})
-            mean = math.fsum(values.values()) / len(values)
+            mean, low, high = average_seeds(values)
             yield MethodMean(method.name, column, count, len(values), mean, low, high)
 
 
@@ -312,13 +313,13 @@ def _is_of(figure: FigureValue, column: str) -> bool:
     return column in (AVERAGE, figure.part, f"{figure.part} {figure.format}")
 
 
-def _average_seeds(method: Method, figures: Sequence[FigureValue], column: str) -> dict[str, float]:
-    """Seed -> the mean of the figures of a column."""
+def _list_seeds(method: Method, figures: Sequence[FigureValue], column: str) -> dict[str, list[float]]:
+    """Seed -> the figures of a column."""
     values: dict[str, list[float]] = {seed: [] for seed in method.seeds}
     for one in figures:
         if one.method == method.name and _is_of(one, column):
             values[one.seed].append(one.value)
-    return {seed: math.fsum(listed) / len(listed) for seed, listed in values.items()}
+    return values
 
 
 def compare_pairs(methods: Sequence[Method], figures: Sequence[FigureValue]) -> list[MethodDifference]:
@@ -333,7 +334,13 @@ def compare_pairs(methods: Sequence[Method], figures: Sequence[FigureValue]) -> 
 def _compare_column(
     methods: Sequence[Method], figures: Sequence[FigureValue], column: str
 ) -> list[MethodDifference]:
-    values = {method.name: _average_seeds(method, figures, column) for method in methods}
+    values = {
+        method.name: {
+            seed: math.fsum(listed) / len(listed)
+            for seed, listed in _list_seeds(method, figures, column).items()
+        }
+        for method in methods
+    }
     pairs = list(combinations([method.name for method in methods], 2))
     differences = [_pair_seeds(values[a], values[b]) for a, b in pairs]
     tested = [one for one in differences if one is not None]

@@ -4,15 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
 from pinakes.errors import InputError
-from pinakes.evaluate.method_groups import Method, group_systems
+from pinakes.evaluate.cross_format import CodeScore, average_benchmarks, average_formats
+from pinakes.evaluate.method_groups import IN_TRAIN, OUT_OF_TRAIN, Method, group_systems
 from pinakes.evaluate.methods import (
     AVERAGE,
-    IN_TRAIN,
-    OUT_OF_TRAIN,
     FigureValue,
     ask_by_group,
     average_methods,
@@ -22,6 +22,7 @@ from pinakes.evaluate.methods import (
 from pinakes.indexers.encoder.trained import TrainingRecord
 from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
+from pinakes.workload.readers import CODES
 
 
 def make_record(method: str = "ctrl", seed: int = 1, base: str = "a", **settings: Any) -> TrainingRecord:
@@ -195,3 +196,47 @@ def test_a_task_that_was_trained_on_is_answered_by_the_code_of_its_random_group(
         "ctrl (groups by format)",
         "ctrl (random groups)",
     ]
+
+
+def test_a_code_is_averaged_over_seeds_of_their_means_over_benchmarks() -> None:
+    values = {
+        ("1", "a"): [0.1, 0.2, 0.3, 0.4],
+        ("1", "b"): [0.5, 0.2, 0.3, 0.0],
+        ("2", "a"): [0.3, 0.2, 0.5, 0.4],
+        ("2", "b"): [0.9, 0.4, 0.1, 0.0],
+    }
+    scores = [
+        CodeScore(
+            system=f"ctrl_{seed}",
+            seed=seed,
+            benchmark=benchmark,
+            format="RGN",
+            group=OUT_OF_TRAIN,
+            code=code,
+            measure="Kendall",
+            value=value,
+            run_id=1,
+            queries_expected=3,
+            queries_answered=3,
+            own=code == "RGN",
+            best=False,
+        )
+        for (seed, benchmark), of_codes in values.items()
+        for code, value in zip(CODES, of_codes, strict=True)
+    ]
+    means = average_formats(scores)
+    assert [one.value for one in means] == pytest.approx([0.45, 0.25, 0.3, 0.2])
+    assert [(one.code, one.own, one.best) for one in means] == [
+        ("CLF", False, True),
+        ("RGN", True, False),
+        ("PRX", False, False),
+        ("QRY", False, False),
+    ]
+    assert {(one.seeds, one.benchmarks, one.benchmark) for one in means} == {(2, 2, "")}
+    half = stats.t.ppf(0.975, 1) * np.std([0.3, 0.6], ddof=1) / np.sqrt(2)
+    assert [means[0].low, means[0].high] == pytest.approx([0.45 - half, 0.45 + half])
+    of_a = average_benchmarks(scores)[: len(CODES)]
+    assert [one.value for one in of_a] == pytest.approx([0.2, 0.2, 0.4, 0.4])
+    assert [one.best for one in of_a] == [False, False, True, True]
+    alone = average_formats([one for one in scores if one.seed == "1"])
+    assert {(one.low, one.high, one.seeds) for one in alone} == {(None, None, 1)}

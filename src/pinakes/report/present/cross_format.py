@@ -3,53 +3,64 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_formats
+from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_benchmarks, average_formats
 from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_value
-from pinakes.report.layout import Cell, Row, Table, make_columns, make_row
+from pinakes.report.layout import Cell, Table, make_columns, make_row
 from pinakes.report.output import Output
 from pinakes.report.terminal import print_tables
 from pinakes.workload.readers import CODES
 
 _NOTE = "* the best of its row; [ ] the code of the row's own format."
+_SEEDS = " Means of {} seeds; ± is half of the 95 % t interval over them."
 
 
 def print_cross_format(scores: Sequence[CodeScore], out: Output) -> None:
     """The scores of each benchmark and the means of each format, by code; or one JSON object."""
-    means = average_formats(scores)
+    of_benchmarks, of_formats = average_benchmarks(scores), average_formats(scores)
     if out.is_for_programs:
-        print_data({"scores": [asdict(one) for one in scores], "means": [asdict(one) for one in means]}, out)
+        found = {
+            "scores": [asdict(one) for one in scores],
+            "benchmarks": [asdict(one) for one in of_benchmarks],
+            "means": [asdict(one) for one in of_formats],
+        }
+        print_data(found, out)
         return
-    print_tables([_table_benchmarks(scores), _table_formats(means)], out)
+    measures = {one.benchmark: one.measure for one in scores}
+    note = _NOTE + (_SEEDS.format(of_formats[0].seeds) if of_formats[0].seeds > 1 else "")
+    tables = [
+        _make_table(
+            "Headline scores by code",
+            ["group", "format", "benchmark", "measure"],
+            [(one.group, one.format, one.benchmark, measures[one.benchmark]) for one in of_benchmarks],
+            of_benchmarks,
+            f"A query without an answer counts as zero. {note}",
+        ),
+        _make_table(
+            "Means by format",
+            ["group", "format", "benchmarks"],
+            [(one.group, one.format, str(one.benchmarks)) for one in of_formats],
+            of_formats,
+            f"Each benchmark counts once. {note}",
+        ),
+    ]
+    print_tables(tables, out)
 
 
-def _table_benchmarks(scores: Sequence[CodeScore]) -> Table:
-    rows = []
-    for start in range(0, len(scores), len(CODES)):
-        of_row = scores[start : start + len(CODES)]
-        first = of_row[0]
-        rows.append(_make_row([first.group, first.format, first.benchmark, first.measure], of_row))
-    columns = make_columns(["group", "format", "benchmark", "measure"], CODES)
-    return Table(
-        "Headline scores by code", columns, rows, f"A query without an answer counts as zero. {_NOTE}"
-    )
+def _make_table(
+    title: str, heads: list[str], words: Sequence[tuple[str, ...]], means: Sequence[CodeMean], note: str
+) -> Table:
+    """A row for each run of as many means as there are codes."""
+    rows = [
+        make_row(*words[start], *map(_make_cell, means[start : start + len(CODES)]))
+        for start in range(0, len(means), len(CODES))
+    ]
+    return Table(title, make_columns(heads, CODES), rows, note)
 
 
-def _table_formats(means: Sequence[CodeMean]) -> Table:
-    rows = []
-    for start in range(0, len(means), len(CODES)):
-        of_row = means[start : start + len(CODES)]
-        first = of_row[0]
-        rows.append(_make_row([first.group, first.format, str(first.benchmarks)], of_row))
-    columns = make_columns(["group", "format", "benchmarks"], CODES)
-    return Table("Means by format", columns, rows, f"Each benchmark counts once. {_NOTE}")
-
-
-def _make_row(words: list[str], found: Sequence[CodeScore | CodeMean]) -> Row:
-    return make_row(*words, *map(_make_cell, found))
-
-
-def _make_cell(found: CodeScore | CodeMean) -> Cell:
+def _make_cell(found: CodeMean) -> Cell:
     text = format_value(found.value, "percent")
     text = f"[{text}]" if found.own else text
-    return Cell(f"{text}*" if found.best else text, "best" if found.best else "plain")
+    text = f"{text}*" if found.best else text
+    note = "" if found.low is None or found.high is None else f"±{100 * (found.high - found.low) / 2:.1f}"
+    return Cell(text, "best" if found.best else "plain", note=note)
