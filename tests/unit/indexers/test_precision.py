@@ -47,7 +47,7 @@ def test_an_error_below_the_limit_is_told_and_one_above_it_refused(encoder: Enco
     found = check_precision(lambda texts: turn(encoder, texts, angle), encoder, TEXTS)
     assert found == pytest.approx(2e-4, rel=0.01)
     with pytest.raises(
-        IndexingError, match=r"up to 2\.00e-04 .*3 texts.*at most 1e-04.*precision fp32.*max_cosine_error"
+        IndexingError, match=r"up to 2\.00e-04 .*3 texts.*at most 1e-04.*precision fp32.*max-cosine-error"
     ):
         check_precision(lambda texts: turn(encoder, texts, angle), encoder, TEXTS, limit=1e-4)
 
