@@ -118,9 +118,9 @@ def check_precision(
     # Written so that an error that is no number is refused too.
     if not error <= limit:
         raise IndexingError(
-            f"the vectors of {exact.name} lie up to {error:.2e} from those of float32 (1 - cosine, {len(chosen)} "
-            f"texts); expected at most {limit:.0e}. Give --precision fp32; `pinakes encode` allows more by "
-            "--max-cosine-error too"
+            f"the vectors of {exact.name} lie up to {error:.2e} from those of float32 (1 - cosine, "
+            f"{len(chosen)} texts); expected at most {limit:.0e}. Give --precision fp32; `pinakes encode` "
+            "allows more by --max-cosine-error too"
         )
     return error
 
