@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, InputError
+from pinakes.errors import InputError
 from pinakes.evaluate.evaluate import RunScores, evaluate
 from pinakes.evaluate.method_groups import (
     IN_TRAIN,
@@ -17,6 +17,7 @@ from pinakes.evaluate.method_groups import (
     Method,
     average_seeds,
     group_systems,
+    open_formatted,
     read_trainings,
 )
 from pinakes.evaluate.suite import run_indexed
@@ -25,7 +26,7 @@ from pinakes.queries.definition import FORMATS, MODES, Benchmark
 from pinakes.records import Score
 from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
-from pinakes.workload.benchmark import find_index_folder, open_benchmark
+from pinakes.workload.benchmark import find_index_folder
 from pinakes.workload.readers import CODES, list_codes
 
 ALL: Final = "all"
@@ -118,21 +119,13 @@ def cross_format(
     """
     if not request.benchmarks or len(set(request.benchmarks)) < len(request.benchmarks):
         raise InputError("expected one benchmark or more, each once.")
-    if unknown := [name for name in request.in_train if name not in request.benchmarks]:
-        raise InputError(f"{unknown[0]} is in-train, but none of the benchmarks; expected one of them.")
     trained = {system: read_trainings(system) for system in request.systems}
     methods = group_systems(trained)
     if len(methods) != 1 or len(set(request.systems)) < len(request.systems):
         raise InputError(
             "expected one system, or trained encoders that differ in their seed alone, each once."
         )
-    benchmarks = [open_benchmark(database, name) for name in request.benchmarks]
-    for benchmark in benchmarks:
-        if benchmark.format is None:
-            raise BenchmarkError(
-                f"{benchmark.name} has no format; expected `format` in its benchmark.toml, one of "
-                f"{', '.join(FORMATS)}."
-            )
+    benchmarks = open_formatted(database, request.benchmarks, request.in_train)
     drawn = {task for records in trained.values() for one in records for task in one.tasks}
     in_train = drawn | set(request.in_train)
 

@@ -9,10 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from pinakes.errors import InputError
+from pinakes.database import Database
+from pinakes.errors import BenchmarkError, InputError
 from pinakes.evaluators.significance import compare_all
 from pinakes.indexers.encoder.presets import find_preset
 from pinakes.indexers.encoder.trained import TrainingRecord, read_record
+from pinakes.queries.definition import FORMATS, Benchmark
+from pinakes.workload.benchmark import open_benchmark
 from pinakes.workload.readers import list_parts
 
 IN_TRAIN: Final = "in-train"
@@ -41,6 +44,25 @@ def read_trainings(system: str) -> list[TrainingRecord]:
     folders = [preset.folder for preset in map(find_preset, members) if preset is not None]
     records = [read_record(folder) for folder in folders if folder is not None]
     return records if len(records) == len(members) else []
+
+
+def open_formatted(database: Database, names: Sequence[str], in_train: Sequence[str] = ()) -> list[Benchmark]:
+    """The benchmarks of these names, each with a format.
+
+    Raises:
+        InputError: an in-train benchmark is none of them.
+        BenchmarkError: one has no format.
+    """
+    if unknown := [name for name in in_train if name not in names]:
+        raise InputError(f"{unknown[0]} is in-train, but none of the benchmarks; expected one of them.")
+    benchmarks = [open_benchmark(database, name) for name in names]
+    for benchmark in benchmarks:
+        if benchmark.format is None:
+            raise BenchmarkError(
+                f"{benchmark.name} has no format; expected `format` in its benchmark.toml, one of "
+                f"{', '.join(FORMATS)}."
+            )
+    return benchmarks
 
 
 def group_systems(trained: Mapping[str, Sequence[TrainingRecord]]) -> list[Method]:

@@ -14,7 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import BenchmarkError, EvaluationError, InputError
+from pinakes.errors import EvaluationError, InputError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.evaluate.method_groups import (
     IN_TRAIN,
@@ -22,6 +22,7 @@ from pinakes.evaluate.method_groups import (
     Method,
     average_seeds,
     group_systems,
+    open_formatted,
     read_trainings,
 )
 from pinakes.evaluate.suite import run_indexed
@@ -33,7 +34,7 @@ from pinakes.records import Score
 from pinakes.run.run import RunRequest
 from pinakes.schema import scores as stored_scores
 from pinakes.systems.base import SystemOptions
-from pinakes.workload.benchmark import find_index_folder, open_benchmark
+from pinakes.workload.benchmark import find_index_folder
 
 AVERAGE: Final = "average"
 
@@ -165,13 +166,7 @@ def compare_methods(
         RunError, EvaluationError: a system cannot be run on a benchmark, or a score is missing.
     """
     _check_names(request)
-    benchmarks = [open_benchmark(database, name) for name in request.benchmarks]
-    for benchmark in benchmarks:
-        if benchmark.format is None:
-            raise BenchmarkError(
-                f"{benchmark.name} has no format; expected `format` in its benchmark.toml, one of "
-                f"{', '.join(FORMATS)}."
-            )
+    benchmarks = open_formatted(database, request.benchmarks, request.in_train)
     trained = {system: read_trainings(system) for system in request.systems}
     methods = group_systems(trained)
     drawn = {task for records in trained.values() for one in records for task in one.tasks}
@@ -209,9 +204,6 @@ def _check_names(request: MethodsRequest) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(f"the {what} {twice[0]} is named twice; expected each once.")
-    unknown = [name for name in request.in_train if name not in request.benchmarks]
-    if unknown:
-        raise InputError(f"{unknown[0]} is in-train, but none of the benchmarks; expected one of them.")
 
 
 def ask_by_group(
