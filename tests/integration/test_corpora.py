@@ -49,14 +49,17 @@ NOT_OF_CORPORA = {
 def read_tables(database: Database) -> dict[str, list[dict[str, Any]]]:
     with database.read() as session:
         return {
-            table.name: sorted(map(_round_times, session.rows(sa.select(*_as_texts(table)))), key=repr)
+            table.name: sorted(map(_count_microseconds, session.rows(sa.select(*_as_texts(table)))), key=repr)
             for table in list_corpus_tables()
         }
 
 
-def _round_times(row: dict[str, Any]) -> dict[str, Any]:
-    """Seconds to the hundred thousandth: the databases count them in doubles, and differ in the last bit."""
-    return {name: round(value, 5) if name.endswith("_at") else value for name, value in row.items()}
+def _count_microseconds(row: dict[str, Any]) -> dict[str, Any]:
+    """Whole microseconds: as seconds in doubles, the databases differ in the last bit, a quarter of one."""
+    return {
+        name: round(value * 1e6) if name.endswith("_at") and value is not None else value
+        for name, value in row.items()
+    }
 
 
 def _as_texts(table: sa.Table) -> Iterator[sa.ColumnElement[Any]]:
