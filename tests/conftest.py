@@ -49,10 +49,20 @@ def store() -> Iterator[ObjectStore]:
     server = find_server()
     if server is None:
         pytest.skip("moto's server is not installed (see .ci/run)")
-    with pytest.MonkeyPatch.context() as patched, open_store(server) as opened:
+    with open_store(server) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _credentials() -> Iterator[None]:
+    """Those of the store, before any process starts that may write to it: a node of a cluster keeps its own.
+
+    moto stores what comes without credentials as it is sent, in chunks with their lengths.
+    """
+    with pytest.MonkeyPatch.context() as patched:
         patched.setenv("AWS_ACCESS_KEY_ID", "tests")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "tests")
-        yield opened
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -245,7 +245,7 @@ def write_shard(
             described = describe_file(made)
             shard = name_shard(number).replace(".", f"-{described['sha256'][:16]}.")
             name = _name_aside(described) if aside else shard
-            folder.put(made, name, by_content=True)
+            folder.put(made, name)
             return WrittenShard(number, name, described)
 
 

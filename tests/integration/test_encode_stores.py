@@ -132,8 +132,6 @@ def test_what_the_store_refuses_is_told(
         encode_source(source, toy_folder, store.address(tmp_path.name), OPTIONS)
 
 
-# On busy cores it has failed twice: a shard that was read had no footer. Why is not known yet.
-@pytest.mark.long
 def test_workers_of_a_cluster_write_to_the_store(
     store: ObjectStore,
     cluster: LocalCluster,

@@ -68,12 +68,8 @@ class Folder(ABC):
         yield Path()
 
     @abstractmethod
-    def put(self, made: Path, name: str, *, by_content: bool = False) -> None:
-        """Give what was written to a file of `make_file` its name.
-
-        `by_content`: the name says the bytes; on an object store a file of that name and size is left as it
-        is, since a process that is stopped while it sends the same again would leave a part of it.
-        """
+    def put(self, made: Path, name: str) -> None:
+        """Give what was written to a file of `make_file` its name."""
 
     @abstractmethod
     def remove(self, name: str) -> None:
@@ -144,7 +140,7 @@ class LocalFolder(Folder):
             with suppress(OSError):  # what stopped the writing says more
                 made.unlink()
 
-    def put(self, made: Path, name: str, *, by_content: bool = False) -> None:  # noqa: D102
+    def put(self, made: Path, name: str) -> None:  # noqa: D102
         target = self.path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         made.replace(target)
@@ -194,10 +190,8 @@ class StoredFolder(Folder):
         with tempfile.TemporaryDirectory(prefix="pinakes-") as folder:
             yield Path(folder) / "file"
 
-    def put(self, made: Path, name: str, *, by_content: bool = False) -> None:  # noqa: D102
+    def put(self, made: Path, name: str) -> None:  # noqa: D102
         with self.telling(), made.open("rb") as file:
-            if by_content and self._files.get_file_info(self._key(name)).size == made.stat().st_size:
-                return
             # Not as a context manager: that would end a broken upload as if it were whole.
             stream = self._files.open_output_stream(self._key(name), buffer_size=0)
             shutil.copyfileobj(file, stream, CHUNK_BYTES)

@@ -36,21 +36,6 @@ def test_files_are_written_listed_read_and_removed(folder: Folder) -> None:
         folder.read_file(ODD[0])
 
 
-@pytest.mark.parametrize(
-    ("content", "by_content", "found"),
-    [(b"old", True, b"x" * 3), (b"older", True, b"older"), (b"old", False, b"old")],
-)
-def test_a_store_is_not_sent_again_what_a_name_says_it_has(
-    store: ObjectStore, tmp_path: Path, content: bytes, by_content: bool, found: bytes
-) -> None:
-    folder = open_folder(store.address(f"{tmp_path.name}/again"))
-    folder.write_file("x", b"x" * 3)
-    with folder.make_file("x") as made:
-        made.write_bytes(content)
-        folder.put(made, "x", by_content=by_content)
-    assert folder.read_file("x") == found
-
-
 def test_a_file_is_found_by_its_own_address(folder: Folder) -> None:
     folder.prepare()
     below = folder.below("a b")
