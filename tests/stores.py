@@ -2,8 +2,10 @@
 
 import os
 import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -57,10 +59,44 @@ class ObjectStore:
         finally:
             self._ask("reset-auth", b"1000000000")
 
+    @contextmanager
+    def cutting(self, after: int) -> Iterator[int]:
+        """The port of a proxy that cuts each connection on which a client sent more than so many bytes."""
+        store_port = self._port
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                with socket.create_connection(("127.0.0.1", store_port)) as server:
+                    back = threading.Thread(target=_pass_on, args=(server, self.request, None))
+                    back.start()
+                    _pass_on(self.request, server, after)
+                    back.join()
+
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as proxy:
+            thread = threading.Thread(target=proxy.serve_forever, args=(0.05,))
+            thread.start()
+            try:
+                yield int(proxy.server_address[1])
+            finally:
+                proxy.shutdown()
+                thread.join()
+
     def _ask(self, what: str, content: bytes) -> None:
         headers = {"Content-Type": "application/octet-stream"}
         address = f"http://127.0.0.1:{self._port}/moto-api/{what}"
         urllib.request.urlopen(urllib.request.Request(address, content, headers, method="POST")).close()
+
+
+def _pass_on(source: socket.socket, target: socket.socket, most: int | None) -> None:
+    """All that one side sends, to the other; both are cut where that is more than `most` bytes."""
+    sent = 0
+    with suppress(OSError):
+        while (content := source.recv(1 << 16)) and (most is None or sent <= most):
+            target.sendall(content)
+            sent += len(content)
+    for side in (source, target):
+        with suppress(OSError):
+            side.shutdown(socket.SHUT_RDWR)
 
 
 def find_server() -> str | None:

@@ -56,10 +56,7 @@ def read_tables(database: Database) -> dict[str, list[dict[str, Any]]]:
 
 def _count_microseconds(row: dict[str, Any]) -> dict[str, Any]:
     """Whole microseconds: as seconds in doubles, the databases differ in the last bit, a quarter of one."""
-    return {
-        name: round(value * 1e6) if name.endswith("_at") and value is not None else value
-        for name, value in row.items()
-    }
+    return {name: round(value * 1e6) if name.endswith("_at") else value for name, value in row.items()}
 
 
 def _as_texts(table: sa.Table) -> Iterator[sa.ColumnElement[Any]]:
