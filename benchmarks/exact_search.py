@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=500, help="how many documents a query gets")
     parser.add_argument("--data", choices=("clustered", "isotropic"), default="clustered")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--first-pass", default="auto", help="auto, int8, bf16, fp16, fp32 or float64")
+    parser.add_argument("--first-pass", default="auto", help="auto, int8, bf16, fp16, tf32, fp32 or float64")
     parser.add_argument("--rounds", type=int, default=1, help="turns of each system; the best counts")
     parser.add_argument("--folder", type=Path, help="keep the vectors here, and use those that are there")
     parser.add_argument(

@@ -11,6 +11,7 @@ from pinakes.indexers.encoder.precision import choose_precision
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
 from pinakes.indexers.exact.best import Best, Ties, keep_between, push
+from pinakes.indexers.exact.device import DeviceBest, DeviceBlock, move_block
 from pinakes.indexers.exact.kernel import has_kernel
 from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, Limits, scan_block
 from pinakes.indexers.exact.scores import (
@@ -19,7 +20,9 @@ from pinakes.indexers.exact.scores import (
     Vectors,
     check_vectors,
     count_threads,
+    make_matrix,
     require_distance,
+    require_finite,
     require_width,
     score_rows,
     share,
@@ -28,12 +31,14 @@ from pinakes.indexers.exact.scores import (
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
 
-Pass = Literal["int8", "bf16", "fp16", "fp32", "float64"]
-"""how candidates are found; `float64` scores every document, which pays for few queries"""
+Pass = Literal["int8", "bf16", "fp16", "tf32", "fp32", "float64"]
+"""how candidates are found; `float64` scores every document, which pays for few queries; `tf32` is fast on a
+CUDA device alone"""
 
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
 FEW_QUERIES: Final = 6  # below, every document is scored in the time that bytes need to be made
 FRAME_ROWS: Final = 1 << 14  # documents whose mean stands for all
+DEVICE_BLOCK_ROWS: Final = 1 << 17  # documents that an accelerator takes at once
 
 
 class Block(NamedTuple):
@@ -49,6 +54,7 @@ class Prepared(NamedTuple):
     Attributes:
         ranks: of each document among equal scores (n,).
         packed: their bytes as `frame` sees them; None where the int8 pass cannot be had.
+        moved: they themselves on a device other than the CPU.
     """
 
     documents: CheckedVectors
@@ -57,19 +63,24 @@ class Prepared(NamedTuple):
     ranks: NDArray[np.uint32]
     frame: exact_int8.Frame | None
     packed: exact_int8.Int8Block | None
+    moved: list[DeviceBlock]
 
 
 def prepare(documents: Vectors, distance: Distance, tie_order: TieRanks | None, device: str) -> Prepared:
     """The documents (n, d), prepared; raises as `Search` does for what it cannot take."""
     require_distance(distance)
     checked = check_vectors(documents, "document")
-    exact_product.require_lengths(checked, distance, LARGEST_LENGTH)
+    exact_product.require_lengths(checked.lengths, distance, LARGEST_LENGTH)
     ties, count = Ties(tie_order), len(checked.values)
     ranks = ties.ranks(np.arange(count))
+    if is_accelerator(device):
+        parts = [slice(first, first + DEVICE_BLOCK_ROWS) for first in range(0, count, DEVICE_BLOCK_ROWS)]
+        moved = [move_block(checked.values[part], ranks[part], device) for part in parts]
+        return Prepared(checked, distance, ties, ranks, None, None, moved)
     if not count or not has_int8(checked, device):
-        return Prepared(checked, distance, ties, ranks, None, None)
+        return Prepared(checked, distance, ties, ranks, None, None, [])
     frame = choose_frame(checked, distance)
-    return Prepared(checked, distance, ties, ranks, frame, exact_int8.quantise_block(checked, frame))
+    return Prepared(checked, distance, ties, ranks, frame, exact_int8.quantise_block(checked, frame), [])
 
 
 def choose_frame(block: CheckedVectors, distance: Distance) -> exact_int8.Frame:
@@ -98,10 +109,13 @@ class Search:
         if k < 1:
             raise IndexingError(f"k is {k}; expected at least 1")
         self._queries = check_vectors(queries, "query")
-        exact_product.require_lengths(self._queries, distance, LARGEST_LENGTH)
-        self._k, self._distance, self._device = k, distance, device
+        exact_product.require_lengths(self._queries.lengths, distance, LARGEST_LENGTH)
+        self._k, self._distance, self._device, self._ties = k, distance, device, ties
         self._method = choose_pass(method, self._queries, device)
-        self._best = Best(len(queries), k, ties)
+        self._there: DeviceBest | None = None
+        if is_accelerator(device) and self._method != "int8" and self._method != "float64":
+            self._there = DeviceBest(self._queries, k, distance, self._method, device)
+        self._best = Best(0 if self._there else len(queries), k, ties)
         self._quantised: exact_int8.Int8Queries | None = None
         self.seen = 0
 
@@ -111,10 +125,14 @@ class Search:
         if pool is not None:
             chosen = np.isin(rows, pool)
             rows, vectors = rows[chosen], vectors[chosen]
-        block = check_vectors(vectors, "document", int(rows[0]) if len(rows) else 0)
+        first = int(rows[0]) if len(rows) else 0
+        if self._there is not None:
+            self._add_there(self._there, make_matrix(vectors, "document"), rows, first)
+            return
+        block = check_vectors(vectors, "document", first)
         require_width(self._queries, block)
-        exact_product.require_lengths(block, self._distance, LARGEST_LENGTH)
-        ranks = self._best.ties.ranks(rows)
+        exact_product.require_lengths(block.lengths, self._distance, LARGEST_LENGTH)
+        ranks = self._ties.ranks(rows)
         self.seen += len(rows)
         if not len(rows) or not len(self._queries.values):
             return
@@ -131,6 +149,10 @@ class Search:
         self.seen += len(ranks)
         if not len(ranks) or not len(self._queries.values):
             return
+        if self._there is not None:
+            for block in prepared.moved:
+                self._there.add(block)
+            return
         if prepared.packed is None or prepared.frame is None:
             self._find(documents, ranks)
         else:
@@ -139,7 +161,25 @@ class Search:
 
     def take(self) -> tuple[Rows, Vectors]:
         """Rows (q, min(k, seen)) and scores of that shape, best first."""
-        return self._best.take(min(self._k, self.seen))
+        held = min(self._k, self.seen)
+        if self._there is None:
+            return self._best.take(held)
+        ranks, scores = self._there.take(held)
+        return self._ties.rows(ranks), scores
+
+    def _add_there(self, there: DeviceBest, vectors: Vectors, rows: Rows, first: int) -> None:
+        """Take in a block on the device."""
+        require_width(self._queries, CheckedVectors(vectors, np.empty(0)))
+        ranks = self._ties.ranks(rows)
+        if not len(rows):
+            return
+        block = move_block(vectors, ranks, self._device)
+        lengths = block.lengths.cpu().numpy()
+        require_finite(lengths, "document", first)
+        exact_product.require_lengths(lengths, self._distance, LARGEST_LENGTH)
+        self.seen += len(rows)
+        if len(self._queries.values):
+            there.add(block)
 
     def _quantise_queries(self, block: CheckedVectors) -> exact_int8.Int8Queries:
         """The queries as the first block has them seen."""
@@ -237,6 +277,11 @@ class _Scoring:
         share(work, len(self._queries.values), 64)
 
 
+def is_accelerator(device: str) -> bool:
+    """Whether a search runs there entirely, and not in the CPU's memory."""
+    return device != "cpu"
+
+
 def has_int8(vectors: CheckedVectors, device: str) -> bool:
     """Whether the int8 pass can be had for such vectors."""
     return device == "cpu" and has_kernel() and vectors.values.shape[1] <= exact_int8.MOST_DIMENSIONS
@@ -258,4 +303,6 @@ def choose_pass(requested: Pass | Literal["auto"], queries: CheckedVectors, devi
         return "float64"
     if fits:
         return "int8"
+    if is_accelerator(device):
+        return "tf32"
     return "bf16" if choose_precision(device) == "bf16" else "fp32"

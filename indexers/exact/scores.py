@@ -196,18 +196,29 @@ def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: NDArray[np
 
 def check_vectors(vectors: Vectors, kind: str, first_row: int = 0) -> CheckedVectors:
     """The array (n, d) with its lengths; `IndexingError` names the first row that is not finite."""
+    array = make_matrix(vectors, kind)
+    lengths = np.empty(len(array), dtype=np.float64)
+    share(lambda first, stop: measure_lengths(array, first, stop, lengths), len(array), MIN_SHARE)
+    require_finite(lengths, kind, first_row)
+    return CheckedVectors(array, lengths)
+
+
+def make_matrix(vectors: Vectors, kind: str) -> Vectors:
+    """The array (n, d) as the kernels take it; `IndexingError` for one of another shape."""
     array = np.ascontiguousarray(vectors, dtype=np.float32).view(np.ndarray)
     if array.ndim != 2:
         raise IndexingError(f"{kind} vectors have the shape {array.shape}; expected (rows, dimensions)")
-    lengths = np.empty(len(array), dtype=np.float64)
-    share(lambda first, stop: measure_lengths(array, first, stop, lengths), len(array), MIN_SHARE)
+    return array
+
+
+def require_finite(lengths: NDArray[np.float64], kind: str, first_row: int) -> None:
+    """Raise `IndexingError` that names the first row whose length is not finite."""
     finite = np.isfinite(lengths)  # a square of a float32 number cannot overflow a float64
     if not finite.all():
         raise IndexingError(
             f"{kind} vector {first_row + int(np.argmin(finite))} is not finite; expected float32 numbers. "
             "Encode or import it again"
         )
-    return CheckedVectors(array, lengths)
 
 
 def share(work: Callable[[int, int], object], count: int, least: int, step: int = 1) -> None:

@@ -15,7 +15,15 @@ import numpy as np
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.best import Ties
-from pinakes.indexers.exact.passes import Block, Pass, Prepared, Search, prepare
+from pinakes.indexers.exact.passes import (
+    DEVICE_BLOCK_ROWS,
+    Block,
+    Pass,
+    Prepared,
+    Search,
+    is_accelerator,
+    prepare,
+)
 from pinakes.indexers.exact.scores import (
     Rows,
     Vectors,
@@ -70,7 +78,7 @@ def search_exact(
     most = [len(part) for part in (requested, documents) if isinstance(part, np.ndarray)]
     search = Search(queries, _cut(k, most), distance, Ties(tie_order), device, method)
     rows = 0
-    for block in _blocks(documents, block_rows or BLOCK_ROWS):
+    for block in _blocks(documents, block_rows or choose_block_rows(device)):
         search.add(block, requested)
         rows += len(block.rows)
     if tie_order is not None and len(tie_order) != rows:
@@ -125,7 +133,7 @@ def search_nested(
     """
     most = len(pools[-1]) if len(pools) else 0
     search = Search(queries, _cut(k, [most]), distance, Ties(tie_order), device, method)
-    step = block_rows or BLOCK_ROWS
+    step = block_rows or choose_block_rows(device)
     for added in _differences(pools, len(documents)):
         for start in range(0, len(added), step):
             rows = added[start : start + step]
@@ -167,6 +175,11 @@ def score_pools(
         for start in range(0, len(pools), step):
             part = pools[start : start + step]
             yield from workers.map(rank, part, range(start, start + len(part)))
+
+
+def choose_block_rows(device: str) -> int:
+    """How many documents are searched at once there."""
+    return DEVICE_BLOCK_ROWS if is_accelerator(device) else BLOCK_ROWS
 
 
 def _cut(k: int, most: Sequence[int]) -> int:
