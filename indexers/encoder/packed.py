@@ -5,7 +5,6 @@ for all lengths (torch's on a CUDA device, `attention_kernel` on an x86-64 proce
 length.
 """
 
-import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,7 +28,8 @@ Adapter = Callable[[Tensor, Tensor, nn.LayerNorm], Tensor]
 Attend = Callable[[Tensor, int], Tensor]
 """attention: (tokens, 3 width) queries, keys and values of so many heads to (tokens, width)"""
 
-_FLASH_HEAD_WIDTHS: Final = range(8, 257, 8)
+_WIDEST_HEAD: Final = 256
+"""numbers of a head, above which torch's kernel for lengths that differ takes none"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,22 +140,15 @@ class PackedModel:
         biases = [bias(length) if bias else None for _, _, length in batch.groups]
 
         def choose(projected: Tensor, heads: int) -> Tensor:
-            if bias is None and _has_varlen_kernel(projected, projected.shape[1] // 3 // heads):
-                return self._attend_at_once(projected, heads, batch)
+            if bias is None and has_varlen_kernel(
+                projected.device, projected.dtype, projected.shape[1] // 3 // heads
+            ):
+                return attend_at_once(projected, heads, batch)
             if bias is None and has_attention_kernel(projected, heads):
                 return attend(projected, heads, batch.ends, batch.groups[0][2])
             return attend_by_length(projected, heads, batch.groups, biases)
 
         return choose
-
-    def _attend_at_once(self, projected: Tensor, heads: int, batch: PackedBatch) -> Tensor:
-        from torch.nn.attention.varlen import varlen_attn
-
-        split = projected.view(projected.shape[0], 3, heads, -1)
-        longest = batch.groups[0][2]
-        query, key, value = split.unbind(1)
-        attended: Any = varlen_attn(query, key, value, batch.ends, batch.ends, longest, longest)
-        return attended.reshape(projected.shape[0], -1)  # type: ignore[no-any-return]
 
 
 def pack_tokens(tokens: Sequence[Sequence[int]], device: str, padding_id: int | None) -> PackedBatch:
@@ -192,6 +185,31 @@ def attend_by_length(
         )
         parts.append(attended.transpose(1, 2).reshape(end - start, -1))
     return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def has_varlen_kernel(device: torch.device, kind: torch.dtype, head_width: int) -> bool:
+    """Whether `attend_at_once` runs there with heads of so many numbers of the type."""
+    if device.type != "cuda" or kind not in (torch.bfloat16, torch.float16) or head_width > _WIDEST_HEAD:
+        return False
+    return torch.cuda.get_device_capability(device) >= (8, 0)
+
+
+def attend_at_once(projected: Tensor, heads: int, batch: PackedBatch, dropout: float = 0.0) -> Tensor:
+    """Attention within packed texts: (tokens, 3 width) to (tokens, width), a call for all lengths.
+
+    By torch's flash attention, whose gradient is deterministic where torch's setting asks for it. Not by
+    `torch.nn.attention.varlen`, which calls the same without dropout.
+    """
+    width = projected.shape[1] // 3 // heads
+    split = projected.view(len(projected), 3, heads, width)
+    if width % 8:  # the kernel takes no other widths; zeros change no product
+        split = nn.functional.pad(split, (0, -width % 8))
+    query, key, value = split.unbind(1)
+    ends, longest = batch.ends, batch.groups[0][2]
+    attended: Tensor = torch.ops.aten._flash_attention_forward(
+        query, key, value, ends, ends, longest, longest, dropout, False, False, scale=width**-0.5
+    )[0]
+    return attended[..., :width].reshape(len(projected), -1)
 
 
 def count_positions(
@@ -287,11 +305,3 @@ def _group(lengths: NDArray[np.intp], ends: NDArray[np.intp]) -> list[tuple[int,
 
 def _add_normalized(summand: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     return nn.functional.layer_norm(summand.add_(hidden), weight.shape, weight, bias, eps)
-
-
-def _has_varlen_kernel(projected: Tensor, head_width: int) -> bool:
-    if projected.device.type != "cuda" or projected.dtype not in (torch.bfloat16, torch.float16):
-        return False
-    if importlib.util.find_spec("torch.nn.attention.varlen") is None:  # torch has it from 2.10 on
-        return False
-    return head_width in _FLASH_HEAD_WIDTHS and torch.cuda.get_device_capability(projected.device) >= (8, 0)

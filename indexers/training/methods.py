@@ -73,14 +73,18 @@ class MultiFormatModel(nn.Module):
             return tokens
         return [tokens[0], self.tokenizer.convert_tokens_to_ids(f"[{code}]"), *tokens[1:]]
 
+    def can_run_packed(self, device: str) -> bool:
+        """Whether texts go through the model without padding there."""
+        return can_run_packed(self.base, device, self.settings.precision)
+
     def embed(self, tokens: Sequence[Sequence[int]], code: str, device: str) -> Tensor:
         """The vectors (n, d) of texts of one format, from their token ids with the code."""
         for module in self.base.modules():
             if isinstance(module, Switch):
                 module.chosen = code
         place = START + 1 if self.settings.method == "ctrl" else START
-        if can_run_packed(self.base, device):
-            return run_packed(self.base, tokens, place, self.settings.recompute).float()
+        if self.can_run_packed(device):
+            return run_packed(self.base, tokens, place, self.settings.recompute, device).float()
         ids, mask = pad_tokens(tokens, self.tokenizer.pad_token_id or 0)
         states = self.base(input_ids=ids.to(device), attention_mask=mask.long().to(device)).last_hidden_state
         vectors: Tensor = states[:, place]

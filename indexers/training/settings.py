@@ -27,8 +27,8 @@ class TrainingSettings:
             adapters. A number is that of both steps.
         batch_size: instances a step of the optimiser.
         micro_tokens: tokens, padding included where there is any, that go through the model at once; a step
-            adds up as many such parts as it needs. None: 2,048 on a CPU, else 8,192. Halved where memory runs
-            out.
+            adds up as many such parts as it needs. None: 2,048 on a CPU, else 32,768. Halved where memory
+            runs out.
         learning_rate, warmup_steps: the peak, reached linearly, behind which the rate falls with the inverse
             square root of the step.
         margin: of the triplet loss.

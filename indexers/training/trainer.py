@@ -13,22 +13,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pinakes.errors import IndexingError
+from pinakes.indexers.encoder.encoder import WEIGHT_TYPES
 from pinakes.indexers.repeatable import derive_seed
 from pinakes.indexers.training.batches import Step, cut_parts, plan_epoch
 from pinakes.indexers.training.checkpoints import Progress, restore_checkpoint, write_checkpoint
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
-from pinakes.indexers.training.packed import can_run_packed
 from pinakes.indexers.training.settings import TrainingSettings
 from pinakes.indexers.training.tasks import Instances, TrainingTask, average_by_format, find_stopped
 from pinakes.indexers.training.together import LostError, Ranks
 
 OnStep = Callable[[int, int, dict[str, float]], None]
 """told the step, how many there are, and the mean loss of each format in it"""
-_CAST: Final = {"bf16": torch.bfloat16, "fp16": torch.float16}
-"""what products are computed in, by precision"""
-_MICRO_TOKENS: Final = {"cpu": 2048, "cuda": 8192}
-"""tokens at once by default: on a CPU as many as its caches still help with"""
+_MICRO_TOKENS: Final = {"cpu": 2048, "cuda": 32768}
+"""tokens at once by default: on a CPU what its caches still help with, on a GPU what keeps it busy"""
 _DONE, _NO_ROOM, _FAILED = range(3)
 """what became of a process's part of a step; the worst of all processes counts"""
 
@@ -188,7 +186,7 @@ class Trainer:
 
     def _cut(self, number: int, instances: Instances, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         lengths = self._lengths[number][instances.texts[rows].reshape(len(rows), -1)]
-        is_padded = not can_run_packed(self.model.base, self._device)
+        is_padded = not self.model.can_run_packed(self._device)
         return [rows[part] for part in cut_parts(lengths, self.progress.micro_tokens, is_padded)]
 
     def _compute_losses(self, number: int, instances: Instances, rows: NDArray[np.int64]) -> Tensor:
@@ -219,8 +217,10 @@ class Trainer:
         return [column for column in columns if column is not None]
 
     def _cast(self) -> Any:
-        kind = _CAST.get(self.settings.precision)
-        return nullcontext() if kind is None else torch.autocast(self._device.partition(":")[0], kind)
+        precision = self.settings.precision
+        if precision == "fp32":
+            return nullcontext()
+        return torch.autocast(self._device.partition(":")[0], WEIGHT_TYPES[precision])
 
     @torch.no_grad()
     def _validate(self) -> None:

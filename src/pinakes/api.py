@@ -322,7 +322,7 @@ class Connection:
             reduction_factor: the width through that of an adapter's bottleneck.
             pal_width: numbers that a projected attention layer works on; a multiple of 6.
             micro_tokens: tokens through the model at once, halved where memory runs out; None: 2,048 on a
-                CPU, else 8,192.
+                CPU, else 32,768.
             patience: stop a format after so many epochs without a lower validation loss; 0: never.
             checkpoint_steps: steps between two kept states.
             recompute: whether states are computed again for gradients, which takes less memory.

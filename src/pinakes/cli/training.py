@@ -63,7 +63,7 @@ class Schedule:
         int | None,
         typer.Option(
             help="Tokens through the model at once; halved where memory runs out. Default: 2048 on a CPU, "
-            "else 8192.",
+            "else 32768.",
             min=1,
         ),
     ] = None
