@@ -77,6 +77,7 @@ class TrainingRecord:
         tasks, formats: the names of what it was trained on, and the format of each.
         groups: task -> the code that it had in place of its format's; empty: all had their format's.
         settings: by name; `seed` is one.
+        kept_epoch: code -> the epoch, from 1, whose weights are kept; empty: an earlier version trained it.
         losses, validation: the mean loss of each task in each step, and after each epoch (None: no instance).
         parameters, trained: numbers of the encoder, and those that were trained.
         elapsed_s: of all sittings.
@@ -89,6 +90,7 @@ class TrainingRecord:
     formats: tuple[str, ...]
     groups: Mapping[str, str]
     settings: Mapping[str, Any]
+    kept_epoch: Mapping[str, int]
     losses: Sequence[Sequence[float | None]]
     validation: Sequence[Sequence[float | None]]
     parameters: int
@@ -128,6 +130,7 @@ def read_record(folder: Path) -> TrainingRecord:
             formats=tuple(found["formats"]),
             groups=dict(found.get("groups", {})),
             settings={**decided["settings"], "seed": int(decided["settings"]["seed"])},
+            kept_epoch=dict(found.get("kept_epoch", {})),
             losses=found["losses"],
             validation=found["validation"],
             parameters=int(found["parameters"]),

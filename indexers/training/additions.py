@@ -28,6 +28,11 @@ class Switch(nn.Module):
 
     chosen: str
 
+    @property
+    def parts(self) -> nn.ModuleDict:
+        """What each format has here, by code."""
+        raise NotImplementedError
+
 
 class SwitchedOutput(Switch):
     """A BERT layer's `output` with one bottleneck, or one fusion, a format."""
@@ -44,6 +49,11 @@ class SwitchedOutput(Switch):
         hidden = self.dropout(self.dense(hidden_states))
         found: Tensor = self.bottlenecks[self.chosen](hidden, input_tensor, self.LayerNorm)
         return found
+
+    @property
+    def parts(self) -> nn.ModuleDict:
+        """The bottlenecks or fusions, by code."""
+        return self.bottlenecks
 
     def restore(self) -> Any:
         """The output that this one replaced, as the base has it."""
@@ -62,6 +72,11 @@ class SwitchedPal(Switch):
         """As the chosen PAL."""
         found: Tensor = self.pals[self.chosen](hidden, attend)
         return found
+
+    @property
+    def parts(self) -> nn.ModuleDict:
+        """The PALs, by code."""
+        return self.pals
 
 
 def add_parts(

@@ -28,10 +28,10 @@ class Progress:
         step: steps in all.
         losses: of each step, the mean loss of each task; None where it had no instance in it.
         validation: of each epoch, the mean loss of each task on its validation instances; None: it has none.
-        best_epoch: the epoch whose weights are kept; 0: none is yet.
         micro_tokens: tokens at once, after what memory allowed.
         elapsed_s: of all sittings.
         scaler: the state of what scales the losses of fp16, as torch gives it; empty: nothing does.
+        best: the trained weights of the best epochs so far, by name; empty: the last ones are kept.
     """
 
     epoch: int = 0
@@ -39,7 +39,6 @@ class Progress:
     step: int = 0
     losses: list[list[float | None]] = field(default_factory=list)
     validation: list[list[float | None]] = field(default_factory=list)
-    best_epoch: int = 0
     micro_tokens: int = 0
     elapsed_s: float = 0.0
     scaler: dict[str, float] = field(default_factory=dict)
@@ -84,13 +83,18 @@ def restore_checkpoint(
     """Put the state back as it was written; None where there is none.
 
     Raises:
-        IndexingError: the file is damaged, or is of another training.
+        IndexingError: the file is damaged, or is of another training or version.
     """
     path = folder / CHECKPOINT_FILE
     if not path.exists():
         return None
     tensors, state = read_tensors(path)
     require_same(path, state["decided"], decided)
+    if state["progress"].keys() != Progress().describe().keys():
+        raise IndexingError(
+            f"{path} is of another version of Pinakes; expected this one's, to go on. "
+            "Go on with that version, or delete the folder"
+        )
     trained = model.list_trained()
     with torch.no_grad():
         for name, value in trained.items():

@@ -97,9 +97,22 @@ class MultiFormatModel(nn.Module):
         answers: Tensor = self.heads[_name_head(task)](vectors)
         return answers
 
-    def list_trained(self) -> dict[str, nn.Parameter]:
-        """The parameters that are trained, by name."""
-        return {name: value for name, value in self.named_parameters() if value.requires_grad}
+    def list_trained(self, task: TrainingTask | None = None) -> dict[str, nn.Parameter]:
+        """The parameters that are trained, by name; of a task those that its losses depend on."""
+        others = set() if task is None else {id(value) for value in self._list_others(task)}
+        return {
+            name: value
+            for name, value in self.named_parameters()
+            if value.requires_grad and id(value) not in others
+        }
+
+    def _list_others(self, task: TrainingTask) -> Iterator[nn.Parameter]:
+        """The parameters that other formats have for themselves, and those of other tasks' heads."""
+        switches = [module.parts for module in self.modules() if isinstance(module, Switch)]
+        for own, parts in (((_name_head(task),), self.heads), *((task.codes(), one) for one in switches)):
+            for name, part in parts.items():
+                if name not in own:
+                    yield from part.parameters()
 
     def compute_penalty(self) -> Tensor | None:
         """What keeps the values of fusions near the identity, as the library `adapters` has it; else None."""

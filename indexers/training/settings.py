@@ -37,8 +37,9 @@ class TrainingSettings:
         pal_width: the numbers that a projected attention layer works on; a multiple of its 6 heads.
         batching: None: annealed of PALs, as Stickland & Murray 2019; else equal.
         patience: epochs without a lower validation loss of a format after which its tasks train no more;
-            where all formats stopped, training ends. The weights are then those of the epoch with the lowest
-            mean over formats. 0: all epochs, the last weights.
+            where all formats stopped, training ends. The weights of formats that share any are then those of
+            the epoch with the lowest mean over these; of one that shares none, of its own lowest. 0: all
+            epochs, the last weights.
         checkpoint_steps: steps between two states that are kept on disk.
         recompute: whether states are computed again for the gradient, which needs less memory.
         precision: of the products; weights stay fp32. fp16 is of CUDA devices, with losses that are scaled.

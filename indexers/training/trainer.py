@@ -20,7 +20,14 @@ from pinakes.indexers.training.checkpoints import Progress, restore_checkpoint, 
 from pinakes.indexers.training.losses import compute_losses
 from pinakes.indexers.training.methods import MultiFormatModel
 from pinakes.indexers.training.settings import TrainingSettings
-from pinakes.indexers.training.tasks import Instances, TrainingTask, average_by_format, find_stopped
+from pinakes.indexers.training.tasks import (
+    Instances,
+    TrainingTask,
+    average_by_format,
+    find_best,
+    find_stopped,
+    group_by_weights,
+)
 from pinakes.indexers.training.together import LostError, Ranks
 
 OnStep = Callable[[int, int, dict[str, float]], None]
@@ -47,6 +54,7 @@ class Trainer:
         self.model, self.tasks, self.settings = model, tasks, settings
         self._checkpoints, self._decided = checkpoints, decided
         self._ranks, self._device, self._on_step = ranks, ranks.device, on_step
+        self._groups = group_by_weights([model.list_trained(task) for task in tasks])
         self._tokens = [model.encode_texts(task.texts) for task in tasks]
         self._lengths = [np.array([len(row) for row in rows], dtype=np.int64) for rows in self._tokens]
         self._optimiser = torch.optim.AdamW(
@@ -226,18 +234,11 @@ class Trainer:
     def _validate(self) -> None:
         progress = self.progress
         self.model.eval()
-        means = self._find_room(self._measure)
-        earlier = [self._average_by_format(losses) for losses in progress.validation]
-        now = self._average_by_format(means)
-        progress.validation.append(means)
-        if not now or not self.settings.patience:
-            return
-        mean = sum(now.values())
-        if all(mean < sum(others.values()) for others in earlier):
-            progress.best_epoch = progress.epoch
-            progress.best = {
-                name: value.detach().cpu().clone() for name, value in self.model.list_trained().items()
-            }
+        progress.validation.append(self._find_room(self._measure))
+        trained = self.model.list_trained()
+        for tasks, names in self._groups.items():
+            if self._find_best(tasks) == progress.epoch:
+                progress.best |= {name: trained[name].detach().cpu().clone() for name in names}
 
     def _measure(self) -> list[float]:
         sums = [0.0] * (2 * len(self.tasks))
@@ -247,6 +248,25 @@ class Trainer:
             sums[2 * number] += float(self._compute_losses(number, held[number], rows).sum())
             sums[2 * number + 1] += len(rows)
         return sums
+
+    def find_kept(self) -> dict[str, int]:
+        """The epoch, from 1, whose weights each code has in the end: its tasks' best, or the last."""
+        found = {
+            code: self._find_best(tasks) or self.progress.epoch
+            for tasks in self._groups
+            for number in tasks
+            for code in self.tasks[number].codes()
+        }
+        return {code: found[code] for code in self.model.codes}
+
+    def _find_best(self, tasks: Sequence[int]) -> int:
+        """The best epoch of tasks that share weights; 0: none validates, or there is no patience."""
+        formats = [self.tasks[number].format for number in tasks]
+        by_epoch = [
+            average_by_format(formats, [losses[number] for number in tasks])
+            for losses in self.progress.validation
+        ]
+        return find_best(by_epoch) if self.settings.patience else 0
 
     def find_stopped(self) -> dict[str, int]:
         """The formats that train no more, each with the epoch after which it stopped."""

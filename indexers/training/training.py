@@ -41,7 +41,8 @@ class TrainedEncoder:
 
     Attributes:
         folder: of the encoder, which is its name in a command.
-        steps, epochs_run, epoch: of the optimiser; epochs that ran, and the one whose weights are kept.
+        steps, epochs_run: of the optimiser; epochs that ran.
+        kept_epoch: the one, from 1, whose weights are kept, by code.
         losses: of each step, the mean loss of each task in the order of `tasks`; None: no instance of it.
         validation: the same of each epoch on validation instances.
         parameters, trained: numbers that the encoder has without heads, and how many of them were trained.
@@ -52,7 +53,7 @@ class TrainedEncoder:
     tasks: list[str]
     steps: int
     epochs_run: int
-    epoch: int
+    kept_epoch: dict[str, int]
     losses: list[list[float | None]]
     validation: list[list[float | None]]
     parameters: int
@@ -223,7 +224,7 @@ def _describe_result(trainer: Trainer) -> dict[str, Any]:
         "groups": {task.name: task.group for task in trainer.tasks if task.group},
         "steps": progress.step,
         "epochs_run": progress.epoch,
-        "epoch": progress.best_epoch or progress.epoch,
+        "kept_epoch": trainer.find_kept(),
         "stopped": trainer.find_stopped(),
         "losses": progress.losses,
         "validation": progress.validation,

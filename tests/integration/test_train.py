@@ -37,6 +37,7 @@ def test_what_is_trained_is_an_encoder_like_any_other(
     # 48 instances in batches of 16.
     assert (row["encoder"], row["method"], row["steps"]) == (f"encoders/my_{method}", method, 3)
     assert {"validation_PRX", "validation_RGN"} <= row.keys()
+    assert (row["kept_epoch_PRX"], row["kept_epoch_RGN"]) == (1, 1)
     given = ("--corpus", "synthetic", "-s", row["encoder"], "--precision", "fp32", "-q")
     assert call("index", *given, *(() if method == "cls" else ("--format", "PRX"))).code == 0
     refused = call("index", *given, "--format", "CLF")

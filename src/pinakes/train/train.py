@@ -53,14 +53,15 @@ class TrainSummary:
 
     Attributes:
         encoder: its folder, by which commands name it.
-        loss, validation: the mean of each format in the last epoch's last step, and after that epoch.
+        kept_epoch: the epoch, from 1, whose weights are kept, by code; of a search's queries QRY.
+        loss, validation: the mean of each format in the last step, and after the kept epochs.
     """
 
     encoder: str
     method: str
     steps: int
     epochs_run: int
-    epoch: int
+    kept_epoch: dict[str, int]
     parameters: int
     trained: int
     elapsed_s: float
@@ -130,17 +131,19 @@ def train(
     finally:
         said.finish()
     formats = [task.format for task in tasks]
+    kept = [found.kept_epoch[task.codes()[0]] for task in tasks]
+    validation = [found.validation[epoch - 1][number] for number, epoch in enumerate(kept)]
     return TrainSummary(
         encoder=str(found.folder),
         method=request.settings.method,
         steps=found.steps,
         epochs_run=found.epochs_run,
-        epoch=found.epoch,
+        kept_epoch=found.kept_epoch,
         parameters=found.parameters,
         trained=found.trained,
         elapsed_s=found.elapsed_s,
         loss=average_by_format(formats, found.losses[-1]),
-        validation=average_by_format(formats, found.validation[found.epoch - 1]),
+        validation=average_by_format(formats, validation),
     )
 
 
@@ -193,9 +196,9 @@ def list_devices(device: str | None, devices: str | None, processes: int) -> tup
 
 
 def describe_summary(summary: TrainSummary) -> dict[str, Any]:
-    """A summary as one row: the losses of each format are columns."""
+    """A summary as one row: what each format has is a column."""
     row = asdict(summary)
-    losses = {name: row.pop(name) for name in ("loss", "validation")}
-    for name, values in losses.items():
+    by_format = {name: row.pop(name) for name in ("kept_epoch", "loss", "validation")}
+    for name, values in by_format.items():
         row |= {f"{name}_{code}": value for code, value in values.items()}
     return row

@@ -16,6 +16,7 @@ from pinakes.indexers.encoder.attached import attach_parts
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.pals import PalSettings, make_pals
 from pinakes.indexers.encoder.presets import find_preset, resolve_model
+from pinakes.indexers.tensor_files import read_tensors, write_tensors
 from pinakes.indexers.training import methods
 from pinakes.indexers.training.bases import find_base
 from pinakes.indexers.training.batches import Step, plan_epoch
@@ -28,7 +29,9 @@ from pinakes.indexers.training.tasks import (
     Objective,
     TrainingTask,
     average_by_format,
+    find_best,
     find_stopped,
+    group_by_weights,
 )
 from pinakes.indexers.training.training import TrainedEncoder, train_encoder
 from pinakes.workload.readers import FormatChoice, Reader, find_readers
@@ -36,6 +39,8 @@ from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
 
 METHODS: tuple[Method, ...] = ("cls", "ctrl", "adapters", "pals", "fusion")
+APART = {"adapters": "", "fusion": "_fusion"}
+"""methods whose formats share no weight that is trained, and how the folders of a format's weights end"""
 TEXTS = [f"{word} {letter}" for letter in "abcdef" for word in ("citation", "graph")]
 EVEN, ODD = list(range(0, 12, 2)), list(range(1, 12, 2))
 FAST = TrainingSettings(
@@ -71,6 +76,14 @@ def make_tasks() -> list[TrainingTask]:
         make("near", "PRX", "triplets", (), triplets, np.empty((12, 0), np.int64)),
         make("asked", "SRCH", "triplets", (), triplets, np.empty((12, 0), np.int64)),
     ]
+
+
+def make_diverging() -> list[TrainingTask]:
+    """The same; the numbers validate on lower ones than they train on, and so worse after each epoch."""
+    tasks = make_tasks()
+    share = tasks[2]
+    wrong = Instances(share.validation.texts, share.validation.targets - 2)
+    return [*tasks[:2], replace(share, validation=wrong), *tasks[3:]]
 
 
 @pytest.fixture(scope="module")
@@ -156,11 +169,14 @@ def kill_at(step: int) -> Any:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_killed_training_ends_as_an_undisturbed_one(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=2, checkpoint_steps=2, patience=5)
-    whole = train(base, tmp_path / "a" / "whole", settings)
+    tasks = make_diverging()
+    whole = train(base, tmp_path / "a" / "whole", settings, tasks=tasks)
     for step in KILLS.get(method, (3, 9)):
         with pytest.raises(KilledError):
-            train(base, tmp_path / "b" / "whole", settings, on_step=kill_at(step))
-    resumed = train(base, tmp_path / "b" / "whole", settings)
+            train(base, tmp_path / "b" / "whole", settings, tasks=tasks, on_step=kill_at(step))
+    resumed = train(base, tmp_path / "b" / "whole", settings, tasks=tasks)
+    assert resumed.kept_epoch == whole.kept_epoch
+    assert set(whole.kept_epoch.values()) == {1, 2} or method not in APART
     assert resumed.losses == whole.losses
     assert resumed.validation == whole.validation
     written = [
@@ -172,7 +188,7 @@ def test_a_killed_training_ends_as_an_undisturbed_one(method: Method, base: Path
     assert not (tmp_path / "b" / "whole" / "checkpoint").exists()
 
 
-def test_a_checkpoint_of_other_settings_is_refused(base: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_settings_or_another_version_is_refused(base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, checkpoint_steps=1)
     with pytest.raises(KilledError):
         train(base, tmp_path / "it", settings, on_step=kill_at(2))
@@ -180,6 +196,11 @@ def test_a_checkpoint_of_other_settings_is_refused(base: Path, tmp_path: Path) -
         train(base, tmp_path / "it", replace(settings, seed=2))
     with pytest.raises(IndexingError, match="other tasks"):
         train(base, tmp_path / "it", settings, tasks=make_tasks()[:2])
+    path = tmp_path / "it" / "checkpoint" / "checkpoint.safetensors"
+    tensors, state = read_tensors(path)
+    write_tensors(path, tensors, {**state, "progress": {**state["progress"], "best_epoch": 0}})
+    with pytest.raises(IndexingError, match="of another version of Pinakes"):
+        train(base, tmp_path / "it", settings)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -427,7 +448,77 @@ def test_patience_stops_and_keeps_the_best_epoch(base: Path, tmp_path: Path) -> 
     trained = train(base, tmp_path / "it", settings)
     assert trained.epochs_run < 30
     means = [sum(value or 0 for value in average(losses).values()) for losses in trained.validation]
-    assert trained.epoch == 1 + int(np.argmin(means))
+    assert set(trained.kept_epoch.values()) == {1 + int(np.argmin(means))}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_formats_that_share_no_trained_weight_keep_the_best_epoch_of_each(
+    method: Method, base: Path, tmp_path: Path
+) -> None:
+    of, tasks = base, make_diverging()
+    if method == "fusion":
+        of = tmp_path / "adapted"
+        train(base, of, replace(FAST, method="adapters", epochs=1))
+    # So long a patience stops no format: up to each epoch the training is that of so many epochs.
+    settings = replace(FAST, method=method, epochs=4, batching="equal")
+    kept = train(of, tmp_path / "kept" / "it", replace(settings, patience=4), tasks=tasks)
+    groups = {"CLF": (0, 1), "RGN": (2,), "PRX": (3, 4), "QRY": (3, 4)}
+    formats = [task.format for task in tasks]
+    for code, numbers in groups.items():
+        of_code = numbers if method in APART else range(5)
+        named = [formats[number] for number in of_code]
+        losses = [average_by_format(named, [row[number] for number in of_code]) for row in kept.validation]
+        assert kept.kept_epoch[code] == 1 + int(np.argmin([sum(one.values()) for one in losses]))
+    assert (len(set(kept.kept_epoch.values())) > 1) == (method in APART)
+    for epoch in set(kept.kept_epoch.values()):
+        train(of, tmp_path / str(epoch) / "it", replace(settings, epochs=epoch), tasks=tasks)
+    for code, epoch in kept.kept_epoch.items():
+        place = Path("it", f"{code.lower()}{APART[method]}" if method in APART else "")
+        written = sorted((tmp_path / "kept" / place).rglob("*.safetensors"))
+        assert written
+        for path in written:
+            same = tmp_path / str(epoch) / path.relative_to(tmp_path / "kept")
+            assert path.read_bytes() == same.read_bytes(), (code, path.name)
+
+
+def test_without_patience_or_what_validates_the_last_epoch_is_kept(base: Path, tmp_path: Path) -> None:
+    settings = replace(FAST, method="adapters", epochs=2)
+    plain = train(base, tmp_path / "plain" / "it", settings, tasks=make_diverging())
+    assert set(plain.kept_epoch.values()) == {2}
+    tasks = make_diverging()
+    none = Instances(np.empty(0, np.int64), np.empty(0, np.float64))
+    tasks[2] = replace(tasks[2], validation=none)
+    kept = train(base, tmp_path / "kept" / "it", replace(settings, patience=2), tasks=tasks)
+    assert kept.kept_epoch["RGN"] == 2
+    files = [tmp_path / name / "it" / "rgn" / "adapter.safetensors" for name in ("plain", "kept")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_are_kept_with_the_tasks_that_train_them(method: Method, base: Path, tmp_path: Path) -> None:
+    of, tasks = base, make_tasks()
+    if method == "fusion":
+        of = tmp_path / "adapted"
+        train(base, of, replace(FAST, method="adapters", epochs=1))
+    model = MultiFormatModel(find_base(of, method, CODES), replace(FAST, method=method), tasks)
+    groups = group_by_weights([model.list_trained(task) for task in tasks])
+    # A search's papers have the code of proximity.
+    apart = [((0, 1), {"both", "words"}), ((2,), {"share"}), ((3, 4), set[str]())]
+    heads = {
+        numbers: {name.split(".")[1] for name in names if name.startswith("heads.")}
+        for numbers, names in groups.items()
+    }
+    expected = apart if method in APART else [((0, 1, 2, 3, 4), {"both", "words", "share"})]
+    assert sorted(heads.items()) == expected
+    assert sorted(name for names in groups.values() for name in names) == sorted(model.list_trained())
+    mixed = [replace(task, group=code) for task, code in zip(tasks, (*CODES, "CLF"), strict=True)]
+    by_code = group_by_weights([model.list_trained(task) for task in mixed])
+    assert sorted(by_code) == ([(0, 4), (1,), (2,), (3,)] if method in APART else [(0, 1, 2, 3, 4)])
+
+
+def test_a_loss_that_is_no_number_is_of_no_best_epoch() -> None:
+    assert find_best([{"CLF": float("nan")}, {"CLF": 2.0}, {"CLF": float("nan")}, {"CLF": 2.0}]) == 2
+    assert find_best([{}, {}]) == find_best([{"CLF": float("nan")}]) == 0
 
 
 @pytest.mark.parametrize("batching", ["equal", "mixed", "sequential", "annealed"])

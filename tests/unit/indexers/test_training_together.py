@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import load_file
 from torch import nn
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.training import training
 from pinakes.indexers.training.together import Ranks
 from tests.toy_encoder import build_toy_encoder
-from tests.unit.indexers.test_training import FAST, KilledError, kill_at, train
+from tests.unit.indexers.test_training import FAST, KilledError, kill_at, make_diverging, train
 
 BOTH = ("cpu", "cpu")
 SETTINGS = replace(FAST, epochs=2, checkpoint_steps=2, micro_tokens=24, learning_rate=0.001)
@@ -47,6 +48,21 @@ def test_two_processes_give_the_losses_of_one(base: Path, tmp_path: Path) -> Non
     np.testing.assert_allclose(flatten(together.losses), flatten(alone.losses), atol=1e-5)
     np.testing.assert_allclose(flatten(together.validation), flatten(alone.validation), atol=1e-5)
     assert told == list(range(1, alone.steps + 1))
+
+
+@pytest.mark.long  # `make test` compares the losses, of which the processes find the epochs alike
+def test_two_processes_keep_the_epochs_of_one(base: Path, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, method="adapters", patience=1)
+    given: dict[str, Any] = {"settings": settings, "tasks": make_diverging()}
+    alone = train(base, tmp_path / "alone" / "it", **given)
+    together = train(base, tmp_path / "together" / "it", devices=BOTH, **given)
+    assert together.kept_epoch == alone.kept_epoch
+    assert set(alone.kept_epoch.values()) == {1, 2}
+    for code in alone.kept_epoch:
+        place = Path("it", code.lower(), "adapter.safetensors")
+        weights = [load_file(tmp_path / name / place) for name in ("alone", "together")]
+        for name, value in weights[0].items():
+            torch.testing.assert_close(weights[1][name], value, atol=1e-5, rtol=0)
 
 
 @pytest.mark.long  # `make test` kills the one process of a training, and has one of two end by an error

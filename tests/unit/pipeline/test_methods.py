@@ -1,5 +1,6 @@
 """Methods of training compared: which encoders are of one method, means over seeds, and pairs."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ from pinakes.evaluate.method_groups import IN_TRAIN, OUT_OF_TRAIN, Method, group
 from pinakes.evaluate.methods import (
     AVERAGE,
     FigureValue,
+    MethodComparison,
     ask_by_group,
     average_methods,
     compare_pairs,
     list_columns,
 )
-from pinakes.indexers.encoder.trained import TrainingRecord
+from pinakes.indexers.encoder.trained import RECORD_FILE, TrainingRecord, read_record
+from pinakes.report.layout import Cell, absent_cell
+from pinakes.report.present.methods import list_tables
 from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.readers import CODES
@@ -34,6 +38,7 @@ def make_record(method: str = "ctrl", seed: int = 1, base: str = "a", **settings
         formats=("RGN", "SRCH"),
         groups={},
         settings={"method": method, "seed": seed, "epochs": 2, **settings},
+        kept_epoch={"RGN": 1, "QRY": 1, "PRX": 1},
         losses=[[1.0, 2.0], [0.5, None]],
         validation=[[0.7, 1.5]],
         parameters=10,
@@ -196,6 +201,30 @@ def test_a_task_that_was_trained_on_is_answered_by_the_code_of_its_random_group(
         "ctrl (groups by format)",
         "ctrl (random groups)",
     ]
+
+
+def test_the_epoch_that_is_kept_is_said_by_code_where_codes_differ_and_may_be_unknown(tmp_path: Path) -> None:
+    record = make_record()
+    written = {
+        "base_folder": "model_a",
+        "decided": {"base": "a", "settings": record.settings},
+        **{
+            name: getattr(record, name)
+            for name in ("tasks", "formats", "losses", "validation", "parameters", "trained", "elapsed_s")
+        },
+        "epoch": 1,
+    }
+    (tmp_path / RECORD_FILE).write_text(json.dumps(written), encoding="utf-8")
+    earlier = read_record(tmp_path)
+    assert earlier.kept_epoch == {}
+    apart = replace(record, kept_epoch={"RGN": 2, "PRX": 1, "QRY": 1})
+    figures = list_figures()
+    means = list(average_methods(METHODS, figures))
+    found = MethodComparison(METHODS, figures, means, (), (record, apart, earlier))
+    table = list_tables(found)[-1]
+    (kept,) = (place for place, column in enumerate(table.columns) if column.title == "kept epoch")
+    expected = [Cell("1"), Cell("RGN 2, PRX 1, QRY 1"), absent_cell()]
+    assert [row.cells[kept] for row in table.rows] == expected
 
 
 def test_a_code_is_averaged_over_seeds_of_their_means_over_benchmarks() -> None:

@@ -1,6 +1,6 @@
 """What `compare-methods` has to say: tables on a terminal, and a page with the losses of each training."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -165,6 +165,7 @@ def _table_trainings(trainings: Sequence[TrainingRecord]) -> Table:
         make_row(
             _name_training(one),
             one.method,
+            _describe_kept(one.kept_epoch),
             str(one.seed),
             f"{len(one.tasks)}",
             f"{len(one.losses):,}",
@@ -175,7 +176,18 @@ def _table_trainings(trainings: Sequence[TrainingRecord]) -> Table:
         for one in trainings
     ]
     numbers = ["seed", "tasks", "steps", "parameters", "trained", "time"]
-    return Table("What was trained", make_columns(["encoder", "method"], numbers), rows)
+    texts = ["encoder", "method", "kept epoch"]
+    return Table("What was trained", make_columns(texts, numbers), rows)
+
+
+def _describe_kept(kept_epoch: Mapping[str, int]) -> Cell | str:
+    """The epoch whose weights are kept, by code where codes differ in it."""
+    epochs = set(kept_epoch.values())
+    if not epochs:
+        return absent_cell()
+    if len(epochs) == 1:
+        return str(epochs.pop())
+    return ", ".join(f"{code} {epoch}" for code, epoch in kept_epoch.items())
 
 
 def _name_training(record: TrainingRecord) -> str:
