@@ -145,6 +145,7 @@ def start_cluster(workers: int) -> Iterator[str]:
     import ray
     from ray.cluster_utils import Cluster
 
+    os.environ["RAY_worker_niceness"] = "0"  # a worker counts as much as what else runs here
     common = {"include_dashboard": False, "object_store_memory": ROOM}
     cluster = Cluster(True, head_node_args={"num_cpus": 0, **common})
     try:

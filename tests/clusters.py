@@ -26,6 +26,8 @@ class LocalCluster:
     def __init__(self, nodes: int) -> None:
         from ray.cluster_utils import Cluster
 
+        # A worker counts as much as what else runs here: Ray has others go before.
+        os.environ["RAY_worker_niceness"] = "0"
         head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": ROOM}
         # Soon told that a node is gone, as it is here by a broken connection at the latest.
         checks = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
