@@ -1,5 +1,6 @@
 """One search's state over the blocks of its documents: what a pass finds is scored, and the best are kept."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
+from pinakes.indexers.encoder.batches import is_out_of_memory
 from pinakes.indexers.encoder.precision import choose_precision
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
@@ -54,7 +56,7 @@ class Prepared(NamedTuple):
     Attributes:
         ranks: of each document among equal scores (n,).
         packed: their bytes as `frame` sees them; None where the int8 pass cannot be had.
-        moved: they themselves on a device other than the CPU.
+        moved: they themselves on a device other than the CPU; none where its memory does not hold them.
     """
 
     documents: CheckedVectors
@@ -74,13 +76,27 @@ def prepare(documents: Vectors, distance: Distance, tie_order: TieRanks | None, 
     ties, count = Ties(tie_order), len(checked.values)
     ranks = ties.ranks(np.arange(count))
     if is_accelerator(device):
-        parts = [slice(first, first + DEVICE_BLOCK_ROWS) for first in range(0, count, DEVICE_BLOCK_ROWS)]
-        moved = [move_block(checked.values[part], ranks[part], device) for part in parts]
-        return Prepared(checked, distance, ties, ranks, None, None, moved)
+        return Prepared(checked, distance, ties, ranks, None, None, _move_all(checked.values, ranks, device))
     if not count or not has_int8(checked, device):
         return Prepared(checked, distance, ties, ranks, None, None, [])
     frame = choose_frame(checked, distance)
     return Prepared(checked, distance, ties, ranks, frame, exact_int8.quantise_block(checked, frame), [])
+
+
+def _move_all(vectors: Vectors, ranks: NDArray[np.uint32], device: str) -> list[DeviceBlock]:
+    """The documents on the device; none where its memory does not hold them."""
+    try:
+        return list(_move_each(vectors, ranks, device))
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+    return []
+
+
+def _move_each(vectors: Vectors, ranks: NDArray[np.uint32], device: str) -> Iterator[DeviceBlock]:
+    for first in range(0, len(vectors), DEVICE_BLOCK_ROWS):
+        part = slice(first, first + DEVICE_BLOCK_ROWS)
+        yield move_block(vectors[part], ranks[part], device)
 
 
 def choose_frame(block: CheckedVectors, distance: Distance) -> exact_int8.Frame:
@@ -150,7 +166,7 @@ class Search:
         if not len(ranks) or not len(self._queries.values):
             return
         if self._there is not None:
-            for block in prepared.moved:
+            for block in prepared.moved or _move_each(documents.values, ranks, self._device):
                 self._there.add(block)
             return
         if prepared.packed is None or prepared.frame is None:

@@ -105,6 +105,27 @@ def test_nested_pools_grow_as_on_the_cpu(there: None, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("there")
+def test_prepared_documents_that_the_device_does_not_hold_move_for_each_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queries, documents, tie_order = make_case("even")
+    monkeypatch.setattr(passes, "DEVICE_BLOCK_ROWS", 150)
+    expected = search_exact(queries, documents, 20, "l2", tie_order, method="float64")
+    prepared = prepare_documents(documents, "l2", tie_order)
+    assert len(prepared.moved) == 3
+    require_same(search_prepared(queries, prepared, 20), expected)
+
+    def refuse(vectors: Vectors, *_: object) -> None:
+        raise torch.OutOfMemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(passes, "move_block", refuse)
+        prepared = prepare_documents(documents, "l2", tie_order)
+    assert prepared.moved == []
+    require_same(search_prepared(queries, prepared, 20), expected)
+
+
+@pytest.mark.usefixtures("there")
 def test_what_cannot_be_searched_is_refused_as_on_the_cpu() -> None:
     queries, documents, _ = make_case("even")
     broken = documents.copy()
