@@ -145,9 +145,10 @@ def start_cluster(workers: int) -> Iterator[str]:
     import ray
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_worker_niceness"] = "0"  # a worker counts as much as what else runs here
     common = {"include_dashboard": False, "object_store_memory": ROOM}
-    cluster = Cluster(True, head_node_args={"num_cpus": 0, **common})
+    # A worker counts as much as what else runs here: Ray has others go before.
+    settings = {"worker_niceness": 0}
+    cluster = Cluster(True, head_node_args={"num_cpus": 0, "_system_config": settings, **common})
     try:
         for _ in range(workers):
             cluster.add_node(num_cpus=1, object_store_memory=ROOM)

@@ -26,12 +26,12 @@ class LocalCluster:
     def __init__(self, nodes: int) -> None:
         from ray.cluster_utils import Cluster
 
-        # A worker counts as much as what else runs here: Ray has others go before.
-        os.environ["RAY_worker_niceness"] = "0"
         head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": ROOM}
         # Soon told that a node is gone, as it is here by a broken connection at the latest.
         checks = {"health_check_period_ms": 500, "health_check_failure_threshold": 3}
-        self._cluster = Cluster(True, head_node_args={**head, "_system_config": checks})
+        # And a worker counts as much as what else runs here: Ray has others go before.
+        settings = {**checks, "worker_niceness": 0}
+        self._cluster = Cluster(True, head_node_args={**head, "_system_config": settings})
         self._nodes: list[Any] = []
         for _ in range(nodes):
             self.add_node()

@@ -89,11 +89,13 @@ def test_rates_of_a_file_change_the_plan_and_say_that_they_are_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "rates.json"
-    rates = {"encode_gpu_tflops": 600, "torch_bytes": 1e9, "encoder_memory": 6, "encoder_s": 3.7}
-    rates["cache_paper_memory"] = 2600
+    rates = {"encode_gpu_tflops": 732, "torch_bytes": 1e9, "encoder_memory": 6, "encoder_s": 3.7}
+    rates |= {"cache_paper_memory": 2600, "tokenise_us": 0.01}
     file.write_text(json.dumps({"rates": {name: {"value": value} for name, value in rates.items()}}))
-    usual = plan(capsys, "--papers", "2000000", "--gpus", "1")
-    given = plan(capsys, "--papers", "2000000", "--gpus", "1", "--rates", str(file), "--show-rates")
+    usual = plan(capsys, "--papers", "2000000", "--gpus", "1", "--cores", "64")
+    given = plan(
+        capsys, "--papers", "2000000", "--gpus", "1", "--cores", "64", "--rates", str(file), "--show-rates"
+    )
     slow, fast = (next(s for s in one["steps"] if s["step"] == "encode") for one in (usual, given))
     assert fast["seconds"] - 3.7 == pytest.approx((slow["seconds"] - 3.7) / 2)
     assert (slow["rates"], fast["rates"]) == ("assumed", "file")

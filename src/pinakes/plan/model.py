@@ -228,6 +228,8 @@ class _Model:
         rate, work, on = _Reader(self._rates), self._work, self._on
         vectors = work.papers * work.dimensions * _FP32
         seconds = self._compute(rate, work.encode_flop, "encode")
+        if on.gpus:  # on a CPU the tokeniser is counted with the model
+            seconds["CPU"] = work.papers * work.tokens * rate("tokenise_us") / 1e6 / self._places("CPU", rate)
         model = rate("torch_bytes") + work.parameters * rate("encoder_memory")
         window = ENCODED_ROWS * (work.text_bytes + work.dimensions * _FP32)
         if not self._is_shared:

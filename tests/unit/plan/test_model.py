@@ -52,11 +52,15 @@ def test_an_encoder_costs_its_parameters_and_the_pairs_of_its_tokens() -> None:
 
 def test_gpus_encode_where_there_are_any_and_share_the_texts() -> None:
     slow = by_name(machines=ALONE)["encode"]
-    one = by_name(machines=replace(ALONE, gpus=1))["encode"]
+    one = by_name(machines=replace(ALONE, gpus=1, cores=64))["encode"]
+    waiting = by_name(machines=replace(ALONE, gpus=1, cores=2))["encode"]
     eight = by_name(Work(200_000_000), CLUSTER)["encode"]
     assert (slow.bound, one.bound, eight.bound) == ("CPU", "GPU", "GPU")
-    assert one.seconds - 3.7 == pytest.approx(WORK.encode_flop / 300e12)
-    assert eight.seconds - 3.7 == pytest.approx(100 * WORK.encode_flop / 300e12 / 8)
+    assert one.seconds - 3.7 == pytest.approx(WORK.encode_flop / 366e12)
+    assert eight.seconds - 3.7 == pytest.approx(100 * WORK.encode_flop / 366e12 / 8)
+    # Two cores tokenise for less than one GPU.
+    assert waiting.bound == "CPU"
+    assert waiting.seconds - 3.7 == pytest.approx(WORK.papers * WORK.tokens * 3.55e-6 / 2)
     assert eight.workers == 2
 
 
