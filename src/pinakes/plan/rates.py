@@ -85,7 +85,7 @@ RATES: Final[Mapping[str, Rate]] = {
         366.0, "Tflop/s a GPU", "4.6 Tflop in 12.6 ms, BERT-base's shape, bf16; gpu.md, an H100", 0
     ),
     "tokenise_us": _told(
-        3.55, "µs a token and core, beside a GPU", "5.6 s for 1.59M tokens in 16 threads; gpu.md", 0
+        2.14, "µs a token and core, beside a GPU", "8.3 s for 3.87M tokens in 16 threads; gpu.md", 0
     ),
     "search_core_gflops": _told(
         152.0,

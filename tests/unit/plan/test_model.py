@@ -60,7 +60,7 @@ def test_gpus_encode_where_there_are_any_and_share_the_texts() -> None:
     assert eight.seconds - 3.7 == pytest.approx(100 * WORK.encode_flop / 366e12 / 8)
     # Two cores tokenise for less than one GPU.
     assert waiting.bound == "CPU"
-    assert waiting.seconds - 3.7 == pytest.approx(WORK.papers * WORK.tokens * 3.55e-6 / 2)
+    assert waiting.seconds - 3.7 == pytest.approx(WORK.papers * WORK.tokens * 2.14e-6 / 2)
     assert eight.workers == 2
 
 
