@@ -168,6 +168,21 @@ ATTACKS_DUCKDB = [
 ]
 
 
+@pytest.mark.parametrize(
+    "before", ["/* /* */ */ ", ";", " ; ", "\ufeff", "\u2003\u200b", "-- a\r;", ";/* a */\n"]
+)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_hides_an_explain_of_duckdb_lets_it_write_nothing(
+    prepared_duckdb_url: str, before: str, way: Any
+) -> None:
+    log = Path(f"{find_file(sa.make_url(prepared_duckdb_url))}.wal")
+    with connect_read_only(prepared_duckdb_url) as reader:
+        for text in (f"EXPLAIN ANALYZE COPY (SELECT 1) TO '{log}'", "EXPLAIN ANALYZE DELETE FROM papers"):
+            with pytest.raises(InputError, match=r"^DuckDB refuses the query: "):
+                way(reader, f"{before}{text}")
+    assert not log.exists()
+
+
 def test_duckdb_takes_nothing_but_a_query(prepared_duckdb_url: str) -> None:
     import pyarrow as pa
 

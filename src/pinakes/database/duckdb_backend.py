@@ -149,8 +149,10 @@ def _refusing(cursor: Any, text: str) -> Iterator[None]:
     """What DuckDB says of a text that is not one query, as a user's error."""
     try:
         explained = find_explained(text)
-        for asked in (text,) if explained is None else (text, explained):
-            _check_statement(cursor.extract_statements(asked), is_explain=asked is not explained)
+        # What an EXPLAIN runs that is not found is not checked either: such a text is refused.
+        _check_statement(cursor.extract_statements(text), is_explain=explained is not None)
+        if explained is not None:
+            _check_statement(cursor.extract_statements(explained), is_explain=False)
         yield
     except (duckdb.Error, UnicodeDecodeError) as error:
         raise InputError(f"DuckDB refuses the query: {read_message(error)}") from error
