@@ -198,6 +198,94 @@ def test_duckdb_takes_nothing_but_a_query(prepared_duckdb_url: str) -> None:
     assert secret.num_rows == 1
 
 
+FILES = [
+    "SELECT * FROM '{file}'",
+    'SELECT * FROM "{file}"',
+    "SELECT * FROM 'file://{file}'",
+    "SELECT * FROM '{folder}/../{folder.name}/{file.name}'",
+    "DESCRIBE '{file}'",
+    "SUMMARIZE '{file}'",
+    "PIVOT '{file}' ON name USING COUNT(*)",
+    "EXPLAIN ANALYZE PIVOT '{file}' ON name USING COUNT(*)",
+    "SELECT * FROM read_blob('{file}')",
+    "SELECT * FROM system.main.\"READ_BLOB\" /* a */ ('{file}')",
+    "SELECT * FROM read_duckdb('{file}', table_name = 'papers')",
+    "SELECT * FROM read_text('{file}.wal')",
+    "SELECT * FROM glob('{folder}/*')",
+    "SELECT * FROM query('FROM read_blob(''{file}'')')",
+    "SELECT * FROM query_table('{file}')",
+    "SELECT * FROM histogram('{file}', name)",
+    "SELECT (SELECT COUNT(*) FROM '{file}')",
+    "WITH one AS MATERIALIZED (FROM read_blob('{file}')) SELECT * FROM one",
+    "SELECT name FROM corpora ORDER BY (SELECT COUNT(*) FROM read_blob('{file}'))",
+    "SELECT list_transform([1], LAMBDA a: (SELECT MAX(size) FROM read_blob('{file}')))",
+    "PIVOT (FROM read_blob('{file}')) ON size USING COUNT(*)",
+    "WITH one AS (PIVOT (FROM read_blob/**/('{file}')) ON size USING COUNT(*)) SELECT * FROM one",
+]
+IN_THE_WORKING_FOLDER = [
+    "FROM reader.duckdb",
+    "FROM reader . duckdb",
+    "FROM reader/* a */./* /* b */ */duckdb",
+    'FROM "reader"."duckdb"',
+    "TABLE 'reader.duckdb'",
+    "PIVOT reader.duckdb ON one USING COUNT(*)",
+    "PIVOT reader . duckdb ON one USING COUNT(*)",
+    'PIVOT reader."duckdb" ON one USING COUNT(*)',
+    "PIVOT reader.-- b\nduckdb ON one USING COUNT(*)",
+    "PIVOT reader./* /* b */ */duckdb ON one USING COUNT(*)",
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("text", FILES)
+def test_no_query_reads_the_file_of_the_database_by_its_name(
+    prepared_duckdb_url: str, text: str, way: Any
+) -> None:
+    file = find_file(sa.make_url(prepared_duckdb_url))
+    assert file is not None
+    asked = text.format(file=file, folder=file.parent)
+    with (
+        connect_read_only(prepared_duckdb_url) as reader,
+        pytest.raises(InputError, match=r"^DuckDB refuses the query: .*; expected tables and views\.$"),
+    ):
+        way(reader, asked)
+
+
+def test_no_query_reads_the_file_of_the_database_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with connect("reader.duckdb") as writer, writer.begin() as session:
+        session.execute("CREATE TABLE one AS SELECT 1 AS one")  # a file of one table is read as that table
+    with connect_read_only("reader.duckdb") as reader:
+        for text in IN_THE_WORKING_FOLDER:
+            with pytest.raises(InputError, match=r"a file's name; expected tables and views\.$"):
+                question(reader, text)
+
+
+def test_duckdbs_functions_that_read_no_file_are_called(prepared_duckdb_url: str) -> None:
+    with connect(prepared_duckdb_url) as writer, writer.begin() as session:
+        session.execute("CREATE MACRO named(corpus) AS TABLE SELECT * FROM corpora WHERE name = corpus")
+        session.execute("CREATE TABLE db AS SELECT 1 AS json")
+    with connect_read_only(prepared_duckdb_url) as reader:
+        for text in (
+            "SELECT * FROM range(3)",
+            "SELECT * FROM RANGE(3) AS r (n), unnest([n]) AS u (m), generate_series(1, 2)",
+            'SELECT * FROM json_each(\'["x.duckdb", "read_blob(1)"]\')',
+            "SELECT column_name FROM duckdb_columns() WHERE table_name = 'papers'",
+            "SELECT name FROM pragma_table_info('papers')",
+            "SELECT name FROM named('csfcube')",
+            "SELECT t.json FROM db AS t",
+            "WITH query (url) AS (VALUES ('a/b.csv')) SELECT url -- read_csv (1)\nFROM query",
+            f"SELECT {'+'.join(['1'] * 900)}",
+            f"SELECT {'abs(' * 300}1{')' * 300}",
+            "EXPLAIN SELECT * FROM range(3)",
+            "PIVOT db ON json USING COUNT(*)",
+        ):
+            for way in WAYS:
+                assert way(reader, text), text
+
+
 ATTACKS_POSTGRES = [
     "SET TRANSACTION READ WRITE",
     "RESET ROLE",

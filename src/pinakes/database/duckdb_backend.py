@@ -5,18 +5,15 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.address import find_file
 from pinakes.database.backend import ArrowResult, RawResult
-from pinakes.database.driver_errors import read_message
+from pinakes.database.duckdb_questions import refusing
 from pinakes.database.file_state import describe_file_state
 from pinakes.database.packed_numbers import Numbers
-from pinakes.database.query_text import find_explained
-from pinakes.errors import InputError
 from pinakes.python_values import find_python_type
 
 
@@ -125,7 +122,7 @@ class DuckdbBackend:
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of the text through DuckDB's cursor."""
         cursor = _raw(connection).cursor()
-        with _refusing(cursor, text), _interrupting(cursor, timeout_s):
+        with refusing(cursor, text), _interrupting(cursor, timeout_s):
             cursor.execute(text)
         columns = [str(column[0]) for column in cursor.description or ()]
         return RawResult(columns, _rows(cursor, timeout_s))
@@ -135,43 +132,13 @@ class DuckdbBackend:
     ) -> ArrowResult:
         """The result of the text through DuckDB's record batch reader."""
         cursor = _raw(connection).cursor()
-        with _refusing(cursor, text), _interrupting(cursor, timeout_s):
+        with refusing(cursor, text), _interrupting(cursor, timeout_s):
             relation = cursor.sql(text)
             if relation is None:  # a statement that gives no rows
                 return ArrowResult(pa.schema([]), _tables(()))
             reader = relation.to_arrow_reader(rows)
         schema = _unify_types(reader.schema.empty_table()).schema
         return ArrowResult(schema, _tables(_batches(cursor, reader, timeout_s)))
-
-
-@contextmanager
-def _refusing(cursor: Any, text: str) -> Iterator[None]:
-    """What DuckDB says of a text that is not one query, as a user's error."""
-    try:
-        explained = find_explained(text)
-        # What an EXPLAIN runs that is not found is not checked either: such a text is refused.
-        _check_statement(cursor.extract_statements(text), is_explain=explained is not None)
-        if explained is not None:
-            _check_statement(cursor.extract_statements(explained), is_explain=False)
-        yield
-    except (duckdb.Error, UnicodeDecodeError) as error:
-        raise InputError(f"DuckDB refuses the query: {read_message(error)}") from error
-
-
-def _check_statement(statements: list[Any], *, is_explain: bool) -> None:
-    """Raise `InputError` for what is not one query; that it is an EXPLAIN alone does not make it one."""
-    if len(statements) > 1:
-        raise InputError(
-            f"DuckDB refuses the query: these are {len(statements)} statements; expected one query."
-        )
-    kinds = duckdb.StatementType
-    allowed = {kinds.SELECT, kinds.MULTI, *([kinds.EXPLAIN] if is_explain else [])}  # MULTI: a PIVOT
-    for statement in statements:
-        if statement.type not in allowed:
-            raise InputError(
-                f"DuckDB refuses the query: it is of the kind {statement.type.name}; expected SELECT, "
-                "VALUES, FROM, WITH, PIVOT, EXPLAIN of one of these, SHOW, DESCRIBE or SUMMARIZE."
-            )
 
 
 @contextmanager
