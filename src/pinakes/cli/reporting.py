@@ -207,12 +207,22 @@ def sql(
 
 @app.command()
 def shell(common: Annotated[CommonOptions, Omit(*DATA)]) -> None:
-    """Open the database's own shell, duckdb or psql, to read: nothing can be changed by mistake."""
-    from pinakes.database.address import read_address
-    from pinakes.database.shell import find_shell
+    """Open the database's own shell, duckdb or psql, to read: nothing can be changed by mistake.
 
-    found = find_shell(read_address(common.db))
+    Where corpora are read in place (`init --over`) it is a prompt of Pinakes, which takes queries alone.
+    """
+    from pinakes.cli.chatter import say_error
+    from pinakes.database.address import read_address
+    from pinakes.database.in_place import list_folders
+    from pinakes.database.shell import find_shell
+    from pinakes.report.prompt import answer_questions
+
     with common.connect_read_only() as database:
+        if list_folders(database):
+            common.say(f"{database.url}: to read, files in place too; `;` ends a query, .quit ends this.")
+            answer_questions(database, common.output, say_error)
+            return
+        found = find_shell(read_address(common.db))
         common.say(f"{database.url}: to read; \\q ends psql, .quit ends duckdb.")
     sys.stdout.flush()
     os.execve(found.words[0], found.words, {**os.environ, **found.variables})  # noqa: S606 - no shell reads it

@@ -20,9 +20,9 @@ from pinakes.database.checkpoint import Log, name_journals, restore_blocks
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
+from pinakes.database.in_place import restrict
 from pinakes.database.jobs import hold_file, hold_table
 from pinakes.database.parameters import check_parameters, make_reader_arguments
-from pinakes.database.sql_blocks import quote_text
 from pinakes.database.waiting import Waiting
 from pinakes.errors import PinakesError
 from pinakes.memory import plan_memory
@@ -43,19 +43,11 @@ _READ_WRITE: Final = {
     "storage_compatibility_version": STORAGE_VERSION,
 }
 _READ_ONLY: Final = {
-    "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
-    "lock_configuration": "true",
 }
-_LATER: Final = ("enable_external_access", "lock_configuration")
-"""settings after which no folder can be allowed"""
-IN_PLACE: Final = "Read in place from "
-"""begins the comment of the view `corpora` over files; then comes the folder"""
-_OVER: Final = (
-    "SELECT comment FROM duckdb_views() WHERE view_name = 'corpora' AND schema_name = CURRENT_SCHEMA()"
-)
+"""with what `in_place.restrict` sets once the file is open"""
 _MADE: Final = ".new"
 """ends the name of a DuckDB file that is not wholly made"""
 _NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
@@ -213,10 +205,7 @@ def _open(
     file = find_file(url)
     if file is not None:
         check_file(file, must_exist=not create)
-    checked = check_parameters(url, read_only=read_only)
-    database = _make(checked, waiting, memory, read_only=read_only)
-    if read_only and file is not None:
-        database = _open_over(database, lambda folder: _make(checked, waiting, memory, over=folder))
+    database = _make(check_parameters(url, read_only=read_only), waiting, memory, read_only=read_only)
     try:
         if file is not None and not file.exists():
             with translated():
@@ -230,35 +219,16 @@ def _open(
     return database
 
 
-def _open_over(database: Database, reopen: Callable[[str], Database]) -> Database:
-    """The database; where its tables are views over files, opened so that it reads these and no others."""
-    try:
-        with database.connect() as connection:
-            found = connection.exec_driver_sql(_OVER).scalar()
-    except BaseException:
-        database.close()
-        raise
-    if found is None or not found.startswith(IN_PLACE):
-        return database
-    database.close()
-    return reopen(found.removeprefix(IN_PLACE))
-
-
-def _make(
-    url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool = True, over: str | None = None
-) -> Database:
+def _make(url: sa.URL, waiting: Waiting, memory: int | None, *, read_only: bool) -> Database:
     if url.get_backend_name() == "duckdb":
         from pinakes.database.duckdb_dialect import make_duckdb_engine  # late: many commands open no database
 
         size = plan_memory(memory).database
         backend = DuckdbBackend(None if read_only or "memory_limit" in url.query else size)
         engine = make_duckdb_engine(
-            url, read_only=read_only, config=_configure(url, size, read_only=read_only, over=over)
+            url, read_only=read_only, config=_configure(url, size, read_only=read_only)
         )
-        if over is not None:
-            sa.event.listen(engine, "connect", partial(_restrict, over))
-        if not read_only:
-            sa.event.listen(engine, "connect", _prepare_writer)
+        sa.event.listen(engine, "connect", restrict if read_only else _prepare_writer)
         file = find_file(url)
         if file is not None:
             sa.event.listen(engine, "do_connect", lambda *_: restore_blocks(file))
@@ -277,25 +247,13 @@ def _make(
     return Database(engine, PostgresBackend(waiting.tell, plan_memory(memory).database), waiting)
 
 
-def _restrict(folder: str, connection: Any, _record: object) -> None:
-    """Have DuckDB read no files but those below the folder; questions of users are checked to be queries."""
-    raw = connection.cursor()
-    raw.execute("SELECT current_setting('enable_external_access')")
-    if raw.fetchone()[0]:
-        raw.execute(f"SET allowed_directories = [{quote_text(folder)}]")
-        for name in _LATER:
-            raw.execute(f"SET {name} = {_READ_ONLY[name]}")
-
-
-def _configure(url: sa.URL, size: int, *, read_only: bool, over: str | None = None) -> dict[str, Any]:
+def _configure(url: sa.URL, size: int, *, read_only: bool) -> dict[str, Any]:
     """DuckDB's settings: what it may hold, and the folder beside the file for the rest."""
     config: dict[str, Any] = {"memory_limit": f"{size}B"}
     if (threads := max(1, size // _BYTES_A_THREAD)) < (os.cpu_count() or 1):
         config["threads"] = threads
     if read_only:  # where no file can be named, DuckDB takes a folder of its own, beside the file too
-        return config | {
-            name: value for name, value in _READ_ONLY.items() if over is None or name not in _LATER
-        }
+        return config | _READ_ONLY
     file = find_file(url)
     if file is not None:
         config["temp_directory"] = str(_name_temporary(file))

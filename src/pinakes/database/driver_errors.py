@@ -80,6 +80,11 @@ _DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
         "--over FOLDER` reads those of now.",
     ),
     (
+        ("Permission Error: Cannot access file",),
+        "a file of corpora that are read in place is behind a link that leads out of their folder, or the "
+        "folder became a link ({}). Put the files where they were, or export the corpora again.",
+    ),
+    (
         ("Conflict on ",),
         f"another command wrote the same rows ({{}}). Wait for it to end. {_AGAIN} {_SAFE}",
     ),

@@ -1,10 +1,14 @@
-"""The shell of the database itself, `duckdb` or `psql`, opened so that it only reads."""
+"""The shell of the database itself, `duckdb` or `psql`, opened so that it only reads.
+
+DuckDB's writes to any file that it may read, by COPY: so it is given no file but the database's own.
+"""
 
 import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import duckdb
 import sqlalchemy as sa
 
 from pinakes.database.address import check_file, find_file
@@ -35,6 +39,26 @@ def find_shell(url: sa.URL, environment: Mapping[str, str] | None = None) -> She
     if url.get_backend_name() == "duckdb":
         return _find_duckdb(url, variables)
     return _find_psql(url, variables)
+
+
+def split_statements(text: str) -> tuple[list[str], str]:
+    """What DuckDB takes for statements, each with its semicolon, and what begins one that has none yet.
+
+    >>> split_statements("SELECT ';' -- ;\\n; FROM papers; SELECT 'a;")
+    (["SELECT ';' -- ;\\n;", 'FROM papers;'], "SELECT 'a;")
+    >>> split_statements("; SELECT 1 -- one;\\n")
+    ([], 'SELECT 1 -- one;\\n')
+    """
+    code = text.encode()
+    statements, start, holds_words = [], 0, False
+    for place, kind in duckdb.tokenize(text):
+        if kind == duckdb.token_type.operator and code[place : place + 1] == b";":
+            if holds_words:
+                statements.append(code[start : place + 1].decode().strip())
+            start, holds_words = place + 1, False
+        elif kind != duckdb.token_type.comment:
+            holds_words = True
+    return statements, code[start:].decode().lstrip()  # its line may end within a comment
 
 
 def _find_duckdb(url: sa.URL, variables: Mapping[str, str]) -> Shell:

@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.database.connect import IN_PLACE
+from pinakes.database.in_place import IN_PLACE
 from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import InputError
 from pinakes.export.corpora.manifest import Manifest, read_manifest
@@ -42,7 +42,7 @@ def read_in_place(database: Database, place: str | Path) -> list[str]:
             if table.name not in views:
                 session.execute_as_written(f"DROP TABLE {table.name}")
             session.execute_as_written(_make_view(table, folder, manifest))
-        comment_on_view(session, corpora.name, f"{IN_PLACE}{folder.path.resolve()}")
+            comment_on_view(session, table.name, f"{IN_PLACE}{(folder.path / table.name).resolve()}")
     return list(manifest.corpora)
 
 
