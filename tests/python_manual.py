@@ -11,7 +11,9 @@ from pinakes.api import Connection, connect
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "python.md"
 METHODS: Final = (
+    "init",
     "load",
+    "import_corpora",
     "index",
     "train",
     "compare_methods",
@@ -22,6 +24,7 @@ METHODS: Final = (
     "search",
     "searcher",
     "explain",
+    "export_partitioned",
 )
 """of a connection, each called as the command of its name"""
 
@@ -45,10 +48,11 @@ work.evaluate("scifact").pandas()
 ```
 
 A connection opens the database for each call alone, so that a notebook that is left open holds no DuckDB
-file. The methods take the arguments and options of the commands of their names, `-` written as `_`; `option`
-is a dict. Where a command prints rows, they give the rows that it prints with `--json`. Every error is a
-`pinakes.PinakesError`, with the words that the command would say. [first_steps.ipynb](first_steps.ipynb) is a
-notebook to begin with; the [manual](index.md) says what commands and options mean.
+file. The methods take the arguments and options of the commands of their names, `-` and spaces written as
+`_`; `option` is a dict. Where a command prints rows, they give the rows that it prints with `--json`. Every
+error is a `pinakes.PinakesError`, with the words that the command would say.
+[first_steps.ipynb](first_steps.ipynb) is a notebook to begin with; the [manual](index.md) says what commands
+and options mean.
 """
 
 

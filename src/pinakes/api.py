@@ -1,4 +1,4 @@
-"""Pinakes from Python: a connection, whose methods load, index, train, run, score, compare and search.
+"""Pinakes from Python: a connection, whose methods load, index, train, run, score, compare, search, export.
 
 A method is called as its command is and takes what that takes, by the same names. Where a command prints
 rows, the method gives the rows that `--json` prints, as `Records`. The module is long by its docstrings, of
@@ -59,8 +59,8 @@ class Connection:
 
     Attributes:
         address: where it is.
-        read_only: whether the methods that write refuse: `load`, `index`, `train`, `run`, `evaluate` and
-            `accept`.
+        read_only: whether the methods that write refuse: `init`, `load`, `import_corpora`, `index`, `train`,
+            `compare_methods`, `run`, `evaluate` and `accept`.
         wait: seconds to wait for a DuckDB file that another process holds.
         memory: how much memory a call may take; None: what is usual.
     """
@@ -114,6 +114,41 @@ class Connection:
         with self._open_read_only() as database:
             text = fill(database, found, {key: str(value) for key, value in values.items()})
             return _ask(database, text, NO_LIMITS)
+
+    @_in_words
+    def init(self, *, over: str | os.PathLike[str] | None = None) -> Records:
+        """Make the tables, and the views of every benchmark: a row for each corpus that is read in place.
+
+        A DuckDB file that is missing is made. What is there already is left, but for views that are renewed.
+
+        Args:
+            over: a folder of `export_partitioned`, whose corpora DuckDB reads in place, and changes none;
+                None: corpora will be the database's own, and there are no rows. Another call names another
+                folder, or takes the files of today.
+
+        Raises:
+            InputError: the folder is not whole or on an object store, the database is on Postgres or has
+                corpora of its own, or the connection only reads.
+            SchemaVersionError: an older or a newer Pinakes made the database.
+        """
+        from pinakes.database import connect_to_fill
+        from pinakes.queries.install import initialise
+        from pinakes.schema import has_tables
+
+        self._refuse_read_only()
+
+        def is_empty(database: "Database") -> bool:
+            return not has_tables(database)
+
+        with connect_to_fill(self.address, is_empty, wait_s=self.wait, memory=self._bytes()) as database:
+            if over is None:
+                initialise(database)
+                return Records()
+            from pinakes.export.corpora.in_place import read_in_place, require_local
+
+            require_local(database, os.fspath(over))
+            initialise(database)
+            return Records({"corpus": name} for name in read_in_place(database, os.fspath(over)))
 
     @_in_words
     def load(
@@ -186,6 +221,29 @@ class Connection:
             summary = load_corpus(database, request)
         summary.require_few_rejected(max_rejects)
         return summary
+
+    @_in_words
+    def import_corpora(self, folder: str | os.PathLike[str], *, corpus: Names = ()) -> Records:
+        """Take corpora that `export_partitioned` wrote, with the same rows and ids: a row for each corpus.
+
+        All are taken in one transaction, or none; each file is compared with its sha256. The database has its
+        tables already (`init`).
+
+        Args:
+            folder: where they are: a folder, or s3://BUCKET/PREFIX.
+            corpus: one or several; none: all.
+
+        Raises:
+            UnknownNameError: the folder has no such corpus.
+            InputError: the folder is not whole or a file is damaged, the database has a corpus of the name or
+                the same ids, or the connection only reads.
+            DatabaseError: the corpora of the database are read in place, or there is no such database.
+            SchemaVersionError: the database has no tables, or those of another version.
+        """
+        from pinakes.export.corpora.take import import_corpora as take
+
+        with self._open() as database:
+            return Records(asdict(one) for one in take(database, os.fspath(folder), _list_names(corpus)))
 
     @_in_words
     def index(
@@ -797,6 +855,29 @@ class Connection:
             )
             return explain_score(database, request)
 
+    @_in_words
+    def export_partitioned(
+        self, folder: str | os.PathLike[str], *, corpus: Names = (), buckets: int | None = None
+    ) -> Records:
+        """Write corpora as Parquet files by corpus and hash of the paper's id: a row for each corpus.
+
+        All is of one moment. A manifest, written last, names the files; what it does not name is removed.
+
+        Args:
+            folder: the folder that is made or renewed, or s3://BUCKET/PREFIX.
+            corpus: one or several; none: all.
+            buckets: files of each table, from 1 to 1024; None: one for each million papers.
+
+        Raises:
+            UnknownNameError: there is no such corpus.
+            InputError: there is none at all, the buckets are too many, or the folder cannot be written.
+        """
+        from pinakes.export.corpora.write import export_corpora
+
+        with self._open_to_look() as database:
+            written = export_corpora(database, os.fspath(folder), _list_names(corpus), buckets)
+        return Records(asdict(one) for one in written)
+
     def __repr__(self) -> str:
         """How it was made."""
         return f"pinakes.connect({self.url!r}, read_only={self.read_only})"
@@ -856,7 +937,7 @@ def connect(
 
     Raises:
         DatabaseError: there is no such database, or the URL is of another kind or has a parameter that is
-            not allowed. With `read_only=False` a DuckDB file that is missing is made by `load`.
+            not allowed. With `read_only=False` a DuckDB file that is missing is made by `load` and `init`.
         DatabaseBusyError: another process holds the DuckDB file.
     """
     from pinakes.database.address import read_address

@@ -11,8 +11,9 @@ import pytest
 import sqlalchemy as sa
 
 import pinakes
-from pinakes.cli import evaluating, indexing, loading, running, searching, training
+from pinakes.cli import evaluating, exporting, indexing, loading, running, searching, training
 from pinakes.database import connect as open_database
+from pinakes.errors import InputError, UnknownNameError
 from tests.calling import Call
 from tests.notebooks import FIRST_STEPS, run
 from tests.python_manual import METHODS, PAGE, render
@@ -20,7 +21,9 @@ from tests.python_manual import METHODS, PAGE, render
 pytestmark = pytest.mark.in_turn
 
 COMMANDS: dict[str, Any] = {
+    "init": loading.init,
     "load": loading.load,
+    "import_corpora": exporting.import_corpora,
     "index": indexing.index,
     "train": training.train,
     "compare_methods": training.compare_methods,
@@ -31,6 +34,7 @@ COMMANDS: dict[str, Any] = {
     "search": searching.search,
     "searcher": searching.search,
     "explain": searching.explain,
+    "export_partitioned": exporting.export_partitioned,
 }
 OF_ONE_SEARCH = {"text", "k", "paper", "sentences"}
 OF_THE_TERMINAL = {
@@ -133,7 +137,9 @@ def test_what_is_not_installed_is_named(
 def test_a_connection_only_reads_unless_told(call: Call, tmp_path: Path) -> None:
     db = pinakes.connect()
     for write in (
+        lambda: db.init(over=tmp_path),
         lambda: db.load("synthetic"),
+        lambda: db.import_corpora(tmp_path),
         lambda: db.index("scifact", system="bm25"),
         lambda: db.run("scifact", system="bm25"),
         lambda: db.evaluate("scifact"),
@@ -196,6 +202,68 @@ def test_a_file_that_is_missing_is_made_by_a_load(tmp_path: Path) -> None:
         db.load("beir")
     with pytest.raises(pinakes.PinakesError, match="unknown loader 'nothing'"):
         db.load("nothing", tmp_path)
+
+
+def test_corpora_are_exported_imported_and_read_in_place(
+    call: Call, work: pinakes.Connection, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    printed = call("export", "partitioned", folder, "--buckets", 2, "--json")
+    only_reads = pinakes.connect()
+    assert only_reads.export_partitioned(folder, buckets=2) == printed.data
+    rows = {str(one["corpus"]): one["rows"] for one in printed.data}
+    assert list(rows) == ["csfcube", "scifact", "synthetic"]
+    (one,) = work.export_partitioned(str(tmp_path / "one"), corpus="scifact")
+    assert (one["corpus"], one["rows"], one["buckets"]) == ("scifact", rows["scifact"], 1)
+    counted = (
+        "SELECT name, COUNT(*) AS n FROM papers INNER JOIN corpora USING (corpus_id) GROUP BY 1 ORDER BY 1"
+    )
+    expected = work.sql(counted).records()
+
+    taken = pinakes.connect(tmp_path / "taken.duckdb", read_only=False)
+    with pytest.raises(pinakes.PinakesError, match="there is no database file"):
+        taken.import_corpora(folder)
+    assert taken.init() == []
+    imported = taken.import_corpora(folder)
+    assert {one["corpus"]: one["rows"] for one in imported} == rows
+    assert taken.sql(counted).records() == expected
+    assert taken.export_partitioned(tmp_path / "again", buckets=2) == printed.data
+
+    over = pinakes.connect(tmp_path / "over.duckdb", read_only=False)
+    assert over.init(over=folder) == [{"corpus": name} for name in rows]
+    assert over.sql(counted).records() == expected
+    assert over.init(over=tmp_path / "one") == [{"corpus": "scifact"}]
+    assert pinakes.connect(tmp_path / "over.duckdb").sql(counted).records() == expected[1:2]
+
+
+def test_what_cannot_be_exported_imported_or_read_in_place_is_told(
+    work: pinakes.Connection, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    work.export_partitioned(folder, corpus=["scifact", "csfcube"])
+    new = pinakes.connect(tmp_path / "new.duckdb", read_only=False)
+    with pytest.raises(InputError, match=r"expected corpora\.json"):
+        new.init(over=tmp_path / "none")
+    with pytest.raises(InputError, match="on an object store"):
+        new.init(over="s3://bucket/corpora")
+    new.init()
+    with pytest.raises(UnknownNameError, match="unknown corpus 'synthetic'"):
+        new.import_corpora(folder, corpus=["synthetic"])
+    new.import_corpora(folder, corpus="scifact")
+    with pytest.raises(InputError, match="has a corpus scifact already"):
+        new.import_corpora(folder)
+    with pytest.raises(InputError, match=r"1 corpora of its own|Postgres reads no Parquet"):
+        new.init(over=folder)
+    with pytest.raises(UnknownNameError, match="unknown corpus 'nobody'"):
+        work.export_partitioned(folder, corpus="nobody")
+    with pytest.raises(InputError, match="0 buckets"):
+        work.export_partitioned(folder, buckets=0)
+    over = pinakes.connect(tmp_path / "over.duckdb", read_only=False)
+    over.init(over=folder)
+    with pytest.raises(pinakes.PinakesError, match=r"already|cannot be changed"):
+        over.import_corpora(folder)
+    with pytest.raises(pinakes.PinakesError, match="cannot be changed"):
+        over.load("synthetic", papers=20, seed=1)
 
 
 def test_importing_waits_for_nothing() -> None:
