@@ -1,7 +1,10 @@
 """The files that start a Ray cluster: their schemas, and memory enough for what `pinakes plan` says."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,16 +76,81 @@ def test_versions_are_those_of_the_project(file: Path) -> None:
         assert read(file)["spec"]["rayVersion"] == locked[1]
 
 
-def test_the_cluster_file_is_one_by_the_schema_of_ray() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
+def find_ray() -> Path:
+    """The folder of the installed Ray."""
     found = find_spec("ray")
     if found is None or found.submodule_search_locations is None:
         pytest.skip("the extra cluster is not installed")
-    schema = Path(found.submodule_search_locations[0]) / "autoscaler" / "ray-schema.json"
+    return Path(found.submodule_search_locations[0])
+
+
+def test_the_cluster_file_is_one_by_the_schema_of_ray() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((find_ray() / "autoscaler" / "ray-schema.json").read_text(encoding="utf-8"))
     content = read(RAY_UP)
-    jsonschema.validate(content, json.loads(schema.read_text(encoding="utf-8")))
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(content | {"workers": 3}, json.loads(schema.read_text(encoding="utf-8")))
+    jsonschema.validate(content, schema)
+    wrong: list[dict[str, Any]] = [
+        {"workers": 3},
+        {"auth": content["auth"] | {"ssh_key": "~/.ssh/pinakes"}},
+        {"provider": {"head_ip": "10.0.0.1"}},
+        {"max_workers": "3"},
+        {"setup_commands": "python3.11 -m venv ~/pinakes-venv"},
+    ]
+    for fields in wrong:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(content | fields, schema)
+    # The schema lets any field of a provider pass: these are those of machines of one's own.
+    assert set(content["provider"]) == {"type", "head_ip", "worker_ips"}
+    assert set(content["provider"]) <= set(schema["properties"]["provider"]["properties"])
+
+
+def test_ray_makes_a_cluster_of_the_file() -> None:
+    """By the functions of `ray up`, which add their defaults before they look at the schema."""
+    pytest.importorskip("jsonschema")
+    content = read(RAY_UP)
+    code = (
+        "import json, sys\n"
+        "from ray.autoscaler._private.util import prepare_config, validate_config\n"
+        "made = prepare_config(json.load(sys.stdin))\n"
+        "validate_config(made)\n"
+        "print(json.dumps(made))"
+    )
+    find_ray()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(content),
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout.splitlines()[-1])
+    assert made["provider"]["worker_ips"] == content["provider"]["worker_ips"]
+    for kind in ("head", "worker"):
+        assert made[f"{kind}_start_ray_commands"] == content[f"{kind}_start_ray_commands"]
+        assert made[f"{kind}_setup_commands"] == content["setup_commands"]
+
+
+def test_ray_start_knows_every_option_of_both_files() -> None:
+    find_ray()
+    code = (
+        "from ray.scripts.scripts import start\n"
+        "print(*(name for option in start.params for name in option.opts))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    known = set(done.stdout.split())
+    given = set(re.findall(r"(?<!\S)--[a-z-]+", " ".join(list_starts())))
+    assert {"--head", "--port", "--address", "--autoscaling-config", "--object-store-memory"} <= given
+    given |= {f"--{name}" for group, _pod in list_pods() for name in group["rayStartParams"]}
+    assert {"--num-cpus", "--include-dashboard"} <= given
+    assert given <= known
+
+
+def list_starts() -> Iterator[str]:
+    content = read(RAY_UP)
+    for kind in ("head", "worker"):
+        yield from content[f"{kind}_start_ray_commands"]
 
 
 def test_the_cluster_file_names_as_many_machines_as_it_starts() -> None:
