@@ -122,13 +122,14 @@ class Connection:
         A DuckDB file that is missing is made. What is there already is left, but for views that are renewed.
 
         Args:
-            over: a folder of `export_partitioned`, whose corpora DuckDB reads in place, and changes none;
-                None: corpora will be the database's own, and there are no rows. Another call names another
-                folder, or takes the files of today.
+            over: what `export_partitioned` wrote, a folder or `s3://BUCKET/PREFIX`, whose corpora DuckDB
+                reads in place, and changes none; None: corpora will be the database's own, and there are no
+                rows. Another call names another folder, or takes the files of today.
 
         Raises:
-            InputError: the folder is not whole or on an object store, the database is on Postgres or has
-                corpora of its own, or the connection only reads.
+            InputError: the folder is not whole, the database is on Postgres or has corpora of its own, or
+                the connection only reads.
+            PinakesError: the object store cannot be used.
             SchemaVersionError: an older or a newer Pinakes made the database.
         """
         from pinakes.database import connect_to_fill
@@ -144,9 +145,9 @@ class Connection:
             if over is None:
                 initialise(database)
                 return Records()
-            from pinakes.export.corpora.in_place import read_in_place, require_local
+            from pinakes.export.corpora.in_place import read_in_place, require_readable
 
-            require_local(database, os.fspath(over))
+            require_readable(database, os.fspath(over))
             initialise(database)
             return Records({"corpus": name} for name in read_in_place(database, os.fspath(over)))
 

@@ -191,21 +191,26 @@ def test_fewer_rows_than_the_table_has_are_an_error(
     assert not (tmp_path / "out" / MANIFEST).exists()
 
 
-def test_corpora_of_an_object_store_are_taken(
+def test_corpora_of_an_object_store_are_taken_and_read_in_place(
     prepared: Database,
     initialised_postgres: Database,
     in_place: Database,
     store: ObjectStore,
     tmp_path: Path,
 ) -> None:
-    key = f"{tmp_path.name}/corpora ü"
+    key = f"{tmp_path.name}/corpora ü [1]"
     export_corpora(prepared, store.address(key), buckets=2)
     import_corpora(initialised_postgres, store.address(key))
-    assert read_tables(initialised_postgres) == read_tables(prepared)
-    with pytest.raises(InputError, match="on an object store"):
-        read_in_place(in_place, store.address(key))
+    rows = read_tables(prepared)
+    assert read_tables(initialised_postgres) == rows
+    assert read_in_place(in_place, store.address(key)) == ["csfcube", "scifact", "synthetic"]
+    assert read_tables(in_place) == rows
+    assert score(in_place, tmp_path / "views") == score(prepared, tmp_path / "own")
     export_corpora(prepared, store.address(key), ["scifact"])
     assert not [name for name in store.list_files(key) if "corpus=csfcube" in name]
+    with in_place.read() as session, pytest.raises(DatabaseError, match="is no longer in s3://bucket"):
+        session.rows(sa.select(papers.c.title))
+    assert read_in_place(in_place, store.address(key)) == ["scifact"]
 
 
 def test_corpora_that_are_known_or_have_taken_ids_are_refused(

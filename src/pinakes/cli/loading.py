@@ -20,9 +20,10 @@ CorpusName = Annotated[str, typer.Argument(help="The corpus's name.", metavar="C
 @app.command()
 def init(
     over: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="A folder of `export partitioned`, whose corpora DuckDB reads in place, and changes none.",
+            help="What `export partitioned` wrote, in a folder or at s3://BUCKET/PREFIX: DuckDB reads its "
+            "corpora in place, and changes none.",
         ),
     ] = None,
     *,
@@ -35,9 +36,9 @@ def init(
 
     with common.connect_to_fill(lambda database: not has_tables(database)) as database:
         if over is not None:
-            from pinakes.export.corpora.in_place import read_in_place, require_local
+            from pinakes.export.corpora.in_place import read_in_place, require_readable
 
-            require_local(database, over)
+            require_readable(database, over)
         changed = initialise(database)
         if over is not None:
             found = read_in_place(database, over)

@@ -20,7 +20,7 @@ from pinakes.database.checkpoint import Log, name_journals, restore_blocks
 from pinakes.database.core import Database
 from pinakes.database.driver_errors import translated
 from pinakes.database.duckdb_backend import DuckdbBackend
-from pinakes.database.in_place import restrict
+from pinakes.database.in_place import prepare, restrict
 from pinakes.database.jobs import hold_file, hold_table
 from pinakes.database.parameters import check_parameters, make_reader_arguments
 from pinakes.database.waiting import Waiting
@@ -301,7 +301,8 @@ def _clear_temporary(file: Path) -> None:
                 made.unlink()
 
 
-def _prepare_writer(connection: Any, _record: Any) -> None:
+def _prepare_writer(connection: Any, _record: object) -> None:
     connection.execute("PRAGMA disable_checkpoint_on_shutdown")
     # Else a program without a file, as in `python -c`, finds DuckDB's progress bar in its standard output.
     connection.execute("SET enable_progress_bar = false")
+    prepare(connection)

@@ -96,6 +96,8 @@ _DUCKDB: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
 )
 """what DuckDB says -> what happened, what is safe, what helps, where {} is its own words; the first counts"""
 
+_STORED_FILE: Final = re.compile(r"^StoredFileError: (.*)$", re.MULTILINE)
+"""what `stored_files` raised, in the traceback that DuckDB makes an error of"""
 _ONLY_READ: Final = re.compile(
     r"Binder Error: Can only (insert into|update|delete from|merge into) base table"
     r"|Catalog Error: \w+ is not an table"
@@ -219,10 +221,18 @@ def explain(error: Exception) -> DatabaseError | None:
     return _explain_postgres(original, message) if isinstance(original, _of_psycopg("Error")) else None
 
 
+def explain_stored_file(error: Exception) -> DatabaseError | None:
+    """What a file on an object store could not be read for; None where the error is another."""
+    found = _STORED_FILE.search(str(error)) if type(error) is duckdb.Error else None
+    return DatabaseError(found[1]) if found else None
+
+
 def _explain_duckdb(error: Exception, message: str) -> DatabaseError | None:
     """What is no fault of a statement: these hold texts of users, which may say anything."""
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException) and _ONLY_READ.match(message):
         return DatabaseError(_IN_PLACE)
+    if (stored := explain_stored_file(error)) is not None:
+        return stored
     if isinstance(error, duckdb.IntegrityError | duckdb.DataError | duckdb.ProgrammingError):
         return None
     for fragments, told in _DUCKDB:

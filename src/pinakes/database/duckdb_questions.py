@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import duckdb
 
-from pinakes.database.driver_errors import read_message
+from pinakes.database.driver_errors import explain_stored_file, read_message
 from pinakes.database.query_text import find_calls, find_explained
 from pinakes.errors import InputError
 
@@ -47,6 +47,8 @@ def refusing(cursor: Any, text: str) -> Iterator[None]:
         _refuse_files(cursor, text if explained is None else explained)
         yield
     except (duckdb.Error, UnicodeDecodeError) as error:
+        if (stored := explain_stored_file(error)) is not None:
+            raise stored from error
         raise InputError(f"DuckDB refuses the query: {read_message(error)}") from error
 
 

@@ -1,7 +1,7 @@
-"""A DuckDB file whose tables of corpora are views over a folder of Parquet files: nothing is copied.
+"""A DuckDB file whose tables of corpora are views over Parquet files, in a folder or on an object store.
 
-What is made from corpora (benchmarks, runs, scores) has tables as always. The views can only be read: loads,
-corrections and removals need tables, and say so (`database.driver_errors`).
+Nothing is copied. What is made from corpora (benchmarks, runs, scores) has tables as always. The views can
+only be read: loads, corrections and removals need tables, and say so (`database.driver_errors`).
 """
 
 from pathlib import Path
@@ -9,13 +9,13 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.database.in_place import IN_PLACE
+from pinakes.database.in_place import IN_PLACE, name_source, read_stores
 from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import InputError
 from pinakes.export.corpora.manifest import Manifest, read_manifest
 from pinakes.export.corpora.tables import list_corpus_tables
 from pinakes.schema import comment_on_view, corpora
-from pinakes.writing.folders import LocalFolder, open_folder
+from pinakes.writing.folders import Folder, LocalFolder, is_address, join_address, open_folder
 
 
 def read_in_place(database: Database, place: str | Path) -> list[str]:
@@ -25,10 +25,10 @@ def read_in_place(database: Database, place: str | Path) -> list[str]:
     files of today. No other process may write to the folder meanwhile.
 
     Raises:
-        InputError: the database is no DuckDB file or has corpora of its own, or the folder is not whole, or
-            on an object store.
+        InputError: the database is no DuckDB file or has corpora of its own, or the folder is not whole.
+        PinakesError: the object store cannot be used.
     """
-    folder = require_local(database, place)
+    folder = require_readable(database, place)
     manifest = read_manifest(folder)
     with database.begin() as session:
         views = {str(row["name"]) for row in session.rows(_VIEWS)}
@@ -38,25 +38,22 @@ def read_in_place(database: Database, place: str | Path) -> list[str]:
                 f"this database has {held} corpora of its own; choose another file (--db) for those in "
                 f"{folder.address}."
             )
+        if is_address(folder.address):
+            read_stores(session)
         for table in list_corpus_tables():
             if table.name not in views:
                 session.execute_as_written(f"DROP TABLE {table.name}")
-            session.execute_as_written(_make_view(table, folder, manifest))
-            comment_on_view(session, table.name, f"{IN_PLACE}{(folder.path / table.name).resolve()}")
+            source = _find_source(folder, table)
+            session.execute_as_written(_make_view(table, source, manifest))
+            comment_on_view(session, table.name, f"{IN_PLACE}{source}")
     return list(manifest.corpora)
 
 
-def require_local(database: Database, place: str | Path) -> LocalFolder:
+def require_readable(database: Database, place: str | Path) -> Folder:
     """The folder, where this database can read it in place; else `InputError` says what to do."""
-    folder = open_folder(place)
     if database.name != "duckdb":
         raise InputError("Postgres reads no Parquet in place; take corpora with `pinakes import-corpora`.")
-    if not isinstance(folder, LocalFolder):
-        raise InputError(
-            f"{place} is on an object store, which DuckDB reads by an extension that Pinakes does not load. "
-            "Copy the folder to a disk, or take corpora with `pinakes import-corpora`."
-        )
-    return folder
+    return open_folder(place)
 
 
 _VIEWS = (
@@ -65,10 +62,21 @@ _VIEWS = (
 )
 
 
-def _make_view(table: sa.Table, folder: LocalFolder, manifest: Manifest) -> str:
+def _find_source(folder: Folder, table: sa.Table) -> str:
+    """The folder or the address that has the files of a table; links on the way to it are followed now."""
+    if isinstance(folder, LocalFolder):
+        return str((folder.path / table.name).resolve())
+    return join_address(folder.address, table.name)
+
+
+def _make_view(table: sa.Table, source: str, manifest: Manifest) -> str:
     """The statement that makes the view of a table: names of ours, and files as quoted texts."""
-    root = folder.path.resolve()
-    files = [quote_text(str(root / one.name)) for one in manifest.files if one.table == table.name]
+    start, own = name_source(source), f"{table.name}/"
+    files = [
+        quote_text(f"{start}{one.name.removeprefix(own)}")
+        for one in manifest.files
+        if one.table == table.name
+    ]
     preparer = sa.create_mock_engine("postgresql://", lambda *_: None).dialect.identifier_preparer
     types = {column.name: _spell_type(column) for column in table.c}
     columns = ", ".join(
