@@ -104,9 +104,9 @@ class EncoderSession:
         with database.read() as reader:
             expected, total = count_texts(reader, texts), count_texts(reader, missing)
             sample = read_sample(reader, missing)
-        database.release()
-        if not total:
+        if not total:  # kept: whoever opens it again would read its log again
             return 0, expected
+        database.release()
         with self._start(encoder) as encode:
             if self.precision != "fp32":
                 self._check_precision(database, encoder, encode, sample)
