@@ -34,6 +34,8 @@ DYNAMIC: dict[str, Any] = {
     "value_initialized": True,
 }
 IDS = [2, 7, 9, 20, 3]
+# What the library `adapters` 1.3.0 (transformers 4.57.6) gives: four numbers of the first state of IDS.
+LIBRARY = [0.3871996, 1.216459, 1.8143359, -0.2114025]
 SHORT = [2, 14, 33, 3]
 
 
@@ -117,6 +119,7 @@ def test_states_are_those_of_the_library_packed_and_padded(toy: Path, fusion: Pa
     torch.testing.assert_close(padded[0], expected[0], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(padded[1, :4], expected[1], atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(last, torch.cat(expected), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(padded[0, 0, :4], torch.tensor(LIBRARY), atol=2e-5, rtol=0)
 
 
 def test_a_fused_encoder_is_known_by_the_weights_of_its_adapters_too(toy: Path, fusion: Path) -> None:
