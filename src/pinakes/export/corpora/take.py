@@ -1,12 +1,13 @@
 """Corpora of a folder of Parquet files taken into a database, with the ids that they have there."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
@@ -14,6 +15,8 @@ from pinakes.database import Database, Session
 from pinakes.errors import InputError, UnknownNameError
 from pinakes.export.corpora.manifest import CorpusFile, Manifest, read_manifest
 from pinakes.export.corpora.tables import list_corpus_tables
+from pinakes.load.late_indexes import build_late
+from pinakes.memory import plan_memory
 from pinakes.progress import Progress, Silent
 from pinakes.schema import authors, check_schema, citations, cited_references, corpora, load_batches, papers
 from pinakes.writing.folders import Folder, open_folder
@@ -60,7 +63,7 @@ def import_corpora(
     report = progress or Silent()
     report.start(f"import {', '.join(chosen)}", sum(one.rows for name in chosen for one in files[name]))
     try:
-        with database.begin() as session:
+        with build_late(database, plan_memory(None).database), database.begin() as session:
             _refuse_known(session, chosen)
             for name in chosen:
                 _take(session, folder, manifest, name, report)
@@ -83,12 +86,14 @@ def _refuse_known(session: Session, names: Sequence[str]) -> None:
 def _take(session: Session, folder: Folder, manifest: Manifest, name: str, report: Progress) -> None:
     for table in list_corpus_tables():
         taken = 0
+        held = _find_ids(session, table)
         for file in manifest.files:
             if (file.corpus, file.table) == (name, table.name):
-                for rows in _read(folder, file):
-                    _refuse_ids(session, table, rows, name)
-                    taken += session.insert(table, rows)
-                    report.advance(rows.num_rows)
+                content = _read(folder, file)
+                _refuse_ids(session, table, held, content, name)
+                for part in pq.ParquetFile(content).iter_batches(BATCH_ROWS):
+                    taken += session.insert(table, pa.Table.from_batches([part]))
+                    report.advance(part.num_rows)
         expected = manifest.corpora[name].get(table.name, 0)
         if taken != expected:
             raise InputError(
@@ -97,15 +102,37 @@ def _take(session: Session, folder: Folder, manifest: Manifest, name: str, repor
             )
 
 
-def _refuse_ids(session: Session, table: sa.Table, rows: pa.Table, corpus: str) -> None:
-    """Raise `InputError` where ids of the rows are taken: those in files name each other by them."""
+def _find_ids(session: Session, table: sa.Table) -> tuple[int, int] | None:
+    """The least and the greatest id that the database has; None where it has none, or nothing names them."""
     if table not in _NUMBERED:
+        return None
+    key = table.c[_NUMBERED[table]]
+    row = session.rows(sa.select(sa.func.min(key).label("least"), sa.func.max(key).label("greatest")))[0]
+    return None if row["least"] is None else (int(row["least"]), int(row["greatest"]))
+
+
+def _refuse_ids(
+    session: Session, table: sa.Table, held: tuple[int, int] | None, content: pa.BufferReader, corpus: str
+) -> None:
+    """Raise `InputError` where ids of a file are taken: those in files name each other by them.
+
+    `held` are the bounds of the ids that were there before the table's first file: what lies without them is
+    not looked up.
+    """
+    if held is None:
         return
     key = table.c[_NUMBERED[table]]
+    ids = pq.read_table(content, columns=[key.name])
+    content.seek(0)
+    within = pc.and_(pc.greater_equal(ids[key.name], held[0]), pc.less_equal(ids[key.name], held[1]))
+    ids = ids.filter(within)
+    if not ids.num_rows:
+        return
     staged = sa.table("staged_ids", sa.column(key.name, key.type))
-    taken = sa.select(sa.func.count()).where(key.in_(sa.select(staged.c[key.name])))
-    with session.staged({staged.name: rows.select([key.name])}):
-        found = session.scalar(taken)
+    with session.staged({staged.name: ids}):
+        found = session.scalar(
+            sa.select(sa.func.count()).where(key.in_(sa.select(staged.c[key.name])), key.between(*held))
+        )
     if found:
         raise InputError(
             f"{found} ids of {table.name} that the corpus {corpus} has are taken in this database by another "
@@ -113,10 +140,9 @@ def _refuse_ids(session: Session, table: sa.Table, rows: pa.Table, corpus: str) 
         )
 
 
-def _read(folder: Folder, file: CorpusFile) -> Iterator[pa.Table]:
-    """The rows of a file whose bytes are as the manifest says."""
+def _read(folder: Folder, file: CorpusFile) -> pa.BufferReader:
+    """A file whose bytes are as the manifest says."""
     content = folder.read_file(file.name)
     if hashlib.sha256(content).hexdigest() != file.sha256:
         raise InputError(f"{folder.address}/{file.name} is damaged; export the corpora again.")
-    for part in pq.ParquetFile(pa.BufferReader(content)).iter_batches(BATCH_ROWS):
-        yield pa.Table.from_batches([part])
+    return pa.BufferReader(content)
