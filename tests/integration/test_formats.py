@@ -351,14 +351,14 @@ def test_the_matrix_of_codes_is_that_of_single_runs(
         made.append([(one.benchmark, one.code, one.value, one.best) for one in scores])
     assert made[0] == made[1]
     means = average_formats(scores)
-    assert [(one.format, one.code, one.value, one.benchmarks) for one in means[:4]] == [
+    assert [(one.format, one.code, one.value, one.figures) for one in means[:4]] == [
         (scores[0].format, one.code, one.value, 1) for one in scores[:4]
     ]
     print_cross_format(scores, Output("json"))
     assert orjson.loads(capsys.readouterr().out)["scores"][0]["benchmark"] == next(iter(own))
     print_cross_format(scores, Output())
     printed = capsys.readouterr().out
-    assert "Headline scores by code" in printed
+    assert "Figures by code" in printed
     assert "Means by format" in printed
 
 

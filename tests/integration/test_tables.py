@@ -183,7 +183,20 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def cross(*_given: object, **_options: object) -> list[CodeScore]:
         return [
             CodeScore(
-                "minilm", "", name, "PRX", "in-train", code, "nDCG@10", 0.1234, 1, 5, 5, code == "PRX", False
+                "minilm",
+                "",
+                name,
+                "PRX",
+                "in-train",
+                code,
+                1,
+                "nDCG@10",
+                0.1234,
+                1,
+                5,
+                5,
+                code == "PRX",
+                False,
             )
             for name in ("synthetic", "csfcube")
             for code in CODES

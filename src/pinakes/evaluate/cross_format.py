@@ -6,11 +6,10 @@ candidates as PRX; whether the paper's column is that, or QRY for both, it does 
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from pinakes.database import Database
 from pinakes.errors import InputError
-from pinakes.evaluate.evaluate import RunScores, evaluate
+from pinakes.evaluate.figures import score_figures
 from pinakes.evaluate.method_groups import (
     IN_TRAIN,
     OUT_OF_TRAIN,
@@ -23,13 +22,10 @@ from pinakes.evaluate.method_groups import (
 from pinakes.evaluate.suite import run_indexed
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import FORMATS, MODES, Benchmark
-from pinakes.records import Score
 from pinakes.run.run import RunRequest
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder
 from pinakes.workload.readers import CODES, list_codes
-
-ALL: Final = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +47,16 @@ class CrossFormatRequest:
 
 @dataclass(frozen=True, slots=True)
 class CodeScore:
-    """A benchmark's headline measure by the embedding of one code of one system.
+    """A figure of a benchmark by the embedding of one code of one system, as `compare-methods` has it.
 
     Attributes:
         seed: of the system's training; empty: it was not trained here.
         group: of trained encoders in-train or out-of-train, else the benchmark's group in its suite; empty:
             it is in none.
-        value: over all queries, a missing one as zero; unrounded.
+        figure: of the benchmark, from 1; `measure` has those that it is the mean of.
+        value: a missing query counts as zero; unrounded.
         own: whether the code is that of the benchmark's format.
-        best: whether no other code's value of the system on the benchmark is larger.
+        best: whether no other code's value of the system is larger.
     """
 
     system: str
@@ -68,6 +65,7 @@ class CodeScore:
     format: str
     group: str
     code: str
+    figure: int
     measure: str
     value: float
     run_id: int
@@ -79,10 +77,10 @@ class CodeScore:
 
 @dataclass(frozen=True, slots=True)
 class CodeMean:
-    """A code's mean over seeds, of a benchmark or of all of a format in one group, each counting once.
+    """A code's mean over seeds, of a figure or of all of a format in one group, each counting once.
 
     Attributes:
-        benchmark: empty: a mean of `benchmarks` of them.
+        benchmark: empty, and `figure` 0: a mean of `figures` of them.
         low, high: the t interval at 95 % over seeds; None of a single one.
         best: whether no other code's mean of the row is larger.
     """
@@ -90,12 +88,13 @@ class CodeMean:
     format: str
     group: str
     benchmark: str
+    figure: int
     code: str
     value: float
     low: float | None
     high: float | None
     seeds: int
-    benchmarks: int
+    figures: int
     own: bool
     best: bool
 
@@ -144,15 +143,16 @@ def cross_format(
     return [
         replace(score, group=find_group(benchmark))
         for benchmark in benchmarks
-        for score in _score_seeds(database, benchmark, methods[0], run_code)
+        for score in _score_seeds(database, benchmark, methods[0], run_code, report)
     ]
 
 
-def average_benchmarks(scores: Sequence[CodeScore]) -> list[CodeMean]:
-    """The means over seeds of each benchmark, in the order of benchmarks and of codes."""
-    names = dict.fromkeys(one.benchmark for one in scores)
+def average_figures(scores: Sequence[CodeScore]) -> list[CodeMean]:
+    """The means over seeds of each benchmark's figures, in the order of benchmarks, figures and codes."""
     return [
-        mean for name in names for mean in _average([one for one in scores if one.benchmark == name], name)
+        mean
+        for place in dict.fromkeys((one.benchmark, one.figure) for one in scores)
+        for mean in _average([one for one in scores if (one.benchmark, one.figure) == place], place)
     ]
 
 
@@ -163,12 +163,12 @@ def average_formats(scores: Sequence[CodeScore]) -> list[CodeMean]:
         mean
         for group in groups
         for format in FORMATS
-        for mean in _average([one for one in scores if (one.group, one.format) == (group, format)], "")
+        for mean in _average([one for one in scores if (one.group, one.format) == (group, format)], ("", 0))
     ]
 
 
-def _average(scores: Sequence[CodeScore], benchmark: str) -> Iterable[CodeMean]:
-    """The codes' means over seeds, of a seed over benchmarks."""
+def _average(scores: Sequence[CodeScore], place: tuple[str, int]) -> Iterable[CodeMean]:
+    """The codes' means over seeds, of a seed over figures; `place` is the benchmark and the figure."""
     seeds = list(dict.fromkeys(one.seed for one in scores))
     found = {
         code: average_seeds(
@@ -182,51 +182,49 @@ def _average(scores: Sequence[CodeScore], benchmark: str) -> Iterable[CodeMean]:
         yield CodeMean(
             format=first.format,
             group=first.group,
-            benchmark=benchmark,
+            benchmark=place[0],
+            figure=place[1],
             code=code,
             value=value,
             low=low,
             high=high,
             seeds=len(seeds),
-            benchmarks=len({one.benchmark for one in scores}),
+            figures=len({(one.benchmark, one.figure) for one in scores}),
             own=_is_own(first.format, code),
             best=value == max(mean for mean, _, _ in found.values()),
         )
 
 
 def _score_seeds(
-    database: Database, benchmark: Benchmark, method: Method, run_code: Callable[[Benchmark, str, str], int]
+    database: Database,
+    benchmark: Benchmark,
+    method: Method,
+    run_code: Callable[[Benchmark, str, str], int],
+    report: Callable[[str], None],
 ) -> Iterable[CodeScore]:
-    run_ids = {
-        (seed, code): run_code(benchmark, system, code)
-        for seed, system in zip(method.seeds, method.systems, strict=True)
-        for code in CODES
-    }
-    requested = list(dict.fromkeys(run_ids.values()))
-    made = evaluate(database, benchmark.name, run_ids=requested, measures=[benchmark.headline_measure])
-    found = {one.run_id: _find_headline(one) for one in made}
-    for seed, system in zip(method.seeds, method.systems, strict=True):
-        scores = {code: found[run_ids[seed, code]] for code in CODES}
-        for code, score in scores.items():
-            yield CodeScore(
-                system=system,
-                seed=seed,
-                benchmark=benchmark.name,
-                format=str(benchmark.format),
-                group="",
-                code=code,
-                measure=score.measure,
-                value=score.value,
-                run_id=run_ids[seed, code],
-                queries_expected=score.queries_expected,
-                queries_answered=score.queries_answered,
-                own=_is_own(benchmark.format, code),
-                best=score.value == max(one.value for one in scores.values()),
-            )
-
-
-def _find_headline(scored: RunScores) -> Score:
-    return next(score for score in scored.aggregates() if score.subset == ALL)
+    seeds = list(zip(method.seeds, method.systems, strict=True))
+    run_ids = {(seed, code): run_code(benchmark, system, code) for seed, system in seeds for code in CODES}
+    systems = {run_ids[seed, code]: system for seed, system in seeds for code in CODES}
+    figures = score_figures(database, benchmark, systems, report)
+    for seed, system in seeds:
+        for of_codes in zip(*(figures[run_ids[seed, code]] for code in CODES), strict=True):
+            for code, figure in zip(CODES, of_codes, strict=True):
+                yield CodeScore(
+                    system=system,
+                    seed=seed,
+                    benchmark=benchmark.name,
+                    format=str(benchmark.format),
+                    group="",
+                    code=code,
+                    figure=figure.number,
+                    measure=figure.measures,
+                    value=figure.value,
+                    run_id=run_ids[seed, code],
+                    queries_expected=figure.queries_expected,
+                    queries_answered=figure.queries_answered,
+                    own=_is_own(benchmark.format, code),
+                    best=figure.value == max(one.value for one in of_codes),
+                )
 
 
 def _is_own(format: str | None, code: str) -> bool:

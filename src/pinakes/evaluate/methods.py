@@ -11,11 +11,10 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
-import sqlalchemy as sa
 
 from pinakes.database import Database
-from pinakes.errors import EvaluationError, InputError
-from pinakes.evaluate.evaluate import evaluate
+from pinakes.errors import InputError
+from pinakes.evaluate.figures import score_figures
 from pinakes.evaluate.method_groups import (
     IN_TRAIN,
     OUT_OF_TRAIN,
@@ -30,9 +29,7 @@ from pinakes.evaluators.significance import compare_all, holm
 from pinakes.indexers.encoder.trained import TrainingRecord
 from pinakes.progress import Progress, say_nothing
 from pinakes.queries.definition import FORMATS, MODES, Benchmark
-from pinakes.records import Score
 from pinakes.run.run import RunRequest
-from pinakes.schema import scores as stored_scores
 from pinakes.systems.base import SystemOptions
 from pinakes.workload.benchmark import find_index_folder
 
@@ -223,60 +220,25 @@ def _score(
     report: Callable[[str], None],
 ) -> list[FigureValue]:
     made = run_indexed(database, request, progress, report)
-    wanted = _list_figures(benchmark)
-    measures = sorted({measure for figure in wanted for _subset, measure in figure})
-    scored = evaluate(database, benchmark.name, run_ids=[made.run_id], measures=measures, only_changed=True)
-    found_scores = scored[0].aggregates() if scored else _read_stored(database, made.run_id, measures)
-    scores = {(one.subset, one.measure): one for one in found_scores}
-    if not scored:
-        report(f"score run {made.run_id} of {benchmark.name}: its stored scores are current")
     method, seed, part = place
-    found = []
-    for number, figure in enumerate(wanted, start=1):
-        missing = [f"{measure} of {subset}" for subset, measure in figure if (subset, measure) not in scores]
-        if missing:
-            raise EvaluationError(
-                f"run {made.run_id} of {benchmark.name} by {request.system} has no {missing[0]}; expected "
-                "it, since it is averaged."
-            )
-        parts = [scores[key] for key in figure]
-        found.append(
-            FigureValue(
-                method=method,
-                seed=seed,
-                system=request.system,
-                benchmark=benchmark.name,
-                format=str(benchmark.format),
-                part=part,
-                figure=number,
-                measures=", ".join(dict.fromkeys(measure for _subset, measure in figure)),
-                value=math.fsum(one.value for one in parts) / len(parts),
-                run_id=made.run_id,
-                queries_expected=parts[0].queries_expected,
-                queries_answered=parts[0].queries_answered,
-                is_stored=not scored,
-            )
+    return [
+        FigureValue(
+            method=method,
+            seed=seed,
+            system=request.system,
+            benchmark=benchmark.name,
+            format=str(benchmark.format),
+            part=part,
+            figure=one.number,
+            measures=one.measures,
+            value=one.value,
+            run_id=made.run_id,
+            queries_expected=one.queries_expected,
+            queries_answered=one.queries_answered,
+            is_stored=one.is_stored,
         )
-    return found
-
-
-def _read_stored(database: Database, run_id: int, measures: Sequence[str]) -> list[Score]:
-    """The stored scores of a run's subsets by these measures."""
-    columns = [stored_scores.c[name] for name in Score.__dataclass_fields__]
-    query = sa.select(*columns).where(
-        stored_scores.c.run_id == run_id,
-        stored_scores.c.query_id.is_(None),
-        stored_scores.c.measure.in_(measures),
-    )
-    with database.read() as session:
-        return [Score(**row) for row in session.rows(query)]
-
-
-def _list_figures(benchmark: Benchmark) -> list[Sequence[tuple[str, str]]]:
-    """The scores that each figure of a benchmark is the mean of; without a suite, its headline measure."""
-    if benchmark.suite is not None and benchmark.suite.figures:
-        return list(benchmark.suite.figures)
-    return [(("all", benchmark.headline_measure),)]
+        for one in score_figures(database, benchmark, {made.run_id: request.system}, report)[made.run_id]
+    ]
 
 
 def average_methods(methods: Sequence[Method], figures: Sequence[FigureValue]) -> Iterable[MethodMean]:

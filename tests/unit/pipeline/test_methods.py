@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from pinakes.errors import InputError
-from pinakes.evaluate.cross_format import CodeScore, average_benchmarks, average_formats
+from pinakes.evaluate.cross_format import CodeScore, average_figures, average_formats
 from pinakes.evaluate.method_groups import IN_TRAIN, OUT_OF_TRAIN, Method, group_systems
 from pinakes.evaluate.methods import (
     AVERAGE,
@@ -242,6 +242,7 @@ def test_a_code_is_averaged_over_seeds_of_their_means_over_benchmarks() -> None:
             format="RGN",
             group=OUT_OF_TRAIN,
             code=code,
+            figure=1,
             measure="Kendall",
             value=value,
             run_id=1,
@@ -261,10 +262,10 @@ def test_a_code_is_averaged_over_seeds_of_their_means_over_benchmarks() -> None:
         ("PRX", False, False),
         ("QRY", False, False),
     ]
-    assert {(one.seeds, one.benchmarks, one.benchmark) for one in means} == {(2, 2, "")}
+    assert {(one.seeds, one.figures, one.benchmark) for one in means} == {(2, 2, "")}
     half = stats.t.ppf(0.975, 1) * np.std([0.3, 0.6], ddof=1) / np.sqrt(2)
     assert [means[0].low, means[0].high] == pytest.approx([0.45 - half, 0.45 + half])
-    of_a = average_benchmarks(scores)[: len(CODES)]
+    of_a = average_figures(scores)[: len(CODES)]
     assert [one.value for one in of_a] == pytest.approx([0.2, 0.2, 0.4, 0.4])
     assert [one.best for one in of_a] == [False, False, True, True]
     alone = average_formats([one for one in scores if one.seed == "1"])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_benchmarks, average_formats
+from pinakes.evaluate.cross_format import CodeMean, CodeScore, average_figures, average_formats
 from pinakes.report.for_programs import print_data
 from pinakes.report.formatting import format_value
 from pinakes.report.layout import Cell, Table, make_columns, make_row
@@ -16,32 +16,35 @@ _SEEDS = " Means of {} seeds; ± is half of the 95 % t interval over them."
 
 
 def print_cross_format(scores: Sequence[CodeScore], out: Output) -> None:
-    """The scores of each benchmark and the means of each format, by code; or one JSON object."""
-    of_benchmarks, of_formats = average_benchmarks(scores), average_formats(scores)
+    """The figures of each benchmark and the means of each format, by code; or one JSON object."""
+    of_figures, of_formats = average_figures(scores), average_formats(scores)
     if out.is_for_programs:
         found = {
             "scores": [asdict(one) for one in scores],
-            "benchmarks": [asdict(one) for one in of_benchmarks],
+            "figures": [asdict(one) for one in of_figures],
             "means": [asdict(one) for one in of_formats],
         }
         print_data(found, out)
         return
-    measures = {one.benchmark: one.measure for one in scores}
+    measures = {(one.benchmark, one.figure): one.measure for one in scores}
     note = _NOTE + (_SEEDS.format(of_formats[0].seeds) if of_formats[0].seeds > 1 else "")
     tables = [
         _make_table(
-            "Headline scores by code",
+            "Figures by code",
             ["group", "format", "benchmark", "measure"],
-            [(one.group, one.format, one.benchmark, measures[one.benchmark]) for one in of_benchmarks],
-            of_benchmarks,
+            [
+                (one.group, one.format, one.benchmark, measures[one.benchmark, one.figure])
+                for one in of_figures
+            ],
+            of_figures,
             f"A query without an answer counts as zero. {note}",
         ),
         _make_table(
             "Means by format",
-            ["group", "format", "benchmarks"],
-            [(one.group, one.format, str(one.benchmarks)) for one in of_formats],
+            ["group", "format", "figures"],
+            [(one.group, one.format, str(one.figures)) for one in of_formats],
             of_formats,
-            f"Each benchmark counts once. {note}",
+            f"Each figure counts once. {note}",
         ),
     ]
     print_tables(tables, out)
