@@ -24,14 +24,14 @@ Adapters = Mapping[str, Path]
 
 
 class Switch(nn.Module):
-    """Something for each format, of which the chosen one is computed."""
+    """Something for each format, of which the chosen one is computed.
 
+    Attributes:
+        parts: what each format has here, by code.
+    """
+
+    parts: nn.ModuleDict
     chosen: str
-
-    @property
-    def parts(self) -> nn.ModuleDict:
-        """What each format has here, by code."""
-        raise NotImplementedError
 
 
 class SwitchedOutput(Switch):
@@ -41,19 +41,14 @@ class SwitchedOutput(Switch):
         super().__init__()
         self.dense, self.dropout, self.LayerNorm = output.dense, output.dropout, output.LayerNorm
         self._replaced = (output,)  # in a tuple, so that its parameters are not named twice
-        self.bottlenecks = nn.ModuleDict(bottlenecks)
+        self.parts = nn.ModuleDict(bottlenecks)
         self.chosen = next(iter(bottlenecks))
 
     def forward(self, hidden_states: Tensor, input_tensor: Tensor) -> Tensor:
         """The states (…, width); the names are those that the transformer calls it with."""
         hidden = self.dropout(self.dense(hidden_states))
-        found: Tensor = self.bottlenecks[self.chosen](hidden, input_tensor, self.LayerNorm)
+        found: Tensor = self.parts[self.chosen](hidden, input_tensor, self.LayerNorm)
         return found
-
-    @property
-    def parts(self) -> nn.ModuleDict:
-        """The bottlenecks or fusions, by code."""
-        return self.bottlenecks
 
     def restore(self) -> Any:
         """The output that this one replaced, as the base has it."""
@@ -65,18 +60,13 @@ class SwitchedPal(Switch):
 
     def __init__(self, pals: Mapping[str, Pal]) -> None:
         super().__init__()
-        self.pals = nn.ModuleDict(pals)
+        self.parts = nn.ModuleDict(pals)
         self.chosen = next(iter(pals))
 
     def forward(self, hidden: Tensor, attend: Attend) -> Tensor:
         """As the chosen PAL."""
-        found: Tensor = self.pals[self.chosen](hidden, attend)
+        found: Tensor = self.parts[self.chosen](hidden, attend)
         return found
-
-    @property
-    def parts(self) -> nn.ModuleDict:
-        """The PALs, by code."""
-        return self.pals
 
 
 def add_parts(

@@ -107,7 +107,7 @@ def _write_pals(model: MultiFormatModel, base: Base, folder: Path) -> dict[str, 
     layers = model.base.encoder.layer
     held = [layer for layer in layers if isinstance(layer, PalLayer)]
     for code in model.codes:
-        pals: Any = [layer.pal.pals[code] for layer in held]  # type: ignore[index]
+        pals: Any = [layer.pal.parts[code] for layer in held]  # type: ignore[index]
         write_pals(folder / code.lower(), describe_pals(code, model.base.config, model.settings), pals)
     for number, layer in enumerate(held):
         layers[number] = layer.restore()
@@ -171,7 +171,7 @@ def _write_fusion(
     fused = order_fused(code, base.adapters)
     name = ",".join(fused)
     _write_config(model, folder / FUSION_CONFIG_NAME, name, _FUSION_OF_LIBRARY, adapter_names=fused)
-    fusions: list[Any] = [output.bottlenecks[code] for output in switched]
+    fusions: list[Any] = [output.parts[code] for output in switched]
     weights = {
         f"encoder.layer.{number}.output.adapter_fusion_layer.{name}.{part}": value.detach().cpu().contiguous()
         for number, fusion in enumerate(fusions)
@@ -199,7 +199,7 @@ def _write_config(
 
 
 def _list_weights(output: SwitchedOutput, code: str) -> dict[str, Any]:
-    bottleneck: Any = output.bottlenecks[code]
+    bottleneck: Any = output.parts[code]
     return {
         "adapter_down.0.weight": bottleneck.down.weight,
         "adapter_down.0.bias": bottleneck.down.bias,
