@@ -51,7 +51,7 @@ def restrict(connection: Any, _record: object) -> None:
         raw.execute(f"{allowed}SET enable_external_access = false; SET lock_configuration = true")
 
 
-def prepare(connection: Any, _record: object = None) -> None:
+def prepare(connection: Any) -> None:
     """Have a new connection of DuckDB, which may write, read object stores where views of its file do."""
     raw = connection.cursor()
     with _CONNECTING:

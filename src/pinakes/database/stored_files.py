@@ -37,8 +37,8 @@ class StoredFiles(AbstractFileSystem):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        self._folders: dict[str, Folder] = {}
         self._opened: dict[str, _Content] = {}
-        self._opening = threading.Lock()
 
     def open(self, path: str, mode: str = "rb", **_: object) -> "_OpenFile":
         """A file to be read. DuckDB opens one several times in a query, in several threads.
@@ -67,10 +67,24 @@ class StoredFiles(AbstractFileSystem):  # type: ignore[misc]
         return _NEVER_CHANGED
 
     def _find(self, path: str) -> "_Content":
-        with self._opening:
-            if path not in self._opened:
-                self._opened[path] = _open(path)
-            return self._opened[path]
+        # Without a lock, so that files are opened at once: of two threads that open one, the first counts.
+        found = self._opened.get(path)
+        return self._opened.setdefault(path, self._open_content(path)) if found is None else found
+
+    def _open_content(self, path: str) -> "_Content":
+        quoted, _, name = path.removeprefix(_START).partition("/")
+        is_plain = path.startswith(_START) and not {"", ".", ".."} & set(name.split("/"))
+        if not is_plain or not is_address(unquote(quoted)):
+            raise StoredFileError(f"{show(path)} names no file that is read in place.")
+        try:
+            folder = self._folders.get(quoted)
+            if folder is None:  # a client of its own, which looks for credentials
+                folder = self._folders.setdefault(quoted, open_folder(unquote(quoted)))
+            return _Content(folder, name)
+        except FileNotFoundError as error:
+            raise StoredFileError(_tell_gone(unquote(quoted), name)) from error
+        except PinakesError as error:
+            raise StoredFileError(str(error)) from error
 
 
 class _Content:
@@ -86,7 +100,9 @@ class _Content:
                 return bytes(self._file.read_at(size, start))
         except PinakesError as error:
             gone = any(word in str(error) for word in _GONE)
-            raise StoredFileError(_tell_gone(self._folder, self._name) if gone else str(error)) from error
+            raise StoredFileError(
+                _tell_gone(self._folder.address, self._name) if gone else str(error)
+            ) from error
 
 
 class _OpenFile:
@@ -121,22 +137,8 @@ def name_folder(address: str) -> str:
     return f"{_START}{quote(address, safe='')}/"
 
 
-def _open(path: str) -> _Content:
-    quoted, _, name = path.removeprefix(_START).partition("/")
-    is_plain = path.startswith(_START) and not {"", ".", ".."} & set(name.split("/"))
-    if not is_plain or not is_address(unquote(quoted)):
-        raise StoredFileError(f"{show(path)} names no file that is read in place.")
-    try:
-        folder = open_folder(unquote(quoted))
-        return _Content(folder, name)
-    except FileNotFoundError as error:
-        raise StoredFileError(_tell_gone(folder, name)) from error
-    except PinakesError as error:
-        raise StoredFileError(str(error)) from error
-
-
-def _tell_gone(folder: Folder, name: str) -> str:
+def _tell_gone(address: str, name: str) -> str:
     return (
-        f"{name} is no longer in {folder.address}. If the corpora were exported again, `pinakes init --over` "
-        "reads those of now."
+        f"{name} is no longer in {address}. If the corpora were exported again, `pinakes init --over` reads "
+        "those of now."
     )
