@@ -9,6 +9,8 @@ import pytest
 
 from pinakes.database import Database
 from pinakes.errors import LoadError
+from pinakes.export.corpora import take as take_module
+from pinakes.export.corpora.write import export_corpora
 from pinakes.load import load as load_module
 from pinakes.load.load import LoadRequest, load
 
@@ -102,6 +104,26 @@ def test_a_load_keeps_them_where_someone_reads_the_table(
         assert reader.scalar("SELECT COUNT(*) FROM citations") == 0
         load(postgres_database, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1)))
     assert seen == [{"citations_reference_index"}]
+    assert _list_late(postgres_database) == LATE
+
+
+def test_an_import_builds_them_too_and_leaves_no_room_for_updates(
+    postgres_database: Database, initialised_duckdb: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(initialised_duckdb, LoadRequest("s2orc", _write(tmp_path / "a.jsonl.gz", 1), corpus="a"))
+    export_corpora(initialised_duckdb, tmp_path / "out")
+    options = "SELECT reloptions FROM pg_class WHERE oid = to_regclass('cited_references')"
+    seen = []
+
+    def note(*arguments: Any) -> None:
+        with postgres_database.read() as session:
+            seen.append((_list_late(postgres_database), session.scalar(options)))
+        take_corpus(*arguments)
+
+    take_corpus = take_module._take
+    monkeypatch.setattr(take_module, "_take", note)
+    take_module.import_corpora(postgres_database, tmp_path / "out")
+    assert seen == [(set(), None)]
     assert _list_late(postgres_database) == LATE
 
 

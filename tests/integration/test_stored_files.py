@@ -3,7 +3,7 @@
 import io
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,14 @@ from pinakes.database.read_only import ask
 from pinakes.database.stored_files import StoredFiles, name_folder
 from pinakes.errors import DatabaseError, InputError, PinakesError
 from pinakes.export.corpora.in_place import read_in_place
+from pinakes.export.corpora.take import import_corpora
 from pinakes.export.corpora.write import export_corpora
 from pinakes.queries.install import initialise
 from pinakes.report.output import Output
 from pinakes.report.prompt import answer_questions
+from pinakes.writing.folders import StoredFolder
 from tests.calling import make_call
-from tests.stores import ObjectStore
+from tests.stores import ObjectStore, open_silent_port
 
 PAPERS = "SELECT COUNT(title) AS n FROM papers"
 
@@ -162,3 +164,26 @@ def test_what_has_no_corpora_is_refused(store: ObjectStore, tmp_path: Path) -> N
             read_in_place(views, store.address("nothing"))
         with pytest.raises(PinakesError, match=r"there is no such bucket|has no corpora"):
             read_in_place(views, store.address("nothing", bucket="nobucket"))
+
+
+@pytest.mark.parametrize("use", [read_in_place, import_corpora])
+def test_a_store_that_does_not_answer_is_told_by_the_first_short_question(
+    use: Callable[[Database, str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object) -> bytes:
+        raise AssertionError("a file was asked for, for which a command waits longer")
+
+    monkeypatch.setattr(StoredFolder, "read_file", read)
+    with connect(tmp_path / "views.duckdb") as database, open_silent_port() as port:
+        initialise(database)
+        with pytest.raises(PinakesError, match="nothing that speaks S3 answers"):
+            use(database, f"s3://bucket/x?endpoint_override=127.0.0.1:{port}&scheme=http")
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with connect(tmp_path / "own.duckdb") as database:
+        initialise(database)
+        for use in (read_in_place, import_corpora):
+            with pytest.raises(InputError, match=r"expected corpora\.json"):
+                use(database, tmp_path / "none")
+    assert not (tmp_path / "none").exists()

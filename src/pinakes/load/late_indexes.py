@@ -1,7 +1,7 @@
 """Indexes that a first load on Postgres builds when its rows are in: kept up row by row they cost it most.
 
 They are dropped where their table is empty, and built after the last file, also where a load that was killed
-has left them out. No load looks anything up by them.
+has left them out. No load looks anything up by them, nor does an import of corpora.
 """
 
 from collections.abc import Iterator
@@ -51,18 +51,19 @@ _MOST_MEMORY: Final = 1 << 30
 
 
 @contextmanager
-def build_late(database: Database, memory: int) -> Iterator[None]:
+def build_late(database: Database, memory: int, *, gives_papers: bool = True) -> Iterator[None]:
     """Leave the indexes of empty tables out meanwhile, and build afterwards those that are missing.
 
     Args:
         memory: bytes that the server may take to sort an index; it takes more where its settings say more.
+        gives_papers: whether cited works get their papers when they are in, and need room for that.
     """
     if database.name != "postgresql":
         yield
         return
     with database.begin() as session:
         for table, index in _LATE:
-            _drop(session, table, index)
+            _drop(session, table, index, gives_papers=gives_papers)
     try:
         yield
     except (InputError, LoadError):  # a file breaks off: what is in is there to be read
@@ -71,7 +72,7 @@ def build_late(database: Database, memory: int) -> Iterator[None]:
     _build(database, memory)
 
 
-def _drop(session: Session, table: sa.Table, index: sa.Index) -> None:
+def _drop(session: Session, table: sa.Table, index: sa.Index, *, gives_papers: bool) -> None:
     held = _find(session, table, index)
     is_empty = session.first(sa.select(sa.literal(1)).select_from(table).limit(1)) is None
     if held is None or not held["is_there"] or not is_empty:
@@ -79,7 +80,7 @@ def _drop(session: Session, table: sa.Table, index: sa.Index) -> None:
     with suppress(DatabaseError), session.connection.begin_nested():
         session.execute(sa.text(f"SET LOCAL lock_timeout = {_PATIENCE_MS}"))
         session.execute(sa.schema.DropIndex(index))
-        if index.name in _ROOM:
+        if gives_papers and index.name in _ROOM:
             session.execute(_ROOM[index.name][0])
 
 

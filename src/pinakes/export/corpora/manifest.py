@@ -8,7 +8,7 @@ from typing import Any, Final
 from pinakes.errors import InputError
 from pinakes.schema import SCHEMA_VERSION
 from pinakes.version import VERSION
-from pinakes.writing.folders import Folder
+from pinakes.writing.folders import Folder, is_address
 
 MANIFEST: Final = "corpora.json"
 FORMAT: Final = 1
@@ -46,7 +46,10 @@ def read_manifest(folder: Folder) -> Manifest:
 
     Raises:
         InputError: there is none, it is of another schema version, or a file is not there whole.
+        PinakesError: the object store cannot be used.
     """
+    if is_address(folder.address):
+        folder.prepare()  # finds within seconds that a store is not there
     where = f"{folder.address} has no corpora"
     try:
         found: dict[str, Any] = json.loads(folder.read_file(MANIFEST))

@@ -53,7 +53,6 @@ def import_corpora(
     """
     check_schema(database)
     folder = open_folder(place)
-    folder.prepare()
     manifest = read_manifest(folder)
     for name in names:
         if name not in manifest.corpora:
@@ -63,7 +62,8 @@ def import_corpora(
     report = progress or Silent()
     report.start(f"import {', '.join(chosen)}", sum(one.rows for name in chosen for one in files[name]))
     try:
-        with build_late(database, plan_memory(None).database), database.begin() as session:
+        memory = plan_memory(None).database
+        with build_late(database, memory, gives_papers=False), database.begin() as session:
             _refuse_known(session, chosen)
             for name in chosen:
                 _take(session, folder, manifest, name, report)
