@@ -34,6 +34,7 @@ Progress = Callable[[int, int], None]
 CPU_TOKEN_BUDGET = ROWS_EXPECTED
 ACCELERATOR_TOKEN_BUDGET = 65536
 WINDOW = 8192
+FIRST_WINDOW: Final = 1024  # of an accelerator, which waits for it
 MAX_COSINE_ERROR: Final = 1e-3
 SAMPLE_TEXTS: Final = 64
 
@@ -67,16 +68,17 @@ def encode_texts(
     """Yield the vectors of every text, batch by batch, the longest texts of each window first.
 
     A batch holds at most `token_budget` tokens, or one text; None: 2,048 on a CPU, whose caches hold the
-    layers of no more, 65,536 elsewhere. `window` texts are held at a time. The order depends on the texts
-    alone. Where memory runs out the budget is halved for good, `on_smaller_budget` is called with the new
-    one, and the texts are taken again. Raises `IndexingError` for a vector that is not finite and for a
-    text that does not fit into memory alone.
+    layers of no more, 65,536 elsewhere. `window` texts are held at a time; an accelerator begins with the
+    first 1,024, and each window after that has twice as many. The order depends on the texts alone. Where
+    memory runs out the budget is halved for good, `on_smaller_budget` is called with the new one, and the
+    texts are taken again. Raises `IndexingError` for a vector that is not finite and for a text that does
+    not fit into memory alone.
     """
     on_cpu = encoder.device == "cpu"
     budget = TokenBudget(
         token_budget or (CPU_TOKEN_BUDGET if on_cpu else ACCELERATOR_TOKEN_BUDGET), on_smaller_budget
     )
-    windows = _tokenize_windows(encoder, iter(texts), window)
+    windows = _tokenize_windows(encoder, iter(texts), window, window if on_cpu else FIRST_WINDOW)
     texts_done = tokens_done = 0
     # On a CPU the tokeniser would take the cores that the model computes on.
     started = _start_batches(encoder, windows if on_cpu else _read_ahead(windows), budget)
@@ -146,11 +148,13 @@ def cosine_error(vectors: NDArray[Any], expected: NDArray[Any]) -> float:
 
 
 def _tokenize_windows(
-    encoder: Encoder, texts: Iterator[tuple[Key, str]], window: int
+    encoder: Encoder, texts: Iterator[tuple[Key, str]], window: int, first: int
 ) -> Iterator[_Window[Key]]:
-    while pairs := list(islice(texts, window)):
+    size = min(first, window)
+    while pairs := list(islice(texts, size)):
         keys, window_texts = [key for key, _ in pairs], [text for _, text in pairs]
         yield _Window(keys, window_texts, encoder.tokenize(window_texts))
+        size = min(2 * size, window)
 
 
 def _read_ahead(windows: Iterator[_Window[Key]]) -> Iterator[_Window[Key]]:

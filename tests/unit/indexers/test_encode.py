@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.batches import plan_batches
-from pinakes.indexers.encoder.encode import encode_texts, text_digest
+from pinakes.indexers.encoder.encode import _tokenize_windows, encode_texts, text_digest
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.model_settings import Pooling
@@ -92,6 +92,13 @@ def test_tokens_are_counted_after_truncation_and_without_padding(encoder: Encode
 def test_an_empty_text_has_a_vector_and_no_texts_have_none(encoder: Encoder) -> None:
     assert np.isfinite(encode_all(encoder, [""])).all()
     assert list(encode_texts(encoder, [])) == []
+
+
+def test_windows_of_an_accelerator_begin_small_and_double(encoder: Encoder) -> None:
+    windows = list(_tokenize_windows(encoder, enumerate(TEXTS * 2), 10, 2))
+    sizes = [len(window.keys) for window in windows]
+    assert sizes[:5] == [2, 4, 8, 10, 10]
+    assert [key for window in windows for key in window.keys] == list(range(2 * len(TEXTS)))
 
 
 def test_windows_are_read_one_at_a_time(encoder: Encoder) -> None:
