@@ -27,6 +27,7 @@ from pinakes.systems.base import SystemOptions
 from tests.benching import change, read_hits
 from tests.calling import Call
 from tests.stores import ObjectStore
+from tests.wordnets import build_wordnet
 
 pytestmark = pytest.mark.in_turn
 
@@ -263,7 +264,10 @@ def test_what_is_not_whole_is_refused(prepared: Database, initialised: Database,
         assert session.scalar(sa.select(sa.func.count()).select_from(papers)) == 0
 
 
-def test_files_that_are_read_in_place_are_only_read(prepared: Database, tmp_path: Path, call: Call) -> None:
+def test_files_that_are_read_in_place_are_only_read(
+    prepared: Database, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PINAKES_WORDNET", str(build_wordnet(tmp_path / "wordnet")))
     folder, db = tmp_path / "out", str(tmp_path / "own.duckdb")
     export_corpora(prepared, folder)
     made = call("init", "--over", str(folder), "--db", db)
