@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.repeatable import compute_repeatably, derive_seed
+from pinakes.indexers.repeatable import compute_repeatably, derive_seed, seed_generators
 from pinakes.indexers.sentence_models.batches import (
     Batch,
     choose_window,
@@ -100,7 +100,7 @@ class SentenceModel:
         for number, group in enumerate(_group(documents, PREDICTED_TOGETHER if published else 1)):
             self._check(group)
             with torch.inference_mode(), compute_repeatably(self._device, self._threads):
-                torch.manual_seed(derive_seed(self._seed, "prediction", number))
+                seed_generators(self._device, derive_seed(self._seed, "prediction", number))
                 scores = self._predict_published(group) if published else [self._predict(*group[0])]
             yield from scores
 

@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pinakes.errors import IndexingError
-from pinakes.indexers.repeatable import compute_repeatably, derive_seed
+from pinakes.indexers.repeatable import compute_repeatably, derive_seed, seed_generators
 from pinakes.indexers.sentence_models.batches import (
     choose_window,
     cut_pieces,
@@ -149,7 +149,7 @@ class _Training:
     def _start(self) -> None:
         """The network and Adam as they are first, or as the checkpoint has them."""
         schedule = self._schedule
-        torch.manual_seed(derive_seed(schedule.seed, "weights"))
+        seed_generators(schedule.device, derive_seed(schedule.seed, "weights"))
         dimensions = len(self._train[0].query)
         network = build_network(self._settings, dimensions)
         self._model = SentenceModel(
@@ -178,7 +178,7 @@ class _Training:
     def _run_epoch(self) -> None:
         started, progress, schedule = time.monotonic(), self._progress, self._schedule
         progress.epoch += 1
-        torch.manual_seed(derive_seed(schedule.seed, "epoch", progress.epoch))
+        seed_generators(schedule.device, derive_seed(schedule.seed, "epoch", progress.epoch))
         order = np.random.default_rng([schedule.seed, progress.epoch]).permutation(len(self._train))
         self._network.train()
         losses = [

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.encoder import WEIGHT_TYPES
-from pinakes.indexers.repeatable import derive_seed
+from pinakes.indexers.repeatable import derive_seed, seed_generators
 from pinakes.indexers.training.batches import Step, cut_parts, plan_epoch
 from pinakes.indexers.training.checkpoints import Progress, restore_checkpoint, write_checkpoint
 from pinakes.indexers.training.losses import compute_losses
@@ -57,8 +57,9 @@ class Trainer:
         self._groups = group_by_weights([model.list_trained(task) for task in tasks])
         self._tokens = [model.encode_texts(task.texts) for task in tasks]
         self._lengths = [np.array([len(row) for row in rows], dtype=np.int64) for rows in self._tokens]
+        self._trained = list(model.list_trained().values())
         self._optimiser = torch.optim.AdamW(
-            model.list_trained().values(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            self._trained, lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
         micro_tokens = settings.micro_tokens or _MICRO_TOKENS[self._device.partition(":")[0]]
         self.progress = Progress(micro_tokens=micro_tokens)
@@ -109,7 +110,7 @@ class Trainer:
         losses = self._find_room(lambda: self._add_gradients(step))
         for group in self._optimiser.param_groups:
             group["lr"] = self.settings.rate_at(progress.step + 1)
-        self._ranks.add_gradients(list(self.model.list_trained().values()))
+        self._ranks.add_gradients(self._trained)
         # The gradients are sums over all processes by now, so that all scale alike.
         self._scaler.step(self._optimiser)
         self._scaler.update()
@@ -161,7 +162,8 @@ class Trainer:
         shares = {number: 1 / (len(rows) * len(step)) for number, rows in step}
         for place, (number, rows) in self._choose_parts([(n, self.tasks[n].train, rows) for n, rows in step]):
             # Of the part and not of the step, so that it does not matter who computes it.
-            torch.manual_seed(derive_seed(self.settings.seed, "step", self.progress.step + 1, place))
+            seed = derive_seed(self.settings.seed, "step", self.progress.step + 1, place)
+            seed_generators(self._device, seed)
             loss = self._compute_losses(number, self.tasks[number].train, rows).sum()
             total = float(loss.detach())
             if not math.isfinite(total):

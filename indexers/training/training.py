@@ -18,7 +18,7 @@ import torch
 from pinakes.errors import IndexingError
 from pinakes.indexers.encoder.model_settings import read_json
 from pinakes.indexers.encoder.trained import RECORD_FILE
-from pinakes.indexers.repeatable import compute_repeatably, derive_seed
+from pinakes.indexers.repeatable import compute_repeatably, derive_seed, seed_generators
 from pinakes.indexers.training.bases import Base, find_base
 from pinakes.indexers.training.batches import plan_epoch
 from pinakes.indexers.training.checkpoints import require_same
@@ -195,7 +195,7 @@ def _sit(
 ) -> None:
     """What each process does: train to the end, and write the encoder if it is the first one."""
     with compute_repeatably(ranks.device, threads):
-        torch.manual_seed(derive_seed(settings.seed, "start"))
+        seed_generators(ranks.device, derive_seed(settings.seed, "start"))
         model = MultiFormatModel(base, settings, tasks).to(ranks.device)
         if settings.recompute:
             # The library's later name for it, where it has that.
