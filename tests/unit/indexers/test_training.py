@@ -35,6 +35,7 @@ from pinakes.indexers.training.tasks import (
 )
 from pinakes.indexers.training.training import TrainedEncoder, train_encoder
 from pinakes.workload.readers import FormatChoice, Reader, find_readers
+from tests.long import long, sample
 from tests.toy_codes import build_toy_codes
 from tests.toy_encoder import build_toy_encoder
 
@@ -120,7 +121,7 @@ def test_losses_are_those_worked_out_by_hand() -> None:
     assert compute_losses("triplets", far, torch.empty(1, 0), 10.0).item() == 2
 
 
-@pytest.mark.parametrize("method", RATES)
+@pytest.mark.parametrize("method", [long("cls"), "ctrl", "adapters", long("pals")])
 def test_each_method_fits_a_task_of_each_format(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=80, batch_size=60, warmup_steps=20)
     settings = replace(settings, learning_rate=RATES[method])
@@ -166,7 +167,7 @@ def kill_at(step: int) -> Any:
     return stop
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sample(METHODS, 2))
 def test_a_killed_training_ends_as_an_undisturbed_one(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=2, checkpoint_steps=2, patience=5)
     tasks = make_diverging()
@@ -203,7 +204,7 @@ def test_a_checkpoint_of_other_settings_or_another_version_is_refused(base: Path
         train(base, tmp_path / "it", settings)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sample(METHODS, 2))
 def test_the_encoder_in_the_folder_gives_the_trained_vectors(
     method: Method, base: Path, tmp_path: Path
 ) -> None:
@@ -451,7 +452,7 @@ def test_patience_stops_and_keeps_the_best_epoch(base: Path, tmp_path: Path) -> 
     assert set(trained.kept_epoch.values()) == {1 + int(np.argmin(means))}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sample(METHODS, 2))
 def test_formats_that_share_no_trained_weight_keep_the_best_epoch_of_each(
     method: Method, base: Path, tmp_path: Path
 ) -> None:
