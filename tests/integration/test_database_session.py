@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -203,6 +204,37 @@ def test_a_missing_vector_comes_as_null(database: Database) -> None:
         {"n": 2, "embedding": None},
     ]
     assert _values(missing) == [{"n": 2, "embedding": None}]
+
+
+def test_vectors_are_asked_for_by_parameters_may_be_missing_and_need_not_be_read_to_the_end(
+    database: Database,
+) -> None:
+    table, rows = vectors_table("toy", 3), _vector_rows(9, 3)
+    digests = [UUID(digest) for digest in rows["text_digest"].to_pylist()]
+    other = table.alias("other")
+    joined = table.outerjoin(
+        other, sa.and_(other.c.text_digest == table.c.text_digest, other.c.text_digest == digests[4])
+    )
+    chosen = table.c.text_digest.in_([digests[4], digests[2], digests[7]])
+    query = sa.select(table.c.text_digest, other.c.embedding).select_from(joined).where(chosen)
+    query = query.order_by(table.c.text_digest)
+    expected = [
+        {
+            "text_digest": str(digests[place]),
+            "embedding": rows["embedding"][4].as_py() if place == 4 else None,
+        }
+        for place in (2, 4, 7)
+    ]
+    with database.begin() as session:
+        table.create(session.connection)
+        session.insert(table, rows)
+    with database.read() as session:
+        assert _values(session.fetch_arrow(query)) == expected
+        parts = session.stream(sa.select(table), rows=2)
+        next(iter(parts))
+        parts.close()  # type: ignore[attr-defined]
+        assert _values(pa.concat_tables(session.stream(query))) == expected
+        assert _values(session.fetch_arrow(query.where(sa.false()))) == []
 
 
 def test_parameters_may_be_lists(database: Database) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 import pyarrow as pa
+from numpy.typing import NDArray
 from pgvector import Vector
 from psycopg.types import TypeInfo
 
@@ -96,6 +97,8 @@ def _write_text(value: Any) -> str:
 
 
 def _vector_array(values: Sequence[Any]) -> pa.Array:
+    if values and all(type(value) is bytes for value in values):
+        return to_lists(_read_binary(values))
     vectors = [None if value is None else _vector(value) for value in values]
     known = [vector for vector in vectors if vector is not None]
     if not known:
@@ -106,7 +109,15 @@ def _vector_array(values: Sequence[Any]) -> pa.Array:
     return to_lists(matrix, missing)
 
 
+def _read_binary(values: Sequence[bytes]) -> NDArray[np.float32]:
+    """The matrix of vectors of one length, as pgvector sends each: the length, two bytes of zero, numbers."""
+    joined = np.frombuffer(b"".join(values), dtype=">f4").reshape(len(values), -1)
+    return joined[:, 1:].astype(np.float32)
+
+
 def _vector(value: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
+    if isinstance(value, bytes):
+        return _read_binary([value]).ravel()
     if isinstance(value, str):
         value = Vector.from_text(value)
     return np.asarray(value.to_numpy(), dtype=np.float32)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Final
 
 import pyarrow as pa
@@ -27,6 +27,9 @@ _STEPS: Final = 8
 """sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
 PACKED_AT_ONCE: Final = 100
 """rows that are held of an answer as it comes, by a libpq that can (17 and newer); else one"""
+_ALL: Final = 2**31 - 1
+_NUMBERS: Final = count(1)
+"""of cursors"""
 _RAISE_MEMORY: Final = """
 SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
 FROM pg_catalog.pg_settings
@@ -152,6 +155,8 @@ class PostgresBackend:
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
+        if _has_vectors(statement) and (parts := list(self._stream_vectors(connection, statement, _ALL))):
+            return parts[0]
         result = connection.execute(statement)
         names = list(result.keys())
         types = find_arrow_types(_raw(connection), result.cursor.description or ())
@@ -164,7 +169,10 @@ class PostgresBackend:
         return unpack_numbers(packed)
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
-        """The result through a server-side cursor."""
+        """The result through a server-side cursor; vectors in binary, not as texts of numbers."""
+        if _has_vectors(statement):
+            yield from self._stream_vectors(connection, statement, rows)
+            return
         # The options are the statement's: on the connection they would stay for all that follows.
         options = {"stream_results": True, "max_row_buffer": rows}
         with connection.execute(statement, execution_options=options) as result:
@@ -173,16 +181,23 @@ class PostgresBackend:
             for part in result.partitions(rows):
                 yield make_arrow_table(names, types, part)
 
+    def _stream_vectors(self, connection: sa.Connection, statement: Any, rows: int) -> Generator[pa.Table]:
+        raw, (text, parameters) = _raw(connection), _compile(connection, statement)
+        with raw.cursor(name=f"vectors_{next(_NUMBERS)}", binary=True) as cursor:
+            cursor.execute(text, parameters)
+            names = [column.name for column in cursor.description]
+            types = find_arrow_types(raw, cursor.description)
+            while part := cursor.fetchmany(rows):
+                yield make_arrow_table(names, types, part)
+
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
     ) -> Generator[tuple[Any, ...]]:
         """The result as it comes, in Postgres' binary format: a cursor would have no parallel workers."""
-        compiled = statement.compile(  # type: ignore[attr-defined]
-            dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
-        )
+        text, parameters = _compile(connection, statement)
         size = PACKED_AT_ONCE if capabilities.has_stream_chunked() else 1
         with _raw(connection).cursor(binary=True) as cursor:
-            yield from cursor.stream(str(compiled), compiled.params, size=size)
+            yield from cursor.stream(text, parameters, size=size)
 
     def query(self, connection: sa.Connection, text: str, timeout_s: float | None) -> RawResult:
         """The result of the text, streamed where it is no EXPLAIN or SHOW."""
@@ -239,6 +254,20 @@ def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str
 def _bare_type(name: str) -> str:
     """A type's name without a text's collation and a vector's length."""
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
+
+
+def _has_vectors(statement: sa.Executable) -> bool:
+    own = (
+        one.type for one in getattr(statement, "selected_columns", ()) if hasattr(one.type, "get_col_spec")
+    )
+    return any(type_.get_col_spec().startswith("VECTOR") for type_ in own)
+
+
+def _compile(connection: sa.Connection, statement: Any) -> tuple[str, Any]:
+    """The statement as the driver takes it, and its parameters."""
+    options = {"render_postcompile": True}
+    compiled = statement.compile(dialect=connection.dialect, compile_kwargs=options)
+    return str(compiled), compiled.params
 
 
 def _raw(connection: sa.Connection) -> Any:
