@@ -258,6 +258,13 @@ def _train(measured: Measured) -> Iterator[Compared]:
     yield Compared("training with control codes, processor time", measured["ctrl, cpu s"], *given)
 
 
+def _vectors(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["what"]): row["s"] for row in measured["rows"]}
+    for name in ("duckdb", "postgresql"):
+        given = ("rows of the driver", rows[name, "rows of the driver"], "bare", rows[name, "bare"])
+        yield Compared("vectors read", rows[name, "read"], *given, database=name)
+
+
 READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "analysis": _analysis,
     "approximate": _approximate,
@@ -283,4 +290,5 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "self_retrieval": _self_retrieval,
     "site": _site,
     "train": _train,
+    "vectors": _vectors,
 }
