@@ -50,7 +50,7 @@ def measure(name: str, url: str, stored: np.ndarray, options: argparse.Namespace
         create_schema(database)
         table = store(database, stored)
         assert np.array_equal(read(database, table), stored)
-        jobs = make_jobs(name, url, database, table)
+        jobs = make_jobs(name, database, table)
         seconds = measure_in_turns(jobs, options.rounds)
     return [
         {"database": name, "what": what, "s": s, "vectors/s": len(stored) / s} for what, s in seconds.items()
@@ -75,7 +75,7 @@ def read(database: Database, table: sa.Table) -> np.ndarray:
         )
 
 
-def make_jobs(name: str, url: str, database: Database, table: sa.Table) -> Mapping[str, Callable[[], Any]]:
+def make_jobs(name: str, database: Database, table: sa.Table) -> Mapping[str, Callable[[], Any]]:
     query = f"SELECT text_digest, embedding FROM {table.name} ORDER BY text_digest"
 
     def fetch_rows() -> np.ndarray:
