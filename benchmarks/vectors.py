@@ -71,7 +71,7 @@ def read(database: Database, table: sa.Table) -> np.ndarray:
     query = sa.select(table.c.text_digest, table.c.embedding).order_by(table.c.text_digest)
     with database.read() as session:
         return np.concatenate(
-            [to_matrix(part["embedding"]) for part in session.stream(query, rows=BLOCK_ROWS)]
+            [to_matrix(part["embedding"]) for part in session.stream_vectors(query, rows=BLOCK_ROWS)]
         )
 
 

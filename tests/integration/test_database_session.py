@@ -237,6 +237,50 @@ def test_vectors_are_asked_for_by_parameters_may_be_missing_and_need_not_be_read
         assert _values(session.fetch_arrow(query.where(sa.false()))) == []
 
 
+def test_vectors_are_streamed_with_whole_numbers_and_digests_beside_them(database: Database) -> None:
+    table, rows = vectors_table("toy", 3), _vector_rows(50, 3)
+    digests = [UUID(digest) for digest in rows["text_digest"].to_pylist()]
+    number = sa.func.row_number(type_=sa.BigInteger).over(order_by=table.c.text_digest)
+    columns = sa.select(number.label("n"), table.c.embedding, table.c.text_digest)
+    query = columns.where(table.c.text_digest.in_(digests[10:])).order_by(table.c.text_digest.desc())
+    expected = [
+        {"n": place - 9, "embedding": rows["embedding"][place].as_py(), "text_digest": str(digests[place])}
+        for place in reversed(range(10, 50))
+    ]
+    with database.begin() as session:
+        table.create(session.connection)
+        session.insert(table, rows)
+    with database.read() as session:
+        for size in (1, 7, 40, 16_384):
+            parts = list(session.stream_vectors(query, rows=size))
+            assert _values(pa.concat_tables(parts)) == expected
+            assert all(pa.types.is_fixed_size_list(part["embedding"].type) for part in parts)
+        assert list(session.stream_vectors(query.where(sa.false()))) == []
+        parts_left = session.stream_vectors(query, rows=1)
+        next(iter(parts_left))
+        parts_left.close()  # type: ignore[attr-defined]
+        assert _values(pa.concat_tables(session.stream_vectors(query))) == expected
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_stream_of_vectors_takes_no_null_and_no_text(database: Database, is_first: bool) -> None:
+    table, rows = vectors_table("toy", 3), _vector_rows(5, 3)
+    with database.begin() as session:
+        table.create(session.connection)
+        session.insert(table, rows)
+    other = table.alias("other")
+    digest = UUID(rows["text_digest"][0 if is_first else 3].as_py())
+    joined = table.outerjoin(
+        other, sa.and_(other.c.text_digest == table.c.text_digest, other.c.text_digest != digest)
+    )
+    query = sa.select(other.c.text_digest, table.c.embedding).select_from(joined)
+    for size in (1, 2, 100):
+        with database.read() as session, pytest.raises(ValueError, match="null"):
+            list(session.stream_vectors(query.order_by(table.c.text_digest), rows=size))
+    with database.read() as session, pytest.raises(TypeError, match="letters is not declared as a vector"):
+        list(session.stream_vectors(sa.select(sa.literal("eight888").label("letters"))))
+
+
 def test_parameters_may_be_lists(database: Database) -> None:
     with database.begin() as session:
         VALUES.create(session.connection)

@@ -76,6 +76,11 @@ class Backend(Protocol):
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result of a query in Arrow tables of about `rows` rows."""
 
+    def stream_vectors(
+        self, connection: sa.Connection, query: sa.Select[Any], rows: int
+    ) -> Generator[pa.Table]:
+        """The same of a query of vectors, whole numbers and UUIDs, none of them null."""
+
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
     ) -> Generator[tuple[Any, ...]]:

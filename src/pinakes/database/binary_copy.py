@@ -1,10 +1,10 @@
-"""Arrow tables in the format of Postgres' binary COPY, a column at a time.
+"""Arrow tables in the format of Postgres' binary COPY, a column at a time, and back where all has one width.
 
 A tuple is the number of its fields, then each field's length and bytes, in network byte order; a null has the
 length -1. (PostgreSQL documentation, COPY, binary format.)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,11 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pinakes.matrices import to_lists
+
 HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER: Final = b"\xff\xff"
 
 _EPOCH: Final = np.datetime64("2000-01-01", "us").astype(np.int64)
 """Postgres counts microseconds from here"""
+
+_KINDS: Final = {2: ">i2", 4: ">i4", 8: ">i8", 16: "V16"}
+"""bytes of a whole number or a UUID -> how numpy calls them; those of no other length are decoded"""
+_DIGITS: Final = [place for place in range(36) if place not in {8, 13, 18, 23}]
+"""where the digits of a UUID as text are"""
+_NOT_FIXED: Final = "a field is null, or not of the one length that its column has"
 
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -41,6 +49,82 @@ def encode_tuples(rows: pa.RecordBatch, types: Sequence[str]) -> pa.Buffer:
     _, offsets, data = joined.buffers()
     ends = np.frombuffer(offsets, np.int64)
     return data.slice(int(ends[joined.offset]), int(ends[joined.offset + len(joined)] - ends[joined.offset]))
+
+
+def decode_tuples(
+    parts: Iterable[bytes | memoryview], columns: Mapping[str, int | None], rows: int
+) -> Generator[pa.Table]:
+    """The rows of a binary COPY in tables of about `rows` rows; of no rows no table.
+
+    Args:
+        parts: the whole output of the COPY with header and trailer, cut anywhere.
+        columns: names, each with the length of its vectors, or None for whole numbers and UUIDs (as text).
+        rows: of a table; the last may have fewer.
+
+    Raises:
+        ValueError: a field is null, or of a length that no number, UUID or vector of the column has.
+
+    >>> fields = bytes.fromhex("0002 00000008 0000000000000007 0000000c 00020000 3f800000 40000000")
+    >>> next(decode_tuples([HEADER, fields, TRAILER], {"id": None, "vector": 2}, 5)).to_pylist()
+    [{'id': 7, 'vector': [1.0, 2.0]}]
+    """
+    pending, kind = bytearray(), None
+    for part in parts:
+        pending += part
+        if kind is None and (kind := _find_tuple(pending, columns)) is not None:
+            del pending[: len(HEADER)]
+        if kind is not None and len(pending) >= rows * kind.itemsize:
+            whole = len(pending) // kind.itemsize * kind.itemsize
+            taken, pending = pending, pending[whole:]
+            yield _decode_block(memoryview(taken)[:whole], kind, columns)
+    if kind is not None and len(pending) > len(TRAILER):
+        yield _decode_block(memoryview(pending)[: -len(TRAILER)], kind, columns)
+
+
+def _find_tuple(data: bytearray, columns: Mapping[str, int | None]) -> np.dtype[Any] | None:
+    """The bytes of the first row, which follows the header; None while it is not there as a whole."""
+    place = len(HEADER) + 2
+    fields: list[tuple[Any, ...]] = [("fields", ">i2")]
+    for number, dimensions in enumerate(columns.values()):
+        if len(data) < place + 4:
+            return None
+        length = int.from_bytes(data[place : place + 4], signed=True)
+        if length < 0 or (dimensions is None and length not in _KINDS):
+            raise ValueError(_NOT_FIXED)
+        place += 4 + length
+        fields.append((f"length_{number}", ">i4"))
+        if dimensions is None:
+            fields.append((f"value_{number}", _KINDS[length]))
+        else:
+            fields += [(f"shape_{number}", ">i4"), (f"value_{number}", ">f4", (dimensions,))]
+    return np.dtype(fields) if len(data) >= place else None
+
+
+def _decode_block(data: memoryview, kind: np.dtype[Any], columns: Mapping[str, int | None]) -> pa.Table:
+    if len(data) % kind.itemsize:
+        raise ValueError(_NOT_FIXED)
+    rows = np.frombuffer(data, dtype=kind)
+    arrays = []
+    for number, dimensions in enumerate(columns.values()):
+        values = rows[f"value_{number}"]
+        width = values.dtype.itemsize if dimensions is None else 4 + 4 * dimensions
+        is_shaped = dimensions is None or (rows[f"shape_{number}"] == dimensions << 16).all()
+        if not is_shaped or not (rows[f"length_{number}"] == width).all():
+            raise ValueError(_NOT_FIXED)
+        arrays.append(_decode_column(values, dimensions))
+    if not (rows["fields"] == len(columns)).all():
+        raise ValueError(_NOT_FIXED)
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def _decode_column(values: Any, dimensions: int | None) -> pa.Array:
+    if dimensions is not None:
+        return to_lists(values.astype(np.float32))
+    if values.dtype.kind == "V":
+        text = np.full((len(values), 36), ord("-"), dtype=np.uint8)
+        text[:, _DIGITS] = np.frombuffer(values.tobytes().hex().encode(), np.uint8).reshape(-1, 32)
+        return pc.cast(_from_matrix(text, len(values)), pa.string())
+    return pa.array(values.astype(values.dtype.newbyteorder("=")))
 
 
 def _repeat(value: bytes, count: int) -> pa.Array:
@@ -104,7 +188,9 @@ def _encode_uuids(column: pa.Array) -> _Bytes:
 def _encode_vectors(column: pa.Array) -> _Bytes:
     """pgvector's format: the dimension and a zero in two bytes each, then 32-bit floats."""
     dimensions = column.type.list_size
-    matrix = column.flatten().to_numpy(zero_copy_only=False).reshape(len(column), dimensions)
+    # Not `flatten`, which leaves out what is null.
+    values = column.values.slice(column.offset * dimensions, len(column) * dimensions)
+    matrix = values.to_numpy(zero_copy_only=False).reshape(len(column), dimensions)
     encoded = np.empty((len(column), 4 + 4 * dimensions), dtype=np.uint8)
     encoded[:, :4] = np.array([dimensions, 0], dtype=">i2").view(np.uint8)
     encoded[:, 4:] = matrix.astype(">f4").view(np.uint8).reshape(len(column), -1)

@@ -112,6 +112,15 @@ class DuckdbBackend:
         with _relation(connection, statement).to_arrow_reader(rows) as reader:
             yield from _tables(reader)
 
+    def stream_vectors(
+        self, connection: sa.Connection, query: sa.Select[Any], rows: int
+    ) -> Generator[pa.Table]:
+        """The result through DuckDB's record batch reader."""
+        for part in self.stream(connection, query, rows):
+            if any(column.null_count for column in part.columns):
+                raise ValueError("a field of a query of vectors is null")
+            yield part
+
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
     ) -> Generator[tuple[Any, ...]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from itertools import count, islice
+from itertools import islice
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from psycopg import capabilities, sql
 
 from pinakes.database.backend import ArrowResult, RawResult
-from pinakes.database.binary_copy import HEADER, TRAILER, encode_tuples
+from pinakes.database.binary_copy import HEADER, TRAILER, decode_tuples, encode_tuples
 from pinakes.database.packed_numbers import Numbers, pack_numbers, unpack_numbers
 from pinakes.database.postgres_arrow import (
     find_arrow_types,
@@ -27,9 +27,6 @@ _STEPS: Final = 8
 """sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
 PACKED_AT_ONCE: Final = 100
 """rows that are held of an answer as it comes, by a libpq that can (17 and newer); else one"""
-_ALL: Final = 2**31 - 1
-_NUMBERS: Final = count(1)
-"""of cursors"""
 _RAISE_MEMORY: Final = """
 SELECT SET_CONFIG('work_mem', CAST(:kilobytes AS TEXT), TRUE)
 FROM pg_catalog.pg_settings
@@ -155,13 +152,21 @@ class PostgresBackend:
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
-        if _has_vectors(statement) and (parts := list(self._stream_vectors(connection, statement, _ALL))):
-            return parts[0]
+        if any(_find_lengths(statement).values()):
+            return self._fetch_binary(connection, statement)
         result = connection.execute(statement)
         names = list(result.keys())
         types = find_arrow_types(_raw(connection), result.cursor.description or ())
         rows: Sequence[Any] = result.all()
         return make_arrow_table(names, types, rows)
+
+    def _fetch_binary(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
+        """Vectors as bytes, not as texts of numbers."""
+        raw = _raw(connection)
+        with raw.cursor(binary=True) as cursor:
+            cursor.execute(*_compile(connection, statement))
+            types = find_arrow_types(raw, cursor.description)
+            return make_arrow_table([column.name for column in cursor.description], types, cursor.fetchall())
 
     def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
         """Each column packed into one value by the server: no row of millions is made Python's by itself."""
@@ -169,10 +174,7 @@ class PostgresBackend:
         return unpack_numbers(packed)
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
-        """The result through a server-side cursor; vectors in binary, not as texts of numbers."""
-        if _has_vectors(statement):
-            yield from self._stream_vectors(connection, statement, rows)
-            return
+        """The result through a server-side cursor."""
         # The options are the statement's: on the connection they would stay for all that follows.
         options = {"stream_results": True, "max_row_buffer": rows}
         with connection.execute(statement, execution_options=options) as result:
@@ -181,14 +183,15 @@ class PostgresBackend:
             for part in result.partitions(rows):
                 yield make_arrow_table(names, types, part)
 
-    def _stream_vectors(self, connection: sa.Connection, statement: Any, rows: int) -> Generator[pa.Table]:
-        raw, (text, parameters) = _raw(connection), _compile(connection, statement)
-        with raw.cursor(name=f"vectors_{next(_NUMBERS)}", binary=True) as cursor:
-            cursor.execute(text, parameters)
-            names = [column.name for column in cursor.description]
-            types = find_arrow_types(raw, cursor.description)
-            while part := cursor.fetchmany(rows):
-                yield make_arrow_table(names, types, part)
+    def stream_vectors(
+        self, connection: sa.Connection, query: sa.Select[Any], rows: int
+    ) -> Generator[pa.Table]:
+        """The result through a binary COPY: neither the server nor the driver makes anything row by row."""
+        columns = _find_lengths(query)
+        text, parameters = _compile(connection, query)
+        copied = f"COPY ({text}) TO STDOUT (FORMAT BINARY)"
+        with _raw(connection).cursor() as cursor, cursor.copy(copied, parameters) as parts:
+            yield from decode_tuples(parts, columns, rows)
 
     def stream_packed(
         self, connection: sa.Connection, statement: sa.Executable
@@ -256,11 +259,10 @@ def _bare_type(name: str) -> str:
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
 
 
-def _has_vectors(statement: sa.Executable) -> bool:
-    own = (
-        one.type for one in getattr(statement, "selected_columns", ()) if hasattr(one.type, "get_col_spec")
-    )
-    return any(type_.get_col_spec().startswith("VECTOR") for type_ in own)
+def _find_lengths(statement: sa.Executable) -> dict[str, int | None]:
+    """Column -> the length of its vectors, of those that pgvector declares; None of all others."""
+    columns: Any = getattr(statement, "selected_columns", ())
+    return {column.name: getattr(column.type, "dimensions", None) for column in columns}
 
 
 def _compile(connection: sa.Connection, statement: Any) -> tuple[str, Any]:

@@ -4,7 +4,6 @@ What SQL finds is a list of candidates: its float32 sums round in an order of th
 them again.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +25,6 @@ _FUNCTIONS: Final = {
     "inner_product": "array_negative_inner_product",
 }
 MOST_EF_SEARCH: Final = 1000  # pgvector's limit
-_FIELD: Final = {"digest_length": ">i4", "digest": "V16", "length": ">i4", "shape": ">i4"}
 
 
 def nearest_exact(
@@ -137,36 +135,6 @@ def largest_length(session: Session, table: sa.Table) -> float:
         else sa.func.sqrt(sa.func.array_inner_product(vector, vector))
     )
     return float(session.scalar(sa.select(sa.func.max(length))) or 0.0)
-
-
-def stream_table(session: Session, table: sa.Table, rows: int = 8192) -> Iterator[tuple[Any, Vectors]]:
-    """All digests (n,) of 16 bytes and vectors (n, d) of a table, in no order; Postgres, by binary COPY."""
-    dimensions = table.info["dimensions"]
-    kinds = [("fields", ">i2"), *_FIELD.items(), ("embedding", ">f4", (dimensions,))]
-    row = np.dtype(kinds)
-    pending = bytearray()
-    raw: Any = session.connection.connection.driver_connection
-    columns = f"SELECT text_digest, embedding FROM {table.name}"  # noqa: S608 (`vectors_table` checks the name)
-    statement = f"COPY ({columns}) TO STDOUT (FORMAT BINARY)"
-    with raw.cursor() as cursor, cursor.copy(statement) as copy:
-        skipped = 19  # the header, which stands before the first row
-        for part in copy:
-            pending += part
-            if skipped and len(pending) >= skipped:
-                del pending[:skipped]
-                skipped = 0
-            whole = len(pending) // row.itemsize
-            if whole >= rows:
-                yield _decode(pending, whole, row)
-                del pending[: whole * row.itemsize]
-    whole = len(pending) // row.itemsize
-    if whole:
-        yield _decode(pending, whole, row)
-
-
-def _decode(pending: bytearray, whole: int, row: np.dtype[Any]) -> tuple[Any, Vectors]:
-    values = np.frombuffer(bytes(pending[: whole * row.itemsize]), dtype=row)
-    return values["digest"].copy(), values["embedding"].astype(np.float32)
 
 
 def _configure(session: Session, settings: dict[str, str]) -> None:

@@ -113,10 +113,11 @@ class CorpusBlocks:
         staged = self._searched.select(digests).append_column("row", pa.array(np.arange(len(self.paper_ids))))
         searched = sa.table("searched_texts", *(sa.column(name) for name in staged.column_names))
         keys = [sa.cast(searched.c[name], sa.Uuid) for name in digests]
-        select = _select_vectors(searched, searched.c.row, keys, self._tables)
+        row = sa.type_coerce(searched.c.row, sa.BigInteger).label("row")
+        select = _select_vectors(searched, row, keys, self._tables)
         count = 0
         with session.staged({searched.name: staged}):
-            for part in session.stream(select, rows=BLOCK_ROWS):
+            for part in session.stream_vectors(select, rows=BLOCK_ROWS):
                 count += part.num_rows
                 yield Block(part["row"].to_numpy(), _mean_columns(part, len(self._tables)))
         _require_all(count, self.paper_ids)
@@ -131,7 +132,7 @@ def _read_blocks(
     """
     of_text = texts.order_by(None).subquery("texts")
     count = 0
-    for part in session.stream(_join_vectors(of_text, of_text.c.paper_id, tables), rows=BLOCK_ROWS):
+    for part in session.stream_vectors(_join_vectors(of_text, of_text.c.paper_id, tables), rows=BLOCK_ROWS):
         ids, vectors = part["paper_id"].to_numpy().astype(np.int64), _mean_columns(part, len(tables))
         if not whole:
             requested = np.isin(ids, paper_ids)

@@ -192,5 +192,5 @@ def _stream(session: Session, scope: CorpusScope, encoder: StoredEncoder) -> Ite
         .join(vectors, vectors.c.text_digest == texts.c.text_digest)
         .order_by(texts.c.paper_id)
     )
-    for part in session.stream(query, rows=BLOCK_ROWS):
+    for part in session.stream_vectors(query, rows=BLOCK_ROWS):
         yield part["paper_id"].to_numpy().astype(np.int64), to_matrix(part["embedding"])

@@ -6,9 +6,9 @@ measured again.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import orjson
@@ -16,13 +16,14 @@ import sqlalchemy as sa
 
 from pinakes.database import Database, Session
 from pinakes.database.pgvector_index import HnswSpec, create_hnsw, index_bytes, index_name
-from pinakes.database.vector_sql import allow_temporary_tables, stream_table
+from pinakes.database.vector_sql import allow_temporary_tables
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.exact.search import search_exact
 from pinakes.indexers.lexical import by_paper_id
 from pinakes.indexers.names import Distance
 from pinakes.indexers.recall import RECALL_DEPTHS, measure_recall
+from pinakes.matrices import to_matrix
 from pinakes.progress import Progress, Silent
 from pinakes.schema import vectors_table
 from pinakes.vectors.indexes.base import PhaseProgress, VectorIndexSummary, require_postgres, summarise
@@ -107,7 +108,8 @@ def _measure(
         )
         own = session.rows(sampled)
         report("measure recall", 0, len(own))
-        queries, exact = _rank_exactly(session, table, [row["text_digest"] for row in own], spec.distance)
+        distance = cast(Distance, spec.distance)
+        queries, exact = _rank_exactly(session, table, [row["text_digest"] for row in own], distance)
         search = search_every_text(session, table, spec)
         recall = measure_recall(
             np.array([row["paper_id"] for row in own], dtype=np.int64),
@@ -128,19 +130,26 @@ def _measure(
 
 
 def _rank_exactly(
-    session: Session, table: sa.Table, own: list[Any], distance: str
+    session: Session, table: sa.Table, own: list[Any], distance: Distance
 ) -> tuple[Vectors, list[Vectors]]:
     """The vectors (q, d) of the digests `own`, and the best scores of each without itself, descending."""
-    wanted = {key.bytes: number for number, key in enumerate(own)}
+    requested = {str(key): number for number, key in enumerate(own)}
+    columns = sa.select(table.c.text_digest, table.c.embedding)
+    found = session.fetch_arrow(columns.where(table.c.text_digest.in_(own)))
+    order = [requested[digest] for digest in found["text_digest"].to_pylist()]
     queries = np.empty((len(own), table.info["dimensions"]), np.float32)
-    own_rows = np.zeros(len(own), np.int64)
-    rows = 0
-    for digests, vectors in stream_table(session, table):
-        for place, key in enumerate(digests.tolist()):
-            if (number := wanted.get(key)) is not None:
-                queries[number], own_rows[number] = vectors[place], rows + place
-        rows += len(vectors)
-    depth = min(rows, max(RECALL_DEPTHS) + 1)
-    blocks = (vectors for _, vectors in stream_table(session, table))
-    best, scores = search_exact(queries, blocks, depth, distance)  # type: ignore[arg-type]
+    queries[order] = to_matrix(found["embedding"])
+    own_rows = np.full(len(own), -1, np.int64)
+
+    def read_blocks() -> Iterator[Vectors]:
+        rows = 0
+        for part in session.stream_vectors(columns):
+            for place, digest in enumerate(part["text_digest"].to_pylist()):
+                if (number := requested.get(digest)) is not None:
+                    own_rows[number] = rows + place
+            rows += part.num_rows
+            yield to_matrix(part["embedding"])
+
+    # One deeper than is measured, since each finds itself.
+    best, scores = search_exact(queries, read_blocks(), max(RECALL_DEPTHS) + 1, distance)
     return queries, [one[found != row] for row, found, one in zip(own_rows, best, scores, strict=True)]
