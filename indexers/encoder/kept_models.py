@@ -114,7 +114,7 @@ def _describe_file(path: Path) -> list[int]:
 def _find_file(state: Mapping[str, Any]) -> Path | None:
     folder = find_cache_folder("models")
     name = hashlib.sha256(state["folder"].encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    return None if folder is None else folder / f"{name}.json"
+    return None if folder is None else folder / f"{name}_{state['precision']}.json"
 
 
 def _remove_gone(folder: Path) -> None:

@@ -69,6 +69,30 @@ def test_a_killed_index_keeps_its_batches_and_goes_on_with_the_rest(
         np.testing.assert_allclose(whole[digest], vector, atol=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_once_its_folder_is_known_an_encoder_indexes_without_transformers(
+    prepared: Database, toy_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    options = SystemOptions(tmp_path, precision=precision)
+    before = index(prepared, "synthetic", toy_folder, options=options)
+    table = f"vectors_toy_{precision}"
+    with prepared.read() as session:
+        expected = session.rows(f"SELECT * FROM {table} ORDER BY text_digest")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("transformers was asked for a model")
+
+    monkeypatch.setattr("transformers.AutoModel.from_pretrained", refuse)
+    again = index(prepared, "synthetic", toy_folder, options=options)
+    assert (again.added, again.existing) == (0, before.added)
+    change(prepared, f"DELETE FROM {table}")
+    assert index(prepared, "synthetic", toy_folder, options=options).added == before.added
+    with prepared.read() as session:
+        found = session.rows(f"SELECT * FROM {table} ORDER BY text_digest")
+    assert [str(row) for row in found] == [str(row) for row in expected]
+
+
 def test_only_a_text_that_is_new_is_encoded(prepared: Database, toy_folder: str, tmp_path: Path) -> None:
     options = SystemOptions(tmp_path, precision="fp32")
     first = index(prepared, "synthetic", toy_folder, options=options)

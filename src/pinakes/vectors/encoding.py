@@ -97,7 +97,7 @@ class EncoderSession:
         meanwhile are encoded too, once; those that others encode meanwhile are left to them.
         """
         database.release()
-        encoder = self._load(self.precision)
+        encoder = self.load()
         stored = register_encoder(database, self.table_name, encoder)
         vectors = vectors_table(stored.name, stored.dimensions)
         missing = select_missing(texts, vectors)
@@ -118,9 +118,6 @@ class EncoderSession:
             task = f"encode {label} by {stored.name}"
             added = encode_until_none(database, missing, total, encode_missing, task, progress)
         return added, expected - total
-
-    def _load(self, precision: Precision) -> Encoder:
-        return load_encoder(self.source, precision=precision, device=self.device)
 
     @contextmanager
     def _start(self, encoder: Encoder) -> Iterator[Encode]:
@@ -143,7 +140,8 @@ class EncoderSession:
     def _check_precision(self, database: Database, encoder: Encoder, encode: Any, sample: list[str]) -> None:
         local: Any = lambda pairs: encode_texts(encoder, pairs)  # noqa: E731
         tried = local if self.on is None else encode
-        error = check_precision(tried, self._load("fp32"), sample, MAX_COSINE_ERROR)
+        exact = load_encoder(self.source, "fp32", self.device, for_texts=True)
+        error = check_precision(tried, exact, sample, MAX_COSINE_ERROR)
         store_precision(database, self.table_name, error)
 
     def load(self) -> Encoder:

@@ -178,6 +178,15 @@ def test_a_known_folder_imports_no_transformers(toy: Path) -> None:
     assert done.stdout == "False\n"
 
 
+def test_a_folder_is_known_at_each_precision(toy: Path, cache: Path) -> None:
+    precisions: list[Precision] = ["bf16", "fp32"]
+    for precision in precisions:
+        load_encoder(resolve_model(toy), precision, for_texts=True)
+    for precision in precisions:
+        assert isinstance(load_encoder(resolve_model(toy), precision, for_texts=True).model, DirectModel)
+    assert len(list(cache.glob("*.json"))) == 2
+
+
 def test_mpnets_buckets_are_those_of_the_library() -> None:
     positions = torch.arange(300)
     bucket: Any = transformers.models.mpnet.modeling_mpnet.MPNetEncoder.relative_position_bucket
