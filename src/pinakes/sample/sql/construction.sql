@@ -287,25 +287,49 @@ INNER JOIN construction_papers ON construction_neighbours.paper_id = constructio
 GROUP BY construction_walk.query_id, construction_papers.paper_id, construction_papers.source_id
 
 -- name: offer_most_cited
+-- Only papers with as many citations as the last that is taken of a field, or more, are put in order.
 WITH counts AS (
     SELECT construction_links.cited_paper_id AS paper_id, COUNT(*) AS citations
     FROM construction_links
     GROUP BY construction_links.cited_paper_id
 ),
-ranked AS (
-    SELECT
-        paper_fields.field,
-        construction_papers.paper_id,
-        construction_papers.source_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY paper_fields.field
-            ORDER BY counts.citations DESC, construction_papers.source_id
-        ) AS place
+counted AS (
+    SELECT paper_fields.field, construction_papers.paper_id, construction_papers.source_id, counts.citations
     FROM construction_papers
     INNER JOIN counts ON construction_papers.paper_id = counts.paper_id
     INNER JOIN paper_fields ON construction_papers.paper_id = paper_fields.paper_id
     INNER JOIN samplings
         ON samplings.benchmark = :benchmark AND paper_fields.assigned_by = samplings.assigned_by
+),
+sizes AS (
+    SELECT counted.field, counted.citations, COUNT(*) AS papers
+    FROM counted
+    GROUP BY counted.field, counted.citations
+),
+bounds AS (
+    SELECT summed.field, MIN(summed.citations) AS citations
+    FROM (
+        SELECT
+            sizes.field,
+            sizes.citations,
+            SUM(sizes.papers) OVER (PARTITION BY sizes.field ORDER BY sizes.citations DESC) - sizes.papers
+                AS papers_above
+        FROM sizes
+    ) AS summed
+    WHERE summed.papers_above < :most_cited
+    GROUP BY summed.field
+),
+ranked AS (
+    SELECT
+        counted.field,
+        counted.paper_id,
+        counted.source_id,
+        ROW_NUMBER() OVER (
+            PARTITION BY counted.field
+            ORDER BY counted.citations DESC, counted.source_id
+        ) AS place
+    FROM counted
+    INNER JOIN bounds ON counted.field = bounds.field AND counted.citations >= bounds.citations
 )
 SELECT construction_queries.query_id, ranked.paper_id, ranked.source_id, 0 AS priority
 FROM construction_queries
