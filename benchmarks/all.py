@@ -38,6 +38,7 @@ SIZE_OPTIONS = {
     "recipes": "--papers",
     "search": "--papers",
     "self_retrieval": "--papers",
+    "vectors": "--vectors",
 }
 """the option that says how large, of the scripts that have one"""
 MOST = {"probes": 100_000, "self_retrieval": 100_000}
