@@ -256,6 +256,8 @@ def test_vectors_are_streamed_with_whole_numbers_and_digests_beside_them(databas
             assert _values(pa.concat_tables(parts)) == expected
             assert all(pa.types.is_fixed_size_list(part["embedding"].type) for part in parts)
         assert list(session.stream_vectors(query.where(sa.false()))) == []
+        as_written = columns.where(sa.literal_column("'10%'") != sa.literal_column("'10%%'"))
+        assert sum(part.num_rows for part in session.stream_vectors(as_written)) == 50
         parts_left = session.stream_vectors(query, rows=1)
         next(iter(parts_left))
         parts_left.close()  # type: ignore[attr-defined]
@@ -279,6 +281,9 @@ def test_a_stream_of_vectors_takes_no_null_and_no_text(database: Database, is_fi
             list(session.stream_vectors(query.order_by(table.c.text_digest), rows=size))
     with database.read() as session, pytest.raises(TypeError, match="letters is not declared as a vector"):
         list(session.stream_vectors(sa.select(sa.literal("eight888").label("letters"))))
+    lists = sa.select(sa.literal_column("1", sa.ARRAY(sa.Integer, dimensions=1)).label("lists"))
+    with database.read() as session, pytest.raises(TypeError, match="lists is not declared as a vector"):
+        list(session.stream_vectors(lists))
 
 
 def test_parameters_may_be_lists(database: Database) -> None:

@@ -26,6 +26,11 @@ class ArrowResult:
     parts: Generator[pa.Table]
 
 
+def find_dimensions(type_: sa.types.TypeEngine[Any]) -> int | None:
+    """The length of a column's vectors; None of any other column."""
+    return getattr(type_, "dimensions", None) if isinstance(type_, sa.types.UserDefinedType) else None
+
+
 class Backend(Protocol):
     """What DuckDB and Postgres say differently."""
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.backend import ArrowResult, Backend, RawResult
+from pinakes.database.backend import ArrowResult, Backend, RawResult, find_dimensions
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.compiled import Text
 from pinakes.database.driver_errors import driver_errors, translated
@@ -118,7 +118,7 @@ class Session:
         Raises `ValueError` where a field is null, and `TypeError` for columns of other types.
         """
         for column in query.selected_columns:
-            if not (hasattr(column.type, "dimensions") or isinstance(column.type, sa.Integer | sa.Uuid)):
+            if not (find_dimensions(column.type) or isinstance(column.type, sa.Integer | sa.Uuid)):
                 raise TypeError(f"{column.name} is not declared as a vector, a whole number or a UUID")
         with translated():
             parts = self.backend.stream_vectors(self.connection, query, rows)

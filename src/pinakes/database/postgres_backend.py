@@ -10,7 +10,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 from psycopg import capabilities, sql
 
-from pinakes.database.backend import ArrowResult, RawResult
+from pinakes.database.backend import ArrowResult, RawResult, find_dimensions
 from pinakes.database.binary_copy import HEADER, TRAILER, decode_tuples, encode_tuples
 from pinakes.database.packed_numbers import Numbers, pack_numbers, unpack_numbers
 from pinakes.database.postgres_arrow import (
@@ -189,7 +189,8 @@ class PostgresBackend:
         """The result through a binary COPY: neither the server nor the driver makes anything row by row."""
         columns = _find_lengths(query)
         text, parameters = _compile(connection, query)
-        copied = f"COPY ({text}) TO STDOUT (FORMAT BINARY)"
+        # Without parameters `copy` takes the text as it is.
+        copied = f"COPY ({text if parameters else text.replace('%%', '%')}) TO STDOUT (FORMAT BINARY)"
         with _raw(connection).cursor() as cursor, cursor.copy(copied, parameters) as parts:
             yield from decode_tuples(parts, columns, rows)
 
@@ -262,7 +263,7 @@ def _bare_type(name: str) -> str:
 def _find_lengths(statement: sa.Executable) -> dict[str, int | None]:
     """Column -> the length of its vectors, of those that pgvector declares; None of all others."""
     columns: Any = getattr(statement, "selected_columns", ())
-    return {column.name: getattr(column.type, "dimensions", None) for column in columns}
+    return {column.name: find_dimensions(column.type) for column in columns}
 
 
 def _compile(connection: sa.Connection, statement: Any) -> tuple[str, Any]:
