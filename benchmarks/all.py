@@ -41,8 +41,9 @@ SIZE_OPTIONS = {
     "vectors": "--vectors",
 }
 """the option that says how large, of the scripts that have one"""
-MOST = {"probes": 100_000, "self_retrieval": 100_000}
-"""sizes above which a script is not asked: its work grows with the square, or its users have no more"""
+MOST = {"probes": 100_000, "self_retrieval": 100_000, "vectors": 100_000}
+"""sizes above which a script is not asked: its work grows with the square, its users have no more, or its peer
+holds every number as an object of Python"""
 
 
 def main() -> None:
@@ -96,7 +97,7 @@ def measure_all(options: argparse.Namespace) -> int:
     shown = [{key: "" if value is None else value for key, value in row.items()} for row in rows]
     shown += [
         dict.fromkeys(shown[0] if shown else ("script", "what"), "")
-        | {"script": script, "what": f"FAILED: {why}"}
+        | {"script": script, "what": f"FAILED: {why.partition(':')[0]}"}
         for script, why in failed.items()
     ]
     figures = {key: value for key, value in entry.items() if key not in ("rows", "machine")} | entry[

@@ -38,7 +38,14 @@ from pinakes.loaders.reading.parallel import read_ahead, read_in_thread
 from pinakes.loaders.staging import Chunk, Rejected, show_raw
 from pinakes.memory import Budget, plan_load
 from pinakes.progress import Progress, Silent, say_nothing
-from pinakes.schema import left_out_items, load_batches, next_id, rejected_rows
+from pinakes.schema import (
+    cited_references,
+    left_out_items,
+    load_batches,
+    next_id,
+    papers,
+    rejected_rows,
+)
 from pinakes.schema.integrity import list_filled_tables
 
 __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
@@ -103,6 +110,9 @@ def _load(
         summaries = _load_files(task, plans, states)
         check_archives(files)
         corrections = correct_rows(database, plans, request)
+        has_many = not request.dry_run and sum(one.rows_loaded for one in summaries) >= MANY_RECORDS
+        if has_many:  # else Postgres takes them to be few when it joins them
+            database.tidy([papers.name, cited_references.name])
         resolved = resolve_in_parts(database, corpus_id)
     identities = [plan.identity for plan in plans]
     read = found.count_read(without=task.of_other_content)
@@ -110,18 +120,16 @@ def _load(
     summary = summarise_load(database, corpus, loaded, resolved, corrections)
     with database.begin() as session:
         store_report(session, loaded, summary)
-    if not request.dry_run:
-        _tidy(database, summaries)
+    if has_many:
+        _tidy(database)
     return replace(summary, elapsed_s=time.monotonic() - started)
 
 
-def _tidy(database: Database, summaries: list[FileSummary]) -> None:
+def _tidy(database: Database) -> None:
     """Prepare what many records have filled for who reads it, and for Postgres' query planner."""
-    if sum(one.rows_loaded for one in summaries) < MANY_RECORDS:
-        return
     with database.read() as session:
-        filled = sorted(list_filled_tables(session))
-    database.tidy(filled)
+        filled = list_filled_tables(session) - {papers.name}
+    database.tidy(sorted(filled))
 
 
 def _name_source(request: LoadRequest) -> str:

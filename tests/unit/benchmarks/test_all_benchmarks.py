@@ -36,7 +36,11 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, tmp_path, load=BAD, site=GOOD) == 1
-    assert "FAILED: exit code 1: no such thing" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert [line.split()[-4:] for line in told.splitlines() if "FAILED" in line] == [
+        ["FAILED:", "exit", "code", "1"]
+    ]
+    assert "exit code 1: no such thing" in told
     assert run(monkeypatch, tmp_path, site=GOOD) == 0
     entries: list[dict[str, Any]] = [
         json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()
