@@ -42,8 +42,8 @@ SIZE_OPTIONS = {
 }
 """the option that says how large, of the scripts that have one"""
 MOST = {"probes": 100_000, "self_retrieval": 100_000, "vectors": 100_000}
-"""sizes above which a script is not asked: its work grows with the square, its users have no more, or its peer
-holds every number as an object of Python"""
+"""sizes above which a script is not asked: its work grows with the square, its users have no more, or its
+peer holds every number as an object of Python"""
 
 
 def main() -> None:
