@@ -43,7 +43,8 @@ def read_document_vectors(
         # One paper is one document: examples of one producer have one splitter.
         found = {one.paper_id: np.zeros((len(one.sentences), dimensions), dtype=np.float32) for one in told}
         texts = questions.select_paper_texts(papers=list(found)).subquery("texts")
-        for part in session.stream_vectors(_join(texts, table, texts.c.paper_id, texts.c.place)):
+        keys = [sa.type_coerce(texts.c[name], sa.BigInteger).label(name) for name in ("paper_id", "place")]
+        for part in session.stream_vectors(_join(texts, table, *keys)):
             matrix = to_matrix(part["embedding"])
             papers, places = part["paper_id"].to_numpy(), part["place"].to_numpy()
             for paper_id in np.unique(papers).tolist():
