@@ -6,7 +6,7 @@ ends in the methods of the database that opens it.
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import sqlalchemy as sa
@@ -23,6 +23,7 @@ REOPEN_S: Final = 600.0
 """seconds for which a command that released a DuckDB file waits for it at least: its work would be lost"""
 
 Statement = sa.Executable | str
+_Part = TypeVar("_Part")
 Parameters = Mapping[str, Any]
 
 
@@ -106,11 +107,7 @@ class Session:
 
         Until the iterator is exhausted the session must not be used for anything else.
         """
-        with translated():
-            parts = self.backend.stream(self.connection, _bound(statement, parameters), rows)
-            self._results.append(parts)
-            yield from parts
-            self._results.remove(parts)
+        return self._hand_out(self.backend.stream(self.connection, _bound(statement, parameters), rows))
 
     def stream_vectors(self, query: sa.Select[Any], *, rows: int = 16_384) -> Iterator[pa.Table]:
         """As `stream`, of vectors with whole numbers and UUIDs beside them: Postgres hands them out faster.
@@ -120,11 +117,7 @@ class Session:
         for column in query.selected_columns:
             if not (find_dimensions(column.type) or isinstance(column.type, sa.Integer | sa.Uuid)):
                 raise TypeError(f"{column.name} is not declared as a vector, a whole number or a UUID")
-        with translated():
-            parts = self.backend.stream_vectors(self.connection, query, rows)
-            self._results.append(parts)
-            yield from parts
-            self._results.remove(parts)
+        return self._hand_out(self.backend.stream_vectors(self.connection, query, rows))
 
     def stream_rows(
         self, statement: Statement, parameters: Parameters | None = None, *, rows: int = 50_000
@@ -140,11 +133,14 @@ class Session:
 
         In no order, unless the query says one. Bytes come as bytes.
         """
+        return self._hand_out(self.backend.stream_packed(self.connection, _bound(statement, parameters)))
+
+    def _hand_out(self, result: Generator[_Part]) -> Generator[_Part]:
+        """The parts of a result, which is known as open from the first to the last."""
         with translated():
-            rows = self.backend.stream_packed(self.connection, _bound(statement, parameters))
-            self._results.append(rows)
-            yield from rows
-            self._results.remove(rows)
+            self._results.append(result)
+            yield from result
+            self._results.remove(result)
 
     def query(self, text: str, *, timeout_s: float | None = None) -> RawResult:
         """The result of a user's own query, word for word."""
