@@ -12,6 +12,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
@@ -133,20 +135,19 @@ def _rank_exactly(
     session: Session, table: sa.Table, own: list[Any], distance: Distance
 ) -> tuple[Vectors, list[Vectors]]:
     """The vectors (q, d) of the digests `own`, and the best scores of each without itself, descending."""
-    requested = {str(key): number for number, key in enumerate(own)}
+    requested = pa.array(list(map(str, own)), pa.string())
     columns = sa.select(table.c.text_digest, table.c.embedding)
     found = session.fetch_arrow(columns.where(table.c.text_digest.in_(own)))
-    order = [requested[digest] for digest in found["text_digest"].to_pylist()]
     queries = np.empty((len(own), table.info["dimensions"]), np.float32)
-    queries[order] = to_matrix(found["embedding"])
+    queries[pc.index_in(found["text_digest"], value_set=requested).to_numpy()] = to_matrix(found["embedding"])
     own_rows = np.full(len(own), -1, np.int64)
 
     def read_blocks() -> Iterator[Vectors]:
         rows = 0
         for part in session.stream_vectors(columns):
-            for place, digest in enumerate(part["text_digest"].to_pylist()):
-                if (number := requested.get(digest)) is not None:
-                    own_rows[number] = rows + place
+            places = pc.index_in(requested, value_set=part["text_digest"]).fill_null(-1).to_numpy()
+            is_here = places >= 0
+            own_rows[is_here] = rows + places[is_here]
             rows += part.num_rows
             yield to_matrix(part["embedding"])
 
