@@ -63,6 +63,8 @@ class MergeContext:
         may_lack_text: whether a paper without title, abstract and text is none to refuse.
         file_name: what `load_batches` calls the file, whatever its content is.
         older: the batches of the file's older versions.
+        span: the least and the greatest id of the papers that are compared and replaced, where that is known:
+            the rows of others need not be read.
         outcomes: what becomes of the records, while the chunk is merged.
     """
 
@@ -75,6 +77,7 @@ class MergeContext:
     may_lack_text: bool = False
     file_name: str = ""
     older: frozenset[int] = frozenset()
+    span: tuple[int, int] | None = None
     outcomes: Outcomes = field(default_factory=Outcomes)
 
     @property

@@ -1,6 +1,7 @@
 """Papers and their child rows: new ones appended, changed ones replaced, gaps filled, the rest left alone."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -28,6 +29,7 @@ from pinakes.loaders.merge.statements import (
     delete_rows,
     fill_gaps,
     match_children,
+    match_papers,
     select_changed_owners,
     select_changed_papers,
     update_papers,
@@ -55,6 +57,7 @@ def merge_papers(
     changed = np.empty(0, dtype=np.int64)
     if known.any():
         held = own.append_column("paper_id", pa.array(ids)).filter(pa.array(known))
+        context = replace(context, span=(int(ids[known].min()), int(ids[known].max())))
         changed = _find_changed(session, held, children, context)
         context.outcomes.known.append(number_rows(held))
         context.outcomes.changed.append(number_rows(held)[np.isin(ids[known], changed)])
@@ -91,9 +94,9 @@ def _find_changed(
     return np.unique(np.concatenate(parts))
 
 
-def _match_papers() -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+def _match_papers(context: MergeContext) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
     staged = sa.table("staged_papers", sa.column("paper_id", sa.BigInteger))
-    return staged, schema.papers.c.paper_id == staged.c.paper_id
+    return staged, match_papers(staged, context)
 
 
 def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeContext) -> None:
@@ -103,7 +106,9 @@ def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeConte
         if rows.num_rows:
             with session.staged({"staged_papers": rows.select(["paper_id"])}):
                 change = sa.true() if is_changed else sa.false()
-                restate(session, schema.papers, *_match_papers(), context, is_changed=change, notes=says)
+                restate(
+                    session, schema.papers, *_match_papers(context), context, is_changed=change, notes=says
+                )
                 for name in () if is_changed else sorted(context.describes & PAPER_CHILDREN.keys()):
                     table = PAPER_CHILDREN[name]
                     if table is schema.citations:
@@ -151,7 +156,7 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
     ids = pa.array(papers.find(merged["source_id"]))
     with session.staged({"staged_papers": merged.append_column("paper_id", ids).filter(pa.array(known))}):
         fill_gaps(session, schema.papers, "papers", PAPER_COLUMNS)
-        restate(session, schema.papers, *_match_papers(), context)
+        restate(session, schema.papers, *_match_papers(context), context)
     held = merged.filter(pa.array(known))["source_id"].combine_chunks()
     numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
     counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
@@ -182,6 +187,6 @@ def create_papers(
     is_new = ids == UNKNOWN
     if not is_new.all():
         with session.staged({"staged_papers": pa.table({"paper_id": ids[~is_new]})}):
-            restate(session, schema.papers, *_match_papers(), context)
+            restate(session, schema.papers, *_match_papers(context), context)
     new = sorted(named.filter(pa.array(is_new)).to_pylist(), key=str.encode)
     _insert_papers(session, pa.table({"source_id": pa.array(new, pa.string())}), papers, context)

@@ -81,8 +81,8 @@ def select_changed_papers(context: MergeContext) -> sa.Select[Any]:
         & (staged.c[name].is_not(None) if context.gaps_say_nothing else sa.true())
         for name in _list_described(context)
     ]
-    same = papers.c.paper_id == staged.c.paper_id
-    return sa.select(papers.c.paper_id).join_from(papers, staged, same).where(sa.or_(sa.false(), *tests))
+    of_staged = match_papers(staged, context)
+    return sa.select(papers.c.paper_id).join_from(papers, staged, of_staged).where(sa.or_(sa.false(), *tests))
 
 
 def update_papers(context: MergeContext) -> sa.Update:
@@ -92,7 +92,7 @@ def update_papers(context: MergeContext) -> sa.Update:
     for name in _list_described(context):
         said = staged.c[name]
         values[name] = sa.func.coalesce(said, papers.c[name]) if context.gaps_say_nothing else said
-    return sa.update(papers).values(values).where(papers.c.paper_id == staged.c.paper_id)
+    return sa.update(papers).values(values).where(match_papers(staged, context))
 
 
 def _list_described(context: MergeContext) -> list[str]:
@@ -123,7 +123,7 @@ def select_changed_owners(name: str, unsaid: Collection[str], context: MergeCont
             sa.literal_column("-1").label("side"),
         )
         .join_from(table, owners, owner == owners.c.paper_id)
-        .where(*_own_rows(table, context))
+        .where(*_own_rows(table, context), *_in_span(owner, context))
     )
     if context.gaps_say_nothing:
         held = held.where(owner.in_(sa.select(staged.c.paper_id)))
@@ -135,14 +135,21 @@ def select_changed_owners(name: str, unsaid: Collection[str], context: MergeCont
 def delete_rows(name: str, context: MergeContext) -> sa.Delete:
     """Delete the child rows of a kind that the loader has brought of the staged papers."""
     table = PAPER_CHILDREN[name]
-    of_papers = find_owner(table).in_(sa.select(stage("papers", papers).c.paper_id))
-    return sa.delete(table).where(of_papers, *_own_rows(table, context))
+    owner = find_owner(table)
+    of_papers = owner.in_(sa.select(stage("papers", papers).c.paper_id))
+    return sa.delete(table).where(of_papers, *_own_rows(table, context), *_in_span(owner, context))
 
 
 def match_children(table: sa.Table, context: MergeContext) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
     """The staged papers, and which child rows of theirs the loader has brought."""
-    owners = stage("papers", papers)
-    return owners, sa.and_(find_owner(table) == owners.c.paper_id, *_own_rows(table, context))
+    owners, owner = stage("papers", papers), find_owner(table)
+    return owners, sa.and_(owner == owners.c.paper_id, *_own_rows(table, context), *_in_span(owner, context))
+
+
+def match_papers(staged: sa.FromClause, context: MergeContext) -> sa.ColumnElement[bool]:
+    """Which paper a staged one is."""
+    held = papers.c.paper_id
+    return sa.and_(held == staged.c.paper_id, *_in_span(held, context))
 
 
 def find_owner(table: sa.Table) -> sa.Column[Any]:
@@ -162,6 +169,11 @@ def _own_rows(table: sa.Table, context: MergeContext) -> list[sa.ColumnElement[b
         of_file = _select_batches(context).where(load_batches.c.file == context.file_name)
         return [author_signatures.c.batch_id.in_(of_file)]
     return []
+
+
+def _in_span(owner: sa.Column[Any], context: MergeContext) -> list[sa.ColumnElement[bool]]:
+    """What Postgres finds a chunk's papers by in an index; by the staged ones alone it reads whole tables."""
+    return [] if context.span is None else [owner.between(*context.span)]
 
 
 def _select_batches(context: MergeContext) -> sa.Select[Any]:
