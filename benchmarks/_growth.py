@@ -103,7 +103,7 @@ def draw(panels: dict[str, dict[str, Points]], file: Path) -> None:
 
     height = -(-len(panels) // COLUMNS)
     figure, grid = pyplot.subplots(
-        height, COLUMNS, figsize=(4.6 * COLUMNS, 3.4 * height), layout="constrained", squeeze=False
+        height, COLUMNS, figsize=(4.6 * COLUMNS, 4.0 * height), layout="constrained", squeeze=False
     )
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
@@ -120,7 +120,8 @@ def draw(panels: dict[str, dict[str, Points]], file: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel="size", ylabel="µs an item")
         axes.set_title(what, fontsize=9, wrap=True)
         axes.grid(visible=True, which="major", alpha=0.3)
-        axes.legend(fontsize=7)
+        # Below, where it hides no line.
+        axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncol=2)
     figure.savefig(file, dpi=110)
     pyplot.close(figure)
 
