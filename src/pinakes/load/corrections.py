@@ -19,7 +19,7 @@ from pinakes.load.batches import FilePlan
 from pinakes.load.corpus import LoadRequest
 from pinakes.loaders.base import OF_FILES
 from pinakes.loaders.merge.origins import call_table, digest_row, join_batches, settle_mentions
-from pinakes.schema import citations, hits, load_batches, papers, repeated_rows
+from pinakes.schema import citations, hits, load_batches, papers, repeated_rows, restated_citations
 from pinakes.schema.removal import remove_rows
 
 _OLDER: Final = sa.table(
@@ -156,6 +156,7 @@ def _replace(
     keys = {table: rows for table, rows in keys.items() if rows.num_rows}
     removed = remove_rows(session, keys, declared_alone=True)
     runs = _find_runs(session) if removed.deleted[papers.name] else []
+    del removed.deleted[restated_citations.name]  # notes of ours, as `repeated_rows`: no row of a file
     return Corrections(
         lacking,
         removed=dict(sorted(removed.deleted.items())),
