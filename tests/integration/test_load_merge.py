@@ -62,6 +62,27 @@ def test_child_rows_are_replaced_where_they_changed(
     assert dumped["paper_identifiers"] == [(1, "doi", "10.1/a"), (2, "doi", "10.1/b")]
 
 
+def test_papers_between_those_of_a_chunk_are_left_alone(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def paper(name: str, author: str) -> Rows:
+        return {**toy_paper(name, author, "Law", f"10.1/{name}"), **cite(name, f"cited by {name}")}
+
+    load_records(database, monkeypatch, "1", {"papers": [paper(name, "ann") for name in "abcdef"]})
+    before = dump_tables(database)
+    newer = [paper("f", "zoe"), paper("a", "ann"), paper("c", "zoe")]
+    assert _counts(load_records(database, monkeypatch, "2", {"papers": newer})) == [(3, 3, 2, 1, 0)]
+    after = dump_tables(database)
+    batches = {row[2]: (old[-1], row[-1]) for old, row in zip(before["papers"], after["papers"], strict=True)}
+    assert batches == {"a": (1, 4), "b": (1, 1), "c": (2, 5), "d": (2, 2), "e": (3, 3), "f": (3, 4)}
+    for table in ("authorships", "paper_identifiers", "paper_fields", "citations"):
+        kept = [[row for row in dumped[table] if row[0] not in (3, 6)] for dumped in (before, after)]
+        assert len(after[table]) == len(before[table]) == 6
+        if table != "citations":
+            assert kept[0] == kept[1]
+    assert [row[2] for row in after["authorships"]] == [1, 1, 2, 1, 1, 2]
+
+
 def test_citations_are_kept_once_and_resolved_when_the_papers_come(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
