@@ -94,11 +94,6 @@ def _find_changed(
     return np.unique(np.concatenate(parts))
 
 
-def _match_papers(context: MergeContext) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
-    staged = sa.table("staged_papers", sa.column("paper_id", sa.BigInteger))
-    return staged, match_papers(staged, context)
-
-
 def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeContext) -> None:
     """Have papers that were there, and the child rows of those that stay as they are, be of the file too."""
     says = context.says_papers
@@ -107,7 +102,7 @@ def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeConte
             with session.staged({"staged_papers": rows.select(["paper_id"])}):
                 change = sa.true() if is_changed else sa.false()
                 restate(
-                    session, schema.papers, *_match_papers(context), context, is_changed=change, notes=says
+                    session, schema.papers, *match_papers(context), context, is_changed=change, notes=says
                 )
                 for name in () if is_changed else sorted(context.describes & PAPER_CHILDREN.keys()):
                     table = PAPER_CHILDREN[name]
@@ -156,7 +151,7 @@ def fill_papers(session: Session, tables: Tables, papers: Keys, context: MergeCo
     ids = pa.array(papers.find(merged["source_id"]))
     with session.staged({"staged_papers": merged.append_column("paper_id", ids).filter(pa.array(known))}):
         fill_gaps(session, schema.papers, "papers", PAPER_COLUMNS)
-        restate(session, schema.papers, *_match_papers(context), context)
+        restate(session, schema.papers, *match_papers(context), context)
     held = merged.filter(pa.array(known))["source_id"].combine_chunks()
     numbers = number_rows(mentioned.filter(pc.is_in(mentioned["source_id"], value_set=held)))
     counted = [number_rows(tables[name]) for name in _COUNTING if name in tables]
@@ -187,6 +182,6 @@ def create_papers(
     is_new = ids == UNKNOWN
     if not is_new.all():
         with session.staged({"staged_papers": pa.table({"paper_id": ids[~is_new]})}):
-            restate(session, schema.papers, *_match_papers(context), context)
+            restate(session, schema.papers, *match_papers(context), context)
     new = sorted(named.filter(pa.array(is_new)).to_pylist(), key=str.encode)
     _insert_papers(session, pa.table({"source_id": pa.array(new, pa.string())}), papers, context)

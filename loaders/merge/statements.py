@@ -75,24 +75,23 @@ def fill_gaps(session: Session, table: sa.Table, name: str, columns: Iterable[st
 
 def select_changed_papers(context: MergeContext) -> sa.Select[Any]:
     """The ids of staged papers of which a described column says something else."""
-    staged = stage("papers", papers)
+    staged, same = match_papers(context)
     tests = [
         papers.c[name].is_distinct_from(staged.c[name])
         & (staged.c[name].is_not(None) if context.gaps_say_nothing else sa.true())
         for name in _list_described(context)
     ]
-    of_staged = match_papers(staged, context)
-    return sa.select(papers.c.paper_id).join_from(papers, staged, of_staged).where(sa.or_(sa.false(), *tests))
+    return sa.select(papers.c.paper_id).join_from(papers, staged, same).where(sa.or_(sa.false(), *tests))
 
 
 def update_papers(context: MergeContext) -> sa.Update:
     """Give staged papers their described columns."""
-    staged = stage("papers", papers)
+    staged, same = match_papers(context)
     values: dict[str, Any] = {"batch_id": context.batch_id if context.says_papers else papers.c.batch_id}
     for name in _list_described(context):
         said = staged.c[name]
         values[name] = sa.func.coalesce(said, papers.c[name]) if context.gaps_say_nothing else said
-    return sa.update(papers).values(values).where(match_papers(staged, context))
+    return sa.update(papers).values(values).where(same)
 
 
 def _list_described(context: MergeContext) -> list[str]:
@@ -146,10 +145,10 @@ def match_children(table: sa.Table, context: MergeContext) -> tuple[sa.FromClaus
     return owners, sa.and_(owner == owners.c.paper_id, *_own_rows(table, context), *_in_span(owner, context))
 
 
-def match_papers(staged: sa.FromClause, context: MergeContext) -> sa.ColumnElement[bool]:
-    """Which paper a staged one is."""
-    held = papers.c.paper_id
-    return sa.and_(held == staged.c.paper_id, *_in_span(held, context))
+def match_papers(context: MergeContext) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+    """The staged papers, and which paper each is."""
+    staged, held = stage("papers", papers), papers.c.paper_id
+    return staged, sa.and_(held == staged.c.paper_id, *_in_span(held, context))
 
 
 def find_owner(table: sa.Table) -> sa.Column[Any]:
