@@ -1,6 +1,7 @@
 """What a merge needs to know besides the rows, the ids of what they name, and what it says afterwards."""
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -144,7 +145,9 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
         same = sa.and_(table.c.corpus_id == corpus_id, staged.c.key == key)
         query = sa.select(staged.c.place, id_.label("id")).join_from(staged, table, same)
         rows = pa.table({"place": pa.array(np.arange(len(keys))), "key": keys})
-        with session.staged({staged.name: rows}):
+        # Papers are long rows, and of a first load new ones.
+        joined = session.joined_by_index() if kind == "papers" else nullcontext()
+        with session.staged({staged.name: rows}), joined:
             places, found = session.fetch_numbers(query)
         ids[places] = found
     return Keys(keys, ids)

@@ -57,6 +57,9 @@ class Backend(Protocol):
     def raise_memory(self, connection: sa.Connection) -> None:
         """Let this transaction's sorts and joins take the memory that was planned for the database."""
 
+    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
+        """Have this transaction join by an index alone, or again as the planner thinks best."""
+
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
         """Prepare many new, committed rows of the tables for who reads them."""
 

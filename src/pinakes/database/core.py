@@ -53,6 +53,18 @@ class Session:
         with translated():
             self.backend.raise_memory(self.connection)
 
+    @contextmanager
+    def joined_by_index(self) -> Iterator[None]:
+        """Have few rows find theirs in a large table by its index meanwhile, as many of them as there are.
+
+        Postgres would read all of a table of long rows, since it does not know that most find none.
+        """
+        with translated():
+            self.backend.join_by_index(self.connection, alone=True)
+        yield
+        with translated():
+            self.backend.join_by_index(self.connection, alone=False)
+
     def name_scratch(self) -> str:
         """`TEMPORARY` or `UNLOGGED`: what a table is made as that this transaction makes and drops again."""
         with translated():

@@ -89,6 +89,9 @@ class DuckdbBackend:
     def raise_memory(self, connection: sa.Connection) -> None:
         """Nothing to do: DuckDB has its memory from the start."""
 
+    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
+        """Nothing to do: DuckDB reads the columns that a join needs, and no others."""
+
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
         """Nothing to do: DuckDB counts its rows as it writes them."""
 

@@ -103,6 +103,11 @@ class PostgresBackend:
         connection.execute(sa.text(_RAISE_MEMORY), {"kilobytes": self._memory // _STEPS // 1024})
         connection.execute(sa.text(_SHARE_WORK))
 
+    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
+        """Turn joins by hashing and by sorting off, or to what they were when the session began."""
+        for setting in ("enable_hashjoin", "enable_mergejoin"):
+            connection.execute(sa.text(f"SET LOCAL {setting} TO {'off' if alone else 'DEFAULT'}"))
+
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
         """VACUUM (ANALYZE) each, or else whoever reads many new rows first has to mark each as committed.
 
