@@ -27,6 +27,38 @@ PAPER_COLUMNS = {
     "mag_field_of_study": "VARCHAR[]",
 }
 """the columns of S2ORC's metadata that the loader keeps, without citations, in DuckDB's types"""
+SCHEMES = {
+    "doi": "doi",
+    "arxiv_id": "arxiv",
+    "acl_id": "acl",
+    "mag_id": "mag",
+    "pubmed_id": "pubmed",
+    "pmc_id": "pmc",
+}
+TABLES = {
+    "papers": "SELECT id, paper_id, title, abstract, year, COALESCE(venue, journal) AS venue FROM records",
+    "identifiers": " UNION ALL ".join(
+        f"SELECT id, '{scheme}' AS scheme, {name} AS identifier FROM records WHERE {name} IS NOT NULL"
+        for name, scheme in SCHEMES.items()
+    ),
+    "fields": "SELECT id, UNNEST(mag_field_of_study) AS field FROM records",
+    "named": """
+        SELECT id, position,
+            CONCAT_WS(' ', one."first", ARRAY_TO_STRING(one.middle, ' '), one."last", one.suffix) AS name
+        FROM (SELECT id, UNNEST(authors) AS one, GENERATE_SUBSCRIPTS(authors, 1) AS position FROM records)
+    """,
+    "authors": "SELECT ROW_NUMBER() OVER () AS author_id, name FROM (SELECT DISTINCT name FROM named)",
+    "authorships": "SELECT id, position, author_id FROM named JOIN authors USING (name)",
+}
+"""what `bare_tables` makes, in order; `records` and `named` are temporary"""
+CITATION_TABLES = {
+    "cited": "SELECT id, UNNEST(outbound_citations) AS key FROM records",
+    "works": """
+        SELECT ROW_NUMBER() OVER () AS work_id, key, papers.id AS paper_id
+        FROM (SELECT DISTINCT key FROM cited) LEFT JOIN papers ON papers.paper_id = key
+    """,
+    "citations": "SELECT ROW_NUMBER() OVER () AS citation_id, id, work_id FROM cited JOIN works USING (key)",
+}
 PANDAS_CHUNK = 10_000
 
 
@@ -124,17 +156,42 @@ def measure_size(folder: str) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - started, "bytes": size}
 
 
+def read_records(folder: str, citations: bool) -> str:
+    """The columns that are compared, and where DuckDB reads them: what stands behind SELECT."""
+    columns = list_columns(citations)
+    described = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
+    names = ", ".join(f'"{name}"' for name in columns)
+    source = f"'{folder}/metadata/*.gz', format = 'newline_delimited', columns = {{{described}}}"
+    return f"{names} FROM read_json({source})"
+
+
 def bare(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any]:
     """DuckDB alone: `CREATE TABLE AS SELECT … FROM read_json` into a file of its own."""
     import duckdb
 
-    columns = list_columns(citations)
-    described = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
-    names = ", ".join(f'"{name}"' for name in columns)
-    source = f"read_json('{folder}/metadata/*.gz', format = 'newline_delimited', columns = {{{described}}})"
     timer = Timer()
     with duckdb.connect(file, config={"threads": threads}) as connection:
-        connection.execute(f"CREATE TABLE papers AS SELECT {names} FROM {source}")
+        connection.execute(f"CREATE TABLE papers AS SELECT {read_records(folder, citations)}")
+    took = timer.stop()
+    with duckdb.connect(file) as connection:
+        papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]
+    return {**took, "papers": papers}
+
+
+def bare_tables(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any]:
+    """DuckDB alone: the rows of papers and of all that belongs to them, each kind in a table of its own.
+
+    Ids are the numbers of rows; nothing is checked, cleaned, counted or compared with what is there.
+    """
+    import duckdb
+
+    timer = Timer()
+    with duckdb.connect(file, config={"threads": threads}) as connection:
+        numbered = f"ROW_NUMBER() OVER () AS id, {read_records(folder, citations)}"
+        connection.execute(f"CREATE TEMPORARY TABLE records AS SELECT {numbered}")
+        for name, query in {**TABLES, **(CITATION_TABLES if citations else {})}.items():
+            temporary = "TEMPORARY" if name in ("named", "cited") else ""
+            connection.execute(f"CREATE {temporary} TABLE {name} AS {query}")
     took = timer.stop()
     with duckdb.connect(file) as connection:
         papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]
@@ -198,7 +255,7 @@ def _read_chunks(pd: Any, folder: Path, chunk: int) -> Iterator[Any]:
             yield from reader
 
 
-JOBS = {job.__name__: job for job in (write, copy, measure_size, bare, pinakes, pandas)}
+JOBS = {job.__name__: job for job in (write, copy, measure_size, bare, bare_tables, pinakes, pandas)}
 
 if __name__ == "__main__":
     done = JOBS[sys.argv[1]](**json.loads(sys.argv[2]))
