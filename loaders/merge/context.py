@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from pinakes.database import Session
 from pinakes.loaders.staging import Rejected
-from pinakes.schema import authors, benchmark_queries, cited_references, papers
+from pinakes.schema import authors, benchmark_queries, cited_references, next_id, papers
 
 Tables = Mapping[str, pa.Table]
 """staged table -> its rows, none of them empty"""
@@ -31,6 +31,8 @@ _NAMED: Final[dict[str, tuple[sa.Table, sa.ColumnElement[int], sa.Column[str]]]]
     "queries": (benchmark_queries, sa.literal_column("CAST(0 AS BIGINT)"), benchmark_queries.c.query_id),
 }
 """kind of key -> its table, our id, and the source's key"""
+_ROWS_A_KEY: Final = 4
+"""where a key has more papers, an index finds those of all keys sooner than all long rows are read"""
 
 
 @dataclass(slots=True)
@@ -145,9 +147,8 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
         same = sa.and_(table.c.corpus_id == corpus_id, staged.c.key == key)
         query = sa.select(staged.c.place, id_.label("id")).join_from(staged, table, same)
         rows = pa.table({"place": pa.array(np.arange(len(keys))), "key": keys})
-        # Papers are long rows, and of a first load new ones.
-        joined = session.joined_by_index() if kind == "papers" else nullcontext()
-        with session.staged({staged.name: rows}), joined:
+        is_few = kind == "papers" and len(keys) * _ROWS_A_KEY < next_id(session, papers.c.paper_id)
+        with session.staged({staged.name: rows}), session.joined_by_index() if is_few else nullcontext():
             places, found = session.fetch_numbers(query)
         ids[places] = found
     return Keys(keys, ids)
