@@ -1,6 +1,7 @@
 """Encoding speed against sentence-transformers, on the same texts in the same run.
 
     python benchmarks/encode.py [--quick] [--json FILE] [--threads N] [--texts N] [--model minilm] [--ndcg]
+    python benchmarks/encode.py --profile [--attention torch] [--threads N] [--texts N] [--model minilm]
     python benchmarks/encode.py --device cuda [--texts N] [--lengths 256 512]
 
 On a CPU: the model against sentence-transformers' defaults. On a CUDA device: an encoder of BERT-base's
@@ -9,6 +10,8 @@ are compared. Also measured: how fast this machine multiplies matrices of the mo
 fraction of that the encoding reaches, on a CPU by processor time, which others on its cores do not
 lengthen; and how far the vectors lie from the peer's. Texts: the SciFact corpus where it lies beside the
 checkout, else texts made here. With --ndcg also nDCG@10 on SciFact of both systems' vectors.
+With --profile, on a CPU: which operations of our encoding take the time, without the peer. --attention says
+whose attention is measured: torch's, or our kernel also on processors with AMX, which are left to torch's.
 Leaves out: databases and files (see `pinakes encode`).
 """
 
@@ -16,6 +19,7 @@ import argparse
 import statistics
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +30,7 @@ from _common import describe_machine, make_parser, measure_in_turns, report
 from _encode_data import build_random_bert, ndcg_at_10, read_texts
 from _encode_rates import choose_clock, count_operations, measure_matrix_rate
 
+from pinakes.indexers.encoder import attention_kernel, packed
 from pinakes.indexers.encoder.encode import cosine_error, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
@@ -33,6 +38,8 @@ from pinakes.indexers.encoder.precision import choose_precision, device_name
 from pinakes.indexers.encoder.presets import ModelSource, resolve_model
 
 PEER = "sentence-transformers"
+PROFILED = 15
+"""operations that a profile shows"""
 PEER_BATCH = 128
 """texts a batch on a GPU: its default of 32 would leave the device idle"""
 
@@ -47,12 +54,19 @@ def main() -> None:
     parser.add_argument("--precision", choices=("fp32", "bf16", "fp16"), nargs="+", help="beside the default")
     parser.add_argument("--compile", action="store_true", help="also measure with torch.compile")
     parser.add_argument("--ndcg", action="store_true", help="also nDCG@10 on SciFact, all its 5,183 papers")
+    parser.add_argument("--profile", action="store_true", help="which operations take the time, on a CPU")
+    parser.add_argument(
+        "--attention", choices=("own", "torch"), help="this one alone (default: what is chosen)"
+    )
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    choose_attention(options.attention)
     on_cpu = options.device == "cpu"
     count = options.texts or (128 if options.quick else 1024) * (1 if on_cpu else 32)
     origin, texts = read_texts(count)
-    if on_cpu:
+    if on_cpu and options.profile:
+        rows, figures = profile(resolve_model(options.model), texts)
+    elif on_cpu:
         rows, figures = compare(options, resolve_model(options.model), texts, None)
     else:
         rows, figures = compare_on_gpu(options, texts)
@@ -62,6 +76,47 @@ def main() -> None:
     if not on_cpu:
         figures["device"] = device_name(options.device)
     report(f"Encoding {len(texts)} texts ({origin}) on {options.device}", rows, figures, options.json)
+
+
+def choose_attention(name: str | None) -> None:
+    """Have encoders attend by our kernel wherever it can run, or by torch's alone."""
+    if name == "torch":
+        packed.has_attention_kernel = lambda projected, heads: False
+    elif name == "own":
+        has_instructions = attention_kernel.has_instructions
+        attention_kernel.has_instructions = lambda flag: flag != "amx-bf16" and has_instructions(flag)
+
+
+def profile(source: ModelSource, texts: list[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The operations of one encoding in the precision that is chosen, by the clock of the calling thread."""
+    encoder = load_encoder(source, choose_precision("cpu"), "cpu", None)
+    attend = packed.attend
+
+    def record(*arguments: Any) -> torch.Tensor:
+        with torch.profiler.record_function("our attention"):
+            return attend(*arguments)
+
+    packed.attend = record
+    encode_all(encoder, texts)
+    started = time.perf_counter()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        encode_all(encoder, texts)
+    elapsed_s = time.perf_counter() - started
+    packed.attend = attend
+    operations = sorted(profiler.key_averages(), key=lambda one: -one.self_cpu_time_total)
+    rows = [
+        {
+            "operation": one.key,
+            "calls": one.count,
+            "seconds": one.self_cpu_time_total / 1e6,
+            "part": one.self_cpu_time_total / 1e6 / elapsed_s,
+        }
+        for one in operations[:PROFILED]
+    ]
+    spent = sum(one.self_cpu_time_total for one in operations) / 1e6
+    left_s = elapsed_s - spent
+    rows.append({"operation": "none of torch's", "calls": "", "seconds": left_s, "part": left_s / elapsed_s})
+    return rows, {"precision": encoder.precision, "seconds": elapsed_s, "docs_per_s": len(texts) / elapsed_s}
 
 
 def compare_on_gpu(

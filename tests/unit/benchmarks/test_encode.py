@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pinakes.indexers.encoder import attention_kernel, packed
+from pinakes.indexers.encoder.presets import resolve_model
+from pinakes.machine_code import has_instructions
 from tests.toy_encoder import build_toy_encoder
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
@@ -44,6 +47,30 @@ def test_texts_are_as_many_as_were_requested_for() -> None:
     assert len(read_texts(7000)[1]) == 7000
     assert make_texts(3) == make_texts(3)
     assert all(30 <= len(text.split()) <= 200 for text in make_texts(50))
+
+
+@pytest.mark.parametrize(("attention", "expected"), [("own", True), ("torch", False)])
+def test_a_profile_names_the_operations_and_whose_attention_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attention: str, expected: bool
+) -> None:
+    import encode  # type: ignore[import-not-found]
+    from _encode_data import build_random_bert, make_texts
+
+    # A CPU with the kernel's instructions: without them torch attends whatever is asked for.
+    has_kernel = has_instructions("avx2") and has_instructions("fma")
+    for module, name in ((packed, "has_attention_kernel"), (attention_kernel, "has_instructions")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
+    monkeypatch.setattr(encode, "choose_precision", lambda device: "fp32")
+    encode.choose_attention(attention)
+    texts = make_texts(8)
+    shape = {"hidden_size": 128, "num_hidden_layers": 2, "intermediate_size": 256, "num_attention_heads": 2}
+    source = resolve_model(build_random_bert(tmp_path / "bert", texts, **shape))
+    rows, figures = encode.profile(source, texts)
+    found = {row["operation"]: row for row in rows}
+    assert ("our attention" in found) is (expected and has_kernel)
+    assert any("linear" in name or "addmm" in name for name in found)
+    assert sum(row["part"] for row in rows) <= 1 + 1e-9
+    assert figures["docs_per_s"] == pytest.approx(8 / figures["seconds"])
 
 
 @pytest.mark.long
