@@ -5,6 +5,7 @@ length -1. (PostgreSQL documentation, COPY, binary format.)
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
 
@@ -24,9 +25,12 @@ _KINDS: Final = {2: ">i2", 4: ">i4", 8: ">i8", 16: "V16"}
 """bytes of a whole number or a UUID -> how numpy calls them; those of no other length are decoded"""
 _DIGITS: Final = [place for place in range(36) if place not in {8, 13, 18, 23}]
 """where the digits of a UUID as text are"""
+_WIDEST_NUMBER: Final = 16
 _NOT_FIXED: Final = "a field is null, or not of the one length that its column has"
 
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+_Fixed = np.ndarray[Any, np.dtype[np.void]]
+"""the bytes of fields of one width, one element a field"""
 
 
 def encode_tuples(rows: pa.RecordBatch, types: Sequence[str]) -> pa.Buffer:
@@ -40,12 +44,20 @@ def encode_tuples(rows: pa.RecordBatch, types: Sequence[str]) -> pa.Buffer:
     >>> encode_tuples(batch, ["integer", "text"]).to_pybytes().hex(" ", 2)
     '0002 0000 0004 0000 0007 ffff ffff'
     """
-    if not rows.num_rows:
+    count = rows.num_rows
+    if not count:
         return pa.py_buffer(b"")
-    pieces = [_repeat(len(types).to_bytes(2), rows.num_rows)]
+    pieces: list[_Fixed | pa.Array] = [np.frombuffer(len(types).to_bytes(2), "V2")]
     for column, type_ in zip(rows.columns, types, strict=True):
         pieces += _encode_column(column, type_)
-    joined = pc.binary_join_element_wise(*pieces, pa.scalar(b"", pa.large_binary()))
+    parts: list[pa.Array] = []
+    for is_fixed, group in groupby(pieces, lambda piece: isinstance(piece, np.ndarray)):
+        run = list(group)
+        parts += [_join_fixed(run, count)] if is_fixed else run
+    if len(parts) == 1:  # as of rows of numbers alone
+        return parts[0].buffers()[1]
+    parts = [pc.cast(part, pa.large_binary()) for part in parts]
+    joined = pc.binary_join_element_wise(*parts, pa.scalar(b"", pa.large_binary()))
     _, offsets, data = joined.buffers()
     ends = np.frombuffer(offsets, np.int64)
     return data.slice(int(ends[joined.offset]), int(ends[joined.offset + len(joined)] - ends[joined.offset]))
@@ -123,19 +135,18 @@ def _decode_column(values: Any, dimensions: int | None) -> pa.Array:
     if values.dtype.kind == "V":
         text = np.full((len(values), 36), ord("-"), dtype=np.uint8)
         text[:, _DIGITS] = np.frombuffer(values.tobytes().hex().encode(), np.uint8).reshape(-1, 32)
-        return pc.cast(_from_matrix(text, len(values)), pa.string())
+        return pc.cast(_to_arrow(_cut(text, len(values))), pa.string())
     return pa.array(values.astype(values.dtype.newbyteorder("=")))
 
 
-def _repeat(value: bytes, count: int) -> pa.Array:
-    return pa.repeat(pa.scalar(value, pa.large_binary()), count)
-
-
-def _encode_column(column: pa.Array, type_: str) -> tuple[pa.Array, pa.Array]:
+def _encode_column(column: pa.Array, type_: str) -> tuple["_Fixed", "_Fixed | pa.Array"]:
     """The lengths and the bytes of a column's fields."""
     if type_ in _FIXED:
-        values = _from_matrix(_FIXED[type_](_fill(column)), len(column))
-        lengths = np.full(len(column), len(values[0].as_py()), dtype=">i4")
+        fields = _cut(_FIXED[type_](_fill(column)), len(column))
+        if not column.null_count:
+            return np.frombuffer(fields.dtype.itemsize.to_bytes(4), "V4"), fields
+        lengths = np.full(len(column), fields.dtype.itemsize, dtype=">i4")
+        values = pc.cast(_to_arrow(fields), pa.large_binary())
     elif type_ not in _TEXTS:
         raise TypeError(f"no encoding for columns of Postgres' type {type_}")
     else:
@@ -146,7 +157,28 @@ def _encode_column(column: pa.Array, type_: str) -> tuple[pa.Array, pa.Array]:
         is_null = np.asarray(column.is_null())
         lengths[is_null] = -1
         values = pc.if_else(pa.array(is_null), pa.scalar(b"", pa.large_binary()), values)
-    return _from_matrix(lengths.view(np.uint8), len(column)), values
+    return lengths.view("V4"), values
+
+
+def _cut(flat: _Bytes, count: int) -> "_Fixed":
+    """Bytes as `count` fields of one width."""
+    return np.ascontiguousarray(flat).reshape(-1).view(f"V{flat.size // count}")
+
+
+def _join_fixed(pieces: Sequence["_Fixed"], count: int) -> pa.Array:
+    """Pieces of one width each, end to end in each of `count` rows; one that stands alone is of all rows."""
+    widths = [piece.dtype.itemsize for piece in pieces]
+    # numpy copies a field of some bytes as one number, but of many one by one.
+    kinds = [(f"V{width}",) if width <= _WIDEST_NUMBER else ("u1", (width,)) for width in widths]
+    joined = np.empty(count, dtype=[(str(place), *kind) for place, kind in enumerate(kinds)])
+    for place, (piece, width) in enumerate(zip(pieces, widths, strict=True)):
+        joined[str(place)] = piece if width <= _WIDEST_NUMBER else piece.view(np.uint8).reshape(-1, width)
+    return _to_arrow(joined)
+
+
+def _to_arrow(fields: np.ndarray[Any, Any]) -> pa.Array:
+    width = pa.binary(fields.dtype.itemsize)
+    return pa.FixedSizeBinaryArray.from_buffers(width, len(fields), [None, pa.py_buffer(fields)])
 
 
 def _fill(column: pa.Array) -> pa.Array:
@@ -156,14 +188,6 @@ def _fill(column: pa.Array) -> pa.Array:
     if pa.types.is_string(column.type):
         return pc.fill_null(column, str(UUID(int=0)))
     return pc.fill_null(column, pa.scalar(0, pa.int64()).cast(column.type))
-
-
-def _from_matrix(flat: _Bytes, count: int) -> pa.Array:
-    """Bytes of `count` fields of one width as binary values."""
-    data = np.ascontiguousarray(flat).reshape(-1)
-    width = data.size // count
-    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), count, [None, pa.py_buffer(data)])
-    return pc.cast(fixed, pa.large_binary())
 
 
 def _encode_numbers(dtype: str) -> Callable[[pa.Array], _Bytes]:
