@@ -47,7 +47,7 @@ def prepare_children(
         ids = papers.find(rows["source_id"])
         if "mentioned_papers" not in tables and (ids == UNKNOWN).any():
             raise LoadError(f"{DEFECT}: a record stages {name} of a paper that it does not stage.")
-        rows = rows.append_column("paper_id", pa.array(ids))
+        rows = rows.append_column("paper_id", pa.array(ids)).drop_columns("source_id")
         if name == "authorships":
             rows = encode_keys(rows, ["author_source_id"])
             rows = rows.append_column("author_id", pa.array(_find_authors(session, rows, context)))
