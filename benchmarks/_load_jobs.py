@@ -50,7 +50,7 @@ TABLES = {
     "authors": "SELECT ROW_NUMBER() OVER () AS author_id, name FROM (SELECT DISTINCT name FROM named)",
     "authorships": "SELECT id, position, author_id FROM named JOIN authors USING (name)",
 }
-"""what `bare_tables` makes, in order; `records` and `named` are temporary"""
+"""what `bare_tables` makes of `records`, in order; `named` and `cited` are temporary, as these"""
 CITATION_TABLES = {
     "cited": "SELECT id, UNNEST(outbound_citations) AS key FROM records",
     "works": """

@@ -26,6 +26,7 @@ _KINDS: Final = {2: ">i2", 4: ">i4", 8: ">i8", 16: "V16"}
 _DIGITS: Final = [place for place in range(36) if place not in {8, 13, 18, 23}]
 """where the digits of a UUID as text are"""
 _WIDEST_NUMBER: Final = 16
+"""bytes up to which numpy copies a field as one number, not byte by byte"""
 _NOT_FIXED: Final = "a field is null, or not of the one length that its column has"
 
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -168,7 +169,6 @@ def _cut(flat: _Bytes, count: int) -> "_Fixed":
 def _join_fixed(pieces: Sequence["_Fixed"], count: int) -> pa.Array:
     """Pieces of one width each, end to end in each of `count` rows; one that stands alone is of all rows."""
     widths = [piece.dtype.itemsize for piece in pieces]
-    # numpy copies a field of some bytes as one number, but of many one by one.
     kinds = [(f"V{width}",) if width <= _WIDEST_NUMBER else ("u1", (width,)) for width in widths]
     joined = np.empty(count, dtype=[(str(place), *kind) for place, kind in enumerate(kinds)])
     for place, (piece, width) in enumerate(zip(pieces, widths, strict=True)):
