@@ -16,30 +16,23 @@ from pathlib import Path
 from typing import Any
 
 AUTHORS = 'STRUCT("first" VARCHAR, middle VARCHAR[], "last" VARCHAR, suffix VARCHAR)[]'
+IDENTIFIERS = ("arxiv_id", "acl_id", "pmc_id", "pubmed_id", "doi", "mag_id")
 PAPER_COLUMNS = {
     "paper_id": "VARCHAR",
     "title": "VARCHAR",
     "authors": AUTHORS,
     "abstract": "VARCHAR",
     "year": "INTEGER",
-    **dict.fromkeys(("arxiv_id", "acl_id", "pmc_id", "pubmed_id", "doi"), "VARCHAR"),
-    **dict.fromkeys(("venue", "journal", "mag_id"), "VARCHAR"),
+    **dict.fromkeys((*IDENTIFIERS, "venue", "journal"), "VARCHAR"),
     "mag_field_of_study": "VARCHAR[]",
 }
 """the columns of S2ORC's metadata that the loader keeps, without citations, in DuckDB's types"""
-SCHEMES = {
-    "doi": "doi",
-    "arxiv_id": "arxiv",
-    "acl_id": "acl",
-    "mag_id": "mag",
-    "pubmed_id": "pubmed",
-    "pmc_id": "pmc",
-}
 TABLES = {
     "papers": "SELECT id, paper_id, title, abstract, year, COALESCE(venue, journal) AS venue FROM records",
     "identifiers": " UNION ALL ".join(
-        f"SELECT id, '{scheme}' AS scheme, {name} AS identifier FROM records WHERE {name} IS NOT NULL"
-        for name, scheme in SCHEMES.items()
+        f"SELECT id, '{name.removesuffix('_id')}' AS scheme, {name} AS identifier FROM records"
+        f" WHERE {name} IS NOT NULL"
+        for name in IDENTIFIERS
     ),
     "fields": "SELECT id, UNNEST(mag_field_of_study) AS field FROM records",
     "named": """
