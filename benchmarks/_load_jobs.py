@@ -11,7 +11,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ TABLES = {
     "authors": "SELECT ROW_NUMBER() OVER () AS author_id, name FROM (SELECT DISTINCT name FROM named)",
     "authorships": "SELECT id, position, author_id FROM named JOIN authors USING (name)",
 }
-"""what `bare_tables` makes of `records`, in order; `named` and `cited` are temporary, as these"""
+"""what `bare_tables` makes of `records`, in order"""
 CITATION_TABLES = {
     "cited": "SELECT id, UNNEST(outbound_citations) AS key FROM records",
     "works": """
@@ -52,6 +52,7 @@ CITATION_TABLES = {
     """,
     "citations": "SELECT ROW_NUMBER() OVER () AS citation_id, id, work_id FROM cited JOIN works USING (key)",
 }
+TEMPORARY = ("records", "named", "cited")
 PANDAS_CHUNK = 10_000
 
 
@@ -160,15 +161,7 @@ def read_records(folder: str, citations: bool) -> str:
 
 def bare(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any]:
     """DuckDB alone: `CREATE TABLE AS SELECT … FROM read_json` into a file of its own."""
-    import duckdb
-
-    timer = Timer()
-    with duckdb.connect(file, config={"threads": threads}) as connection:
-        connection.execute(f"CREATE TABLE papers AS SELECT {read_records(folder, citations)}")
-    took = timer.stop()
-    with duckdb.connect(file) as connection:
-        papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]
-    return {**took, "papers": papers}
+    return _run(file, threads, [f"CREATE TABLE papers AS SELECT {read_records(folder, citations)}"])
 
 
 def bare_tables(folder: str, file: str, threads: int, citations: bool) -> dict[str, Any]:
@@ -176,15 +169,19 @@ def bare_tables(folder: str, file: str, threads: int, citations: bool) -> dict[s
 
     Ids are the numbers of rows; nothing is checked, cleaned, counted or compared with what is there.
     """
+    numbered = f"SELECT ROW_NUMBER() OVER () AS id, {read_records(folder, citations)}"
+    queries = {"records": numbered, **TABLES, **(CITATION_TABLES if citations else {})}
+    kinds = {name: "TEMPORARY TABLE" if name in TEMPORARY else "TABLE" for name in queries}
+    return _run(file, threads, [f"CREATE {kinds[name]} {name} AS {query}" for name, query in queries.items()])
+
+
+def _run(file: str, threads: int, statements: Iterable[str]) -> dict[str, Any]:
     import duckdb
 
     timer = Timer()
     with duckdb.connect(file, config={"threads": threads}) as connection:
-        numbered = f"ROW_NUMBER() OVER () AS id, {read_records(folder, citations)}"
-        connection.execute(f"CREATE TEMPORARY TABLE records AS SELECT {numbered}")
-        for name, query in {**TABLES, **(CITATION_TABLES if citations else {})}.items():
-            temporary = "TEMPORARY" if name in ("named", "cited") else ""
-            connection.execute(f"CREATE {temporary} TABLE {name} AS {query}")
+        for statement in statements:
+            connection.execute(statement)
     took = timer.stop()
     with duckdb.connect(file) as connection:
         papers = connection.execute("SELECT COUNT(*) FROM papers").fetchone()[0]

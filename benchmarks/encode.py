@@ -59,12 +59,14 @@ def main() -> None:
         "--attention", choices=("own", "torch"), help="this one alone (default: what is chosen)"
     )
     options = parser.parse_args()
+    on_cpu = options.device == "cpu"
+    if not on_cpu and (options.profile or options.attention):
+        parser.error("--profile and --attention are of a CPU")
     torch.set_num_threads(options.threads)
     choose_attention(options.attention)
-    on_cpu = options.device == "cpu"
     count = options.texts or (128 if options.quick else 1024) * (1 if on_cpu else 32)
     origin, texts = read_texts(count)
-    if on_cpu and options.profile:
+    if options.profile:
         rows, figures = profile(resolve_model(options.model), texts)
     elif on_cpu:
         rows, figures = compare(options, resolve_model(options.model), texts, None)

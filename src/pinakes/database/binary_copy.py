@@ -140,7 +140,7 @@ def _decode_column(values: Any, dimensions: int | None) -> pa.Array:
     return pa.array(values.astype(values.dtype.newbyteorder("=")))
 
 
-def _encode_column(column: pa.Array, type_: str) -> tuple["_Fixed", "_Fixed | pa.Array"]:
+def _encode_column(column: pa.Array, type_: str) -> tuple[_Fixed, _Fixed | pa.Array]:
     """The lengths and the bytes of a column's fields."""
     if type_ in _FIXED:
         fields = _cut(_FIXED[type_](_fill(column)), len(column))
@@ -161,12 +161,12 @@ def _encode_column(column: pa.Array, type_: str) -> tuple["_Fixed", "_Fixed | pa
     return lengths.view("V4"), values
 
 
-def _cut(flat: _Bytes, count: int) -> "_Fixed":
+def _cut(flat: _Bytes, count: int) -> _Fixed:
     """Bytes as `count` fields of one width."""
     return np.ascontiguousarray(flat).reshape(-1).view(f"V{flat.size // count}")
 
 
-def _join_fixed(pieces: Sequence["_Fixed"], count: int) -> pa.Array:
+def _join_fixed(pieces: Sequence[_Fixed], count: int) -> pa.Array:
     """Pieces of one width each, end to end in each of `count` rows; one that stands alone is of all rows."""
     widths = [piece.dtype.itemsize for piece in pieces]
     kinds = [(f"V{width}",) if width <= _WIDEST_NUMBER else ("u1", (width,)) for width in widths]
