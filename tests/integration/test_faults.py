@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +33,13 @@ def no_file_larger_than(size: int) -> Iterator[None]:
     """As on a full disk: what writes more to a file of this process is refused."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    writes_none, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # modules' bytecode would be cut off
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = writes_none
         signal.signal(signal.SIGXFSZ, handler)
 
 
