@@ -61,6 +61,7 @@ class _Text:
         self._floats, self._ints = f"<{lanes} x float>", f"<{lanes} x i32>"
         self._numbers, self._pairs = f"<{lanes} x {self._kind}>", f"<{2 * lanes} x bfloat>"
         self._lines: list[str] = []
+        self._hidden: dict[float, str] = {}
 
     def write(self) -> list[str]:
         self._add(_HEAD, fields="\n".join(_load_fields()))
@@ -123,8 +124,12 @@ class _Text:
 
     def _weigh(self) -> None:
         """Powers of the scores less their greatest, in their place, and one over each row's sum."""
+        self._add(_WEIGH)
+        for value in (*POWER, LOWEST, ROUNDING):
+            self._hide(value)
         self._add(_GREATEST)
-        scale, greatest = self._spread("%scale_single"), self._spread("%less_greatest")
+        greatest = self._name(f"fmul float {self._find_greatest('%greatest_next')}, %scale_single")
+        scale, greatest = self._spread("%scale_single"), self._spread(self._name(f"fneg float {greatest}"))
         self._add(_POWERS)
         for vector in range(VECTORS):
             place = self._name(f"add i64 %p, {vector * self._lanes}")
@@ -135,6 +140,28 @@ class _Text:
             )
             self._store(self._numbers, self._round(weight), "%row_scores", place)
         self._add(_POWERS_END)
+
+    def _hide(self, value: float) -> None:
+        """Keep a constant in a register; LLVM would load what it can see again in each turn of the loop."""
+        hidden = self._name(f'call float asm "", "=x,0"(float {_write_bits(value)})')
+        self._hidden[value] = self._spread(hidden)
+
+    def _find_greatest(self, vector: str) -> str:
+        """The greatest of its numbers, half against half; LLVM's reduction goes number by number."""
+        lanes = self._lanes
+        while lanes > 1:
+            whole, lanes = f"<{lanes} x float>", lanes // 2
+            half = f"<{lanes} x float>"
+            low, high = (
+                self._name(
+                    f"shufflevector {whole} {vector}, {whole} poison, "
+                    f"<{lanes} x i32> <{', '.join(f'i32 {first + lane}' for lane in range(lanes))}>"
+                )
+                for first in (0, lanes)
+            )
+            is_greater = self._name(f"fcmp ogt {half} {low}, {high}")
+            vector = self._name(f"select <{lanes} x i1> {is_greater}, {half} {low}, {half} {high}")
+        return self._name(f"extractelement <1 x float> {vector}, i32 0")
 
     def _sum_values(self) -> None:
         """The values by their weights, a tile of the head's width at a time."""
@@ -185,15 +212,16 @@ class _Text:
     def _raise_two(self, exponents: str) -> str:
         """Two to the power of each number; none is above 0, and NaN stays NaN."""
         floats, ints = self._floats, self._ints
-        lowest = self._constant(LOWEST)
+        lowest = self._hidden[LOWEST]
         below = self._name(f"fcmp olt {floats} {exponents}, {lowest}")
         bounded = self._name(f"select <{self._lanes} x i1> {below}, {floats} {lowest}, {floats} {exponents}")
-        shifted = self._name(f"fadd {floats} {bounded}, {self._constant(ROUNDING)}")
-        whole = self._name(f"fsub {floats} {shifted}, {self._constant(ROUNDING)}")
+        rounding = self._hidden[ROUNDING]
+        shifted = self._name(f"fadd {floats} {bounded}, {rounding}")
+        whole = self._name(f"fsub {floats} {shifted}, {rounding}")
         rest = self._name(f"fsub {floats} {bounded}, {whole}")
-        power = self._constant(POWER[-1])
+        power = self._hidden[POWER[-1]]
         for coefficient in reversed(POWER[:-1]):
-            power = self._fuse(power, rest, self._constant(coefficient))
+            power = self._fuse(power, rest, self._hidden[coefficient])
         exponent = self._name(f"bitcast {floats} {shifted} to {ints}")
         exponent = self._name(f"shl {ints} {exponent}, <{', '.join(['i32 23'] * self._lanes)}>")
         bits = self._name(f"bitcast {floats} {power} to {ints}")
@@ -209,8 +237,7 @@ class _Text:
         return self._name(f"call {self._floats} @llvm.fma.v{self._lanes}f32({terms})")
 
     def _constant(self, value: float) -> str:
-        bits = int(np.float64(np.float32(value)).view(np.uint64))
-        return f"<{', '.join([f'float 0x{bits:016X}'] * self._lanes)}>"
+        return f"<{', '.join([f'float {_write_bits(value)}'] * self._lanes)}>"
 
     def _spread(self, value: str, kind: str = "float") -> str:
         vector = f"<{self._lanes} x {kind}>"
@@ -253,6 +280,11 @@ class _Text:
         )
 
 
+def _write_bits(value: float) -> str:
+    """A float32 number as LLVM reads it: the bits of the float64 that is equal to it."""
+    return f"0x{int(np.float64(np.float32(value)).view(np.uint64)):016X}"
+
+
 def _load_fields() -> Iterator[str]:
     """Loads of the task's fields, each under its name."""
     kinds: dict[Any, str] = {ctypes.c_int64: "i64", ctypes.c_void_p: "ptr", ctypes.c_double: "double"}
@@ -266,7 +298,6 @@ _PRODUCT_OF_PAIRS: Final = "declare {floats} @llvm.x86.avx512bf16.dpbf16ps.{bits
 
 _HEAD: Final = """
 declare {floats} @llvm.fma.v{lanes}f32({floats}, {floats}, {floats})
-declare float @llvm.vector.reduce.fmax.v{lanes}f32({floats})
 declare float @llvm.vector.reduce.fadd.v{lanes}f32(float, {floats})
 declare i64 @llvm.smin.i64(i64, i64)
 define void @attend(ptr %task) {{
@@ -367,14 +398,17 @@ _LOOP_END: Final = """  %{name}_right_next = getelementptr i32, ptr %{name}_righ
   br i1 %{name}_more, label %{name}_loop, label %{name}_end
 {name}_end:"""
 
-_GREATEST: Final = """weigh:
-  %row = phi i64 [0, %score_end], [%row_next, %weigh_end]
+_WEIGH: Final = "weigh:"
+
+_GREATEST: Final = """  br label %weigh_row
+weigh_row:
+  %row = phi i64 [0, %weigh], [%row_next, %weigh_end]
   %row_at = mul i64 %row, %room
   %row_scores = getelementptr float, ptr %scores, i64 %row_at
   br label %greatest_loop
 greatest_loop:
-  %g = phi i64 [0, %weigh], [%g_next, %greatest_loop]
-  %greatest = phi {floats} [{least}, %weigh], [%greatest_next, %greatest_loop]
+  %g = phi i64 [0, %weigh_row], [%g_next, %greatest_loop]
+  %greatest = phi {floats} [{least}, %weigh_row], [%greatest_next, %greatest_loop]
   %score_at = getelementptr float, ptr %row_scores, i64 %g
   %score = load {floats}, ptr %score_at, align 4
   %is_greater = fcmp ogt {floats} %score, %greatest
@@ -382,10 +416,7 @@ greatest_loop:
   %g_next = add i64 %g, {lanes}
   %more_scores = icmp slt i64 %g_next, %padded
   br i1 %more_scores, label %greatest_loop, label %greatest_end
-greatest_end:
-  %greatest_single = call float @llvm.vector.reduce.fmax.v{lanes}f32({floats} %greatest_next)
-  %greatest_scaled = fmul float %greatest_single, %scale_single
-  %less_greatest = fneg float %greatest_scaled"""
+greatest_end:"""
 
 _POWERS: Final = """  br label %powers
 powers:
@@ -404,7 +435,7 @@ weigh_end:
   store float %share, ptr %share_at
   %row_next = add i64 %row, 1
   %weigh_more = icmp slt i64 %row_next, {rows}
-  br i1 %weigh_more, label %weigh, label %part"""
+  br i1 %weigh_more, label %weigh_row, label %part"""
 
 _PART: Final = """part:
   %part_at = phi i64 [0, %weigh_end], [%part_next, %sum_end]
