@@ -18,12 +18,15 @@ ORIGINS: Final[tuple[Origin, ...]] = ("measured", "file", "manual", "assumed")
 """measured by this command, read from a file, measured elsewhere and told in the manual, or assumed; a step
 is no better known than the last of these that it takes"""
 
-_MDCR: Final = "speed.md, benchmarks/mdcr.py, 2.2M papers, two cores of an Intel Xeon with AMX"
-_LOAD: Final = "speed.md, benchmarks/load.py, 2M papers, two cores of an AMD EPYC with AVX2"
+_MDCR: Final = "speed_large.md, benchmarks/mdcr.py, 2.2M papers, two cores of an Intel Xeon with AMX"
+_LOAD: Final = "speed_loading.md, benchmarks/load.py, 2M papers, two cores of an AMD EPYC with AVX2"
 _TEXT: Final = (
-    "speed.md, benchmarks/analysis.py, 200,000 texts of 1,212 bytes, two cores of an AMD EPYC with AVX2"
+    "speed_searching.md, benchmarks/analysis.py, 200,000 texts of 1,212 bytes, "
+    "two cores of an AMD EPYC with AVX2"
 )
-_RANK: Final = "speed.md, benchmarks/bm25.py, 3,800 queries of 230 terms, two cores of an AMD EPYC with AVX2"
+_RANK: Final = (
+    "speed_searching.md, benchmarks/bm25.py, 3,800 queries of 230 terms, two cores of an AMD EPYC with AVX2"
+)
 _RUNS: Final = "benchmarks/plan.py --quick, peak memory at 2,000 to 32,000 papers, two cores of an AMD EPYC"
 
 
@@ -56,9 +59,9 @@ def _assumed(value: float, unit: str, source: str) -> Rate:
 
 RATES: Final[Mapping[str, Rate]] = {
     # time
-    "command_s": _told(1.0, "s a command", "speed.md, one search by bm25 in a new process", 0),
+    "command_s": _told(1.0, "s a command", "speed_searching.md, one search by bm25 in a new process", 0),
     "encoder_s": _told(
-        3.7, "s a command with an encoder", "speed.md, one search by minilm in a new process", 0
+        3.7, "s a command with an encoder", "speed_searching.md, one search by minilm in a new process", 0
     ),
     "load_paper_us": _told(27.5, "µs a paper", f"55 s; {_LOAD}", 2_000_000),
     "load_citation_us": _told(
@@ -68,7 +71,7 @@ RATES: Final[Mapping[str, Rate]] = {
         0.31,
         "ps a citation and paper",
         "each batch's ids are looked up in whole columns: what 84 s for 2M papers are more than twice the "
-        "39 s for 1M (speed.md), of two runs on cores that others used",
+        "39 s for 1M (speed_loading.md), of two runs on cores that others used",
     ),
     "terms_us": _told(10.0, "µs a KB of text and core", f"12.1 µs a text; {_TEXT}", 200_000),
     "index_us": _told(11.3, "µs a KB of text on one machine", f"13.7 µs a text; {_TEXT}", 200_000),
@@ -90,13 +93,15 @@ RATES: Final[Mapping[str, Rate]] = {
     "search_core_gflops": _told(
         152.0,
         "Gflop/s a core",
-        "38.3 s for 3,800 x 2M x 768; speed.md, benchmarks/exact_search.py, two cores of an AMD EPYC",
+        "38.3 s for 3,800 x 2M x 768; speed_searching.md, benchmarks/exact_search.py, "
+        "two cores of an AMD EPYC",
         2_000_000,
     ),
     "search_query_us": _told(
         160.0,
         "µs a query, pass and core",
-        "1.23 s for 10,000 and 6.7 s for 100,000 vectors; speed.md, benchmarks/exact_search.py, busy cores",
+        "1.23 s for 10,000 and 6.7 s for 100,000 vectors; speed_searching.md, benchmarks/exact_search.py, "
+        "busy cores",
         0,
     ),
     "search_gpu_tflops": _told(
@@ -111,40 +116,44 @@ RATES: Final[Mapping[str, Rate]] = {
     "rank_query_us": _told(580.0, "µs a query, pass and core", f"what 3.6 s are more than that; {_RANK}", 0),
     "sample_us": _told(2.1, "µs a paper or citation", f"17 and 33 s of SQL; {_MDCR}", 2_200_000),
     "construct_us": _told(0.64, "µs a paper or citation", f"15 s of SQL; {_MDCR}", 2_200_000),
-    "store_us": _told(0.55, "µs a hit", "speed.md, benchmarks/import_run.py, 1M hits into DuckDB", 0),
+    "store_us": _told(0.55, "µs a hit", "speed_loading.md, benchmarks/import_run.py, 1M hits into DuckDB", 0),
     "evaluate_us": _told(0.22, "µs a hit", f"10 s for 45.6M hits; {_MDCR}", 0),
-    "postgresql_load": _told(2.7, "times DuckDB", "222 and 81 s; speed.md, large pools", 2_200_000),
-    "postgresql_sql": _told(
-        5.4, "times DuckDB", "85 and 184 s to 17 and 33 s; speed.md, large pools", 2_200_000
+    "postgresql_load": _told(
+        2.9, "times DuckDB", "157 and 55 s; speed_loading.md, 2M papers with citations", 2_000_000
     ),
-    "postgresql_hits": _told(6.5, "times DuckDB", "65 s to 10 s; speed.md, 45.6M hits", 0),
+    "postgresql_sql": _told(
+        5.0, "times DuckDB", "45 and 79 s to 11 and 14 s; speed_large.md, large pools", 2_200_000
+    ),
+    "postgresql_hits": _told(2.1, "times DuckDB", "25 s to 12 s; speed_large.md, 45.6M hits", 0),
     "sharing": _assumed(1.0, "of the sum of the machines' rates", "no run on several machines was measured"),
     # disk
-    "paper_bytes": _told(326.0, "bytes a paper in DuckDB", "speed.md, 326 MB for 1M papers", 1_000_000),
+    "paper_bytes": _told(
+        326.0, "bytes a paper in DuckDB", "speed_loading.md, 326 MB for 1M papers", 1_000_000
+    ),
     "citation_bytes": _told(
-        65.0, "bytes a citation in DuckDB", "speed.md, 1.4 GB for 21.4M mentions", 2_200_000
+        65.0, "bytes a citation in DuckDB", "speed_large.md, 1.4 GB for 21.4M mentions", 2_200_000
     ),
     "postgresql_bytes": _told(
         2.8,
         "times DuckDB",
-        "183 bytes a mention with its indexes (4.4 GB for 24M) to 65; speed.md",
+        "183 bytes a mention with its indexes (4.4 GB for 24M) to 65; speed_large.md",
         2_000_000,
     ),
     "index_bytes": _told(
-        293.0, "bytes a KB of text", "speed.md, 711 MB for 2M texts of 1,212 bytes", 2_000_000
+        293.0, "bytes a KB of text", "speed_searching.md, 711 MB for 2M texts of 1,212 bytes", 2_000_000
     ),
     "hit_bytes": _assumed(24.0, "bytes a hit", "three numbers of eight bytes"),
     # memory
     "libraries_bytes": _told(needs.LIBRARIES_BYTES, "bytes a process", _RUNS, 0),
     "torch_bytes": _told(needs.TORCH_BYTES, "bytes a process with an encoder", _RUNS, 0),
     "load_bytes": _told(
-        1.4e9, "bytes of a load", "speed.md, 1,386 MiB for 0.8M papers; bounded by --memory", 0
+        1.4e9, "bytes of a load", "speed_loading.md, 1,386 MiB for 0.8M papers; bounded by --memory", 0
     ),
     "load_paper_memory": _told(
-        55.0, "bytes a paper", "speed.md, 1,386 MiB for 0.8M papers and 1,708 for 6.9M", 6_900_000
+        55.0, "bytes a paper", "speed_loading.md, 1,386 MiB for 0.8M papers and 1,708 for 6.9M", 6_900_000
     ),
     "index_paper_memory": _told(
-        100.0, "bytes a paper", "speed.md, 0.5 GB for 2M texts, less libraries", 2_000_000
+        100.0, "bytes a paper", "speed_searching.md, 0.5 GB for 2M texts, less libraries", 2_000_000
     ),
     "run_paper_memory": _assumed(
         40.0, "bytes a paper", "ids, ranks among equals and the order, eight bytes each"
