@@ -1,4 +1,4 @@
-"""How a merge finds the rows of keys: the same ids on both databases, and papers by their index alone."""
+"""How a merge finds the rows of keys: the same ids on both databases, few of many by their index alone."""
 
 from typing import Any
 
@@ -17,6 +17,25 @@ INSERT INTO papers (paper_id, corpus_id, source_id, abstract, batch_id)
 SELECT number, 1, 'key ' || CAST(number AS TEXT), REPEAT('long ', 100), 1
 FROM GENERATE_SERIES(1, 20000) AS numbers (number)
 """
+FILL_OTHERS = """
+INSERT INTO {table} ({id}, corpus_id, {key}{more})
+SELECT number, 1, 'key ' || CAST(number AS TEXT){said} FROM GENERATE_SERIES(1, 20000) AS numbers (number)
+"""
+FILLED = {
+    "papers": FILL,
+    "authors": FILL_OTHERS.format(
+        table="authors", id="author_id", key="source_id", more=", name", said=", 'Name'"
+    ),
+    "cited_references": FILL_OTHERS.format(
+        table="cited_references", id="reference_id", key="reference_key", more="", said=""
+    ),
+}
+"""kind of key -> what makes 20,000 rows"""
+INDEXES = {
+    "papers": "papers_source_key",
+    "authors": "authors_source_key",
+    "cited_references": "cited_references_key",
+}
 SETTINGS = ("enable_hashjoin", "enable_mergejoin")
 
 
@@ -24,19 +43,23 @@ def show(session: Session) -> list[str]:
     return [session.scalar(f"SHOW {name}") for name in SETTINGS]
 
 
-def test_keys_are_found_among_many_papers(database: Database) -> None:
-    numbers = np.random.default_rng(1).permutation(40_000) + 1
+@pytest.mark.parametrize("count", [2_000, 40_000])
+@pytest.mark.parametrize("kind", FILLED)
+def test_keys_are_found_among_many_rows(database: Database, kind: str, count: int) -> None:
+    """Few keys, which Postgres finds by their index, and many; in the order in which they are named."""
+    numbers = (np.random.default_rng(1).permutation(40_000) + 1)[:count]
     keys = pa.chunked_array([[f"key {number}" for number in numbers]], pa.string())
     with database.begin() as session:
-        session.execute(FILL)
-        found = find_keys(session, "papers", 1, [keys])
+        session.execute(FILLED[kind])
+        found = find_keys(session, kind, 1, [keys])
         assert found.keys.equals(keys.chunk(0))
         assert np.array_equal(found.ids, np.where(numbers <= 20_000, numbers, UNKNOWN))
-        assert (find_keys(session, "papers", 2, [keys]).ids == UNKNOWN).all()
+        assert (find_keys(session, kind, 2, [keys]).ids == UNKNOWN).all()
 
 
-def test_postgres_reads_papers_by_their_key_and_not_as_a_whole(
-    postgres_database: Database, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", FILLED)
+def test_postgres_finds_few_keys_by_their_index_and_does_not_read_all_rows(
+    postgres_database: Database, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     plans: list[str] = []
     fetch = PostgresBackend.fetch_numbers
@@ -49,14 +72,14 @@ def test_postgres_reads_papers_by_their_key_and_not_as_a_whole(
 
     monkeypatch.setattr(PostgresBackend, "fetch_numbers", explain)
     with postgres_database.begin() as session:
-        session.execute(FILL)
-        session.execute("ANALYZE papers")
-        for count in (4_000, 10_000):
+        session.execute(FILLED[kind])
+        session.execute(f"ANALYZE {kind}")
+        for count in (2_000, 10_000):
             keys = [f"new {number}" for number in range(count)]
-            find_keys(session, "papers", 1, [pa.chunked_array([keys], pa.string())])
+            find_keys(session, kind, 1, [pa.chunked_array([keys], pa.string())])
     few, many = plans
     assert "Nested Loop" in few
-    assert "papers_source_key" in few
+    assert INDEXES[kind] in few
     assert "Join" not in few
     assert "Nested Loop" not in many  # as the planner thinks best
 
