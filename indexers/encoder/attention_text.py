@@ -4,6 +4,7 @@ A unit is a head of a text. Its keys are laid out with the dimensions outermost;
 meet all keys and values, in the loops of `_Text.write`. A cell is what a lane multiplies: a float32 number,
 or two bf16 numbers of neighbouring dimensions (queries and keys) or of neighbouring keys (weights and
 values). What depends on the shape is written by the methods; what surrounds it stands below as text.
+The two are one module since each names values of the other.
 """
 
 import ctypes
@@ -124,7 +125,6 @@ class _Text:
 
     def _weigh(self) -> None:
         """Powers of the scores less their greatest, in their place, and one over each row's sum."""
-        self._add(_WEIGH)
         for value in (*POWER, LOWEST, ROUNDING):
             self._hide(value)
         self._add(_GREATEST)
@@ -385,7 +385,8 @@ tile:
 
 _TILE_END: Final = """  %key_next = add i64 %key, {tile}
   %more_keys = icmp slt i64 %key_next, %padded
-  br i1 %more_keys, label %tile, label %weigh"""
+  br i1 %more_keys, label %tile, label %weigh
+weigh:"""
 
 _LOOP: Final = """  br label %{name}_loop
 {name}_loop:
@@ -397,8 +398,6 @@ _LOOP_END: Final = """  %{name}_right_next = getelementptr i32, ptr %{name}_righ
   %{name}_more = icmp slt i64 %{name}_i_next, {count}
   br i1 %{name}_more, label %{name}_loop, label %{name}_end
 {name}_end:"""
-
-_WEIGH: Final = "weigh:"
 
 _GREATEST: Final = """  br label %weigh_row
 weigh_row:
