@@ -218,6 +218,14 @@ def _reports(measured: Measured) -> Iterator[Compared]:
         yield Compared(f"{row['step']} of {measured['systems']} runs", row["s"], memory_mib=row["peak MiB"])
 
 
+def _rows(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["database"], row["kind"], row["what"]): row["s"] for row in measured["rows"]}
+    for name, kind in sorted({key[:2] for key in rows}):
+        peer_s, bare_s = (rows[name, kind, what] for what in ("rows of the driver", "bare"))
+        given = ("rows of the driver", peer_s, "bare", bare_s)
+        yield Compared(f"{kind} of papers read", rows[name, kind, "read"], *given, database=name)
+
+
 def _search(measured: Measured) -> Iterator[Compared]:
     for row in measured["rows"]:
         what = f"one search by {row['system']} in a new process, processor time"
@@ -286,6 +294,7 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "probes": _probes,
     "recipes": _recipes,
     "reports": _reports,
+    "rows": _rows,
     "search": _search,
     "self_retrieval": _self_retrieval,
     "site": _site,

@@ -36,14 +36,15 @@ SIZE_OPTIONS = {
     "pools": "--papers",
     "probes": "--sizes",
     "recipes": "--papers",
+    "rows": "--papers",
     "search": "--papers",
     "self_retrieval": "--papers",
     "vectors": "--vectors",
 }
 """the option that says how large, of the scripts that have one"""
-MOST = {"probes": 100_000, "self_retrieval": 100_000, "vectors": 100_000}
+MOST = {"probes": 100_000, "rows": 1_000_000, "self_retrieval": 100_000, "vectors": 100_000}
 """sizes above which a script is not asked: its work grows with the square, its users have no more, or its
-peer holds every number as an object of Python"""
+peer holds every number or text as an object of Python"""
 
 
 def main() -> None:

@@ -86,6 +86,30 @@ def test_a_stream_comes_in_parts_and_leaves_the_session_usable(database: Databas
         assert session.scalar("SELECT COUNT(*) FROM all_types") == 1_000
 
 
+@pytest.mark.parametrize("rows", [1_999, 2_000, 2_001, 4_000, 9_000, 50_000])
+def test_many_rows_come_out_whole_and_in_order(database: Database, rows: int) -> None:
+    numbers = pa.table({"name": [None if n % 7 else f"é{n}" for n in range(9_000)], "large": range(9_000)})
+    query = sa.select(VALUES.c.name, VALUES.c.large).order_by(VALUES.c.large)
+    with database.begin() as session:
+        VALUES.create(session.connection)
+        session.insert(VALUES, numbers)
+        assert session.fetch_arrow(query).combine_chunks() == numbers
+        assert session.fetch_arrow(query.limit(rows)).combine_chunks() == numbers.slice(0, rows)
+        parts = list(session.stream(query, rows=rows))
+        assert pa.concat_tables(parts).combine_chunks() == numbers
+        if database.name == "postgresql":  # DuckDB gives whole vectors
+            sizes = [part.num_rows for part in parts]
+            assert sizes == [rows] * (9_000 // rows) + [9_000 % rows] * (9_000 % rows > 0)
+
+
+def test_two_streams_are_read_in_turns(postgres_url: str) -> None:
+    text = "SELECT n FROM GENERATE_SERIES(1, :most) AS listed (n)"
+    with connect(postgres_url) as database, database.read() as session:
+        streams = [session.stream(text, {"most": most}, rows=2) for most in (3, 4)]
+        turns = [next(stream)["n"].to_pylist() for _ in range(2) for stream in streams]
+    assert turns == [[1, 2], [1, 2], [3], [3, 4]]
+
+
 @pytest.mark.parametrize("way", ["stream", "query", "query_arrow"])
 def test_an_error_amid_a_result_keeps_the_connection(database: Database, way: str) -> None:
     thrown_away: list[object] = []

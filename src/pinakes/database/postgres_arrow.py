@@ -86,9 +86,12 @@ def _arrow_array(values: Sequence[Any], type_: pa.DataType | None) -> pa.Array:
         return _vector_array(values)
     if type_ == pa.float64():  # Postgres sums whole numbers as decimals
         values = [None if value is None else float(value) for value in values]
-    if type_ == pa.string() and not all(value is None or type(value) is str for value in values):
+    try:
+        return pa.array(values, type=type_)
+    except pa.ArrowTypeError:
+        if type_ != pa.string():
+            raise
         return pa.array([None if value is None else _write_text(value) for value in values], type=type_)
-    return pa.array(values, type=type_)
 
 
 def _write_text(value: Any) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any, Final
+from uuid import uuid4
 
 import pyarrow as pa
 import sqlalchemy as sa
@@ -25,6 +26,8 @@ from pinakes.progress import say_nothing
 
 _STEPS: Final = 8
 """sorts and hash tables of a statement that may be held at once, counted with care: a hash table takes two"""
+ROWS_AT_ONCE: Final = 2_000
+"""of the driver that become columns of Arrow: of 50,000 each takes twice as long"""
 PACKED_AT_ONCE: Final = 100
 """rows that are held of an answer as it comes, by a libpq that can (17 and newer); else one"""
 _RAISE_MEMORY: Final = """
@@ -159,11 +162,10 @@ class PostgresBackend:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
         if any(_find_lengths(statement).values()):
             return self._fetch_binary(connection, statement)
-        result = connection.execute(statement)
-        names = list(result.keys())
-        types = find_arrow_types(_raw(connection), result.cursor.description or ())
-        rows: Sequence[Any] = result.all()
-        return make_arrow_table(names, types, rows)
+        with connection.execute(statement) as result:
+            cursor = result.cursor
+            types = find_arrow_types(_raw(connection), cursor.description)
+            return next(_make_tables(cursor.fetchmany, list(result.keys()), types, max(cursor.rowcount, 1)))
 
     def _fetch_binary(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """Vectors as bytes, not as texts of numbers."""
@@ -180,13 +182,12 @@ class PostgresBackend:
 
     def stream(self, connection: sa.Connection, statement: sa.Executable, rows: int) -> Generator[pa.Table]:
         """The result through a server-side cursor."""
-        # The options are the statement's: on the connection they would stay for all that follows.
-        options = {"stream_results": True, "max_row_buffer": rows}
-        with connection.execute(statement, execution_options=options) as result:
-            names = list(result.keys())
-            types = find_arrow_types(_raw(connection), result.cursor.description or ())
-            for part in result.partitions(rows):
-                yield make_arrow_table(names, types, part)
+        raw = _raw(connection)
+        with raw.cursor(name=f"pinakes_{uuid4().hex}") as cursor:  # several may be open at once
+            cursor.execute(*_compile(connection, statement))
+            names = [column.name for column in cursor.description]
+            types = find_arrow_types(raw, cursor.description)
+            yield from filter(len, _make_tables(cursor.fetchmany, names, types, rows))
 
     def stream_vectors(
         self, connection: sa.Connection, query: sa.Select[Any], rows: int
@@ -241,9 +242,11 @@ def _count_dimensions(answer: Answer, place: int) -> int:
 def _in_tables(
     answer: Answer, names: list[str], types: list[pa.DataType | None], rows: int
 ) -> Generator[pa.Table]:
+    def fetch(count: int) -> list[tuple[Any, ...]]:
+        return list(islice(answer.rows, count))
+
     with closing(answer.rows):
-        while part := list(islice(answer.rows, rows)):
-            yield make_arrow_table(names, types, part)
+        yield from filter(len, _make_tables(fetch, names, types, rows))
 
 
 def _is_default(column: sa.Column[Any], values: pa.ChunkedArray) -> bool:
@@ -263,6 +266,28 @@ def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str
 def _bare_type(name: str) -> str:
     """A type's name without a text's collation and a vector's length."""
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
+
+
+def _make_tables(
+    fetch: Callable[[int], Sequence[Any]], names: list[str], types: list[pa.DataType | None], rows: int
+) -> Generator[pa.Table]:
+    """What `fetch` gives in tables of `rows` rows, and one of fewer, maybe none, at its end.
+
+    Fetched are the driver's own rows, since SQLAlchemy's cost as much again, and few at a time: so they are
+    made where those before them have been.
+    """
+    at_once = rows if None in types else ROWS_AT_ONCE  # vectors of one table show their length
+    is_more = True
+    while is_more:
+        parts: list[pa.Table] = []
+        wanted = rows
+        while is_more and wanted:
+            asked = min(wanted, at_once)
+            found = fetch(asked)
+            parts.append(make_arrow_table(names, types, found))
+            is_more = len(found) == asked
+            wanted -= asked
+        yield pa.concat_tables(parts).combine_chunks()
 
 
 def _find_lengths(statement: sa.Executable) -> dict[str, int | None]:
