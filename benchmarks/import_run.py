@@ -8,8 +8,8 @@ its reading and ranking alone. The peers read the same file into memory and chec
 and `pytrec_eval.parse_run`, which evaluates from the dictionaries that it makes. The limits: Arrow's CSV
 reader, and DuckDB's `CREATE TABLE AS SELECT … FROM read_csv` into a file. Each is in a process of its own.
 The same import into Postgres stands beside a bare binary COPY of the same rows into a table with the same
-key; its processor seconds are those of the server too. Postgres: the server that `PINAKES_TEST_POSTGRES`
-names, or one started here as it is installed. Leaves out: compressed files.
+key, in the order of that; its processor seconds are those of the server too. Postgres: the server that
+`PINAKES_TEST_POSTGRES` names, or one started here as it is installed. Leaves out: compressed files.
 """
 
 import argparse
@@ -153,8 +153,8 @@ def copy_into_postgres(options: argparse.Namespace) -> dict[str, Any]:
     with connect(options.postgres) as database:
         with database.read() as session:
             newest = sa.select(sa.func.max(hits.c.run_id)).scalar_subquery()
-            in_order = sa.select(hits).where(hits.c.run_id == newest).order_by(hits.c.query_id, hits.c.rank)
-            rows: pa.Table = session.fetch_arrow(in_order)
+            of_newest = sa.select(hits).where(hits.c.run_id == newest)
+            rows: pa.Table = session.fetch_arrow(of_newest.order_by(hits.c.query_id, hits.c.paper_id))
         parts = [encode_tuples(part, types) for part in rows.to_batches(max_chunksize=20_000)]
 
         def copy() -> int:

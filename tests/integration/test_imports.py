@@ -42,6 +42,23 @@ def test_a_trec_run_is_ordered_as_trec_eval_orders_it(
     ]
 
 
+def test_hits_are_written_in_the_order_of_their_key_where_an_index_keeps_it(
+    prepared: Database, tmp_path: Path
+) -> None:
+    lines = "q1 Q0 p2 1 3 t\nq1 Q0 p10 2 2 t\nq1 Q0 p1 3 1 t\n"
+    run_id = take(prepared, [write(tmp_path / "run", lines)])
+    place = "ctid" if prepared.name == "postgresql" else "rowid"
+    with prepared.read() as session:
+        rows = session.rows(
+            f"SELECT query_id, paper_id, rank FROM hits WHERE run_id = {run_id} ORDER BY {place}"
+        )
+    by_key, by_rank = (
+        sorted(rows, key=lambda row: (row["query_id"], row[name])) for name in ("paper_id", "rank")
+    )
+    assert by_key != by_rank
+    assert rows == (by_key if prepared.name == "postgresql" else by_rank)
+
+
 def test_scores_beyond_32_bits_are_kept_and_tie(prepared: Database, tmp_path: Path) -> None:
     run_id = take(prepared, [write(tmp_path / "run", "q1 Q0 p1 1 1e300 t\nq1 Q0 p2 2 1e299 t\n")])
     assert read_hits(prepared, run_id) == [("q1", "p2", 1, 1e299), ("q1", "p1", 2, 1e300)]

@@ -14,6 +14,7 @@ from pinakes.database import Database, Session
 from pinakes.errors import EvaluationError
 from pinakes.schema import (
     evaluations,
+    hits,
     next_id,
     runs,
     score_intervals,
@@ -99,10 +100,21 @@ def store_run(
         counts[table] = 0
         for rows in parts:
             owner = pa.array(np.full(rows.num_rows, run_id, dtype=np.int64))
-            counts[table] += session.insert(table, rows.append_column("run_id", owner))
+            owned = rows.append_column("run_id", owner)
+            if table is hits and not session.backend.stages_in_place:
+                owned = _order_by_key(owned)
+            counts[table] += session.insert(table, owned)
     stored = {**row, "run_id": run_id, "hit_count": next(iter(counts.values()))}
     session.execute(sa.insert(runs).values(**stored))
     return stored
+
+
+def _order_by_key(rows: pa.Table) -> pa.Table:
+    """Hits that come query by query in the order of the table's key, whose index then grows at its end."""
+    query = rows["query_id"].combine_chunks()
+    if not pa.types.is_dictionary(query.type):
+        query = query.dictionary_encode()
+    return rows.take(pa.array(np.lexsort((rows["paper_id"].to_numpy(), query.indices.to_numpy()))))
 
 
 def delete_run(session: Session, run_id: int) -> None:
