@@ -160,20 +160,13 @@ class PostgresBackend:
 
     def fetch_arrow(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
         """The result, column by column, in Arrow types that follow the result's Postgres types."""
-        if any(_find_lengths(statement).values()):
-            return self._fetch_binary(connection, statement)
-        with connection.execute(statement) as result:
-            cursor = result.cursor
-            types = find_arrow_types(_raw(connection), cursor.description)
-            return next(_make_tables(cursor.fetchmany, list(result.keys()), types, max(cursor.rowcount, 1)))
-
-    def _fetch_binary(self, connection: sa.Connection, statement: sa.Executable) -> pa.Table:
-        """Vectors as bytes, not as texts of numbers."""
         raw = _raw(connection)
-        with raw.cursor(binary=True) as cursor:
-            cursor.execute(*_compile(connection, statement))
-            types = find_arrow_types(raw, cursor.description)
-            return make_arrow_table([column.name for column in cursor.description], types, cursor.fetchall())
+        if any(_find_lengths(statement).values()):  # vectors as bytes, not as texts of numbers
+            with raw.cursor(binary=True) as cursor:
+                cursor.execute(*_compile(connection, statement))
+                return _make_table(raw, cursor)
+        with connection.execute(statement) as result:
+            return _make_table(raw, result.cursor)
 
     def fetch_numbers(self, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
         """Each column packed into one value by the server: no row of millions is made Python's by itself."""
@@ -185,9 +178,7 @@ class PostgresBackend:
         raw = _raw(connection)
         with raw.cursor(name=f"pinakes_{uuid4().hex}") as cursor:  # several may be open at once
             cursor.execute(*_compile(connection, statement))
-            names = [column.name for column in cursor.description]
-            types = find_arrow_types(raw, cursor.description)
-            yield from filter(len, _make_tables(cursor.fetchmany, names, types, rows))
+            yield from filter(len, _make_tables(cursor.fetchmany, *_describe(raw, cursor), rows))
 
     def stream_vectors(
         self, connection: sa.Connection, query: sa.Select[Any], rows: int
@@ -266,6 +257,16 @@ def _copy(cursor: Any, target: sql.Composed, rows: pa.Table, types: Sequence[str
 def _bare_type(name: str) -> str:
     """A type's name without a text's collation and a vector's length."""
     return re.split(r" collate|\(", name, flags=re.IGNORECASE)[0]
+
+
+def _describe(raw: Any, cursor: Any) -> tuple[list[str], list[pa.DataType | None]]:
+    """The names of a result's columns and their Arrow types."""
+    return [column.name for column in cursor.description], find_arrow_types(raw, cursor.description)
+
+
+def _make_table(raw: Any, cursor: Any) -> pa.Table:
+    """The whole result of a cursor."""
+    return next(_make_tables(cursor.fetchmany, *_describe(raw, cursor), max(cursor.rowcount, 1)))
 
 
 def _make_tables(
