@@ -1,5 +1,6 @@
 """Cited works and mentions: mentions under the citing paper, or pending until it comes."""
 
+from contextlib import nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from pinakes.loaders.merge.context import (
     Keys,
     MergeContext,
     Tables,
+    are_few,
     find_keys,
     number_places,
     number_rows,
@@ -29,6 +31,8 @@ CITATION_KEYS: Final = ("citing_source_id", "reference_key")
 """columns of staged mentions that name a paper and a work; encoded (`context.encode_keys`)"""
 _DESCRIBED: Final = ("title", "abstract", "year")
 _MAY_BE_NULL: Final = ("source_reference_id", "context", "context_start")
+_ROWS_A_MENTION: Final = 8
+"""where a mention has more, Postgres finds those that are there sooner by the index of citing papers"""
 
 
 def find_references(session: Session, tables: Tables, context: MergeContext) -> Keys:
@@ -112,20 +116,32 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
 def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
-    with session.staged({"staged_citations": number_places(_decode_citing(rows))}):
+    # In the order of the index of citing papers, whose mentions are then read one after the other.
+    placed = number_places(_decode_citing(rows)).sort_by("citing_paper_id")
+    with session.staged({"staged_citations": placed}):
         for table in (citations, pending_citations):
             staged, same = _match_repeated(table, context)
-            query = sa.select(staged.c.place, table.c.batch_id).distinct().join_from(staged, table, same)
-            found = session.fetch_arrow(query)
-            repeated[found["place"].to_numpy()] = True
-            if found.num_rows:
-                # Taken over, a mention would be taken for the file's own, and the next one like it for new.
-                held = found["batch_id"].to_numpy()
-                restate(session, table, staged, same, context, held=held, takes_over=False)
+            columns = (staged.c.place, table.c.citation_id, table.c.batch_id)
+            query = sa.select(*columns).join_from(staged, table, same)
+            by_index = table is citations and are_few(session, table, rows.num_rows, _ROWS_A_MENTION)
+            with session.joined_by_index() if by_index else nullcontext():
+                places, ids, held = session.fetch_numbers(query)
+            repeated[places] = True
+            if len(ids):
+                _note_known(session, table, np.unique(ids), held, context)
     numbers = number_rows(rows)
     context.outcomes.known.append(numbers[repeated])
     context.outcomes.changed.append(numbers[~repeated])
     return repeated
+
+
+def _note_known(session: Session, table: sa.Table, ids: Ids, held: Ids, context: MergeContext) -> None:
+    """Note mentions of the table, by their ids, as the file's too; `held` are the batches they are of."""
+    known = sa.table("staged_known", sa.column("citation_id", sa.BigInteger))
+    with session.staged({known.name: pa.table({"citation_id": ids})}):
+        same = table.c.citation_id == known.c.citation_id
+        # Taken over, a mention would be taken for the file's own, and the next one like it for new.
+        restate(session, table, known, same, context, held=held, takes_over=False)
 
 
 def _match_repeated(table: sa.Table, context: MergeContext) -> tuple[sa.TableClause, sa.ColumnElement[bool]]:

@@ -148,7 +148,7 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
         same = sa.and_(table.c.corpus_id == corpus_id, staged.c.key == key)
         query = sa.select(staged.c.place, id_.label("id")).join_from(staged, table, same)
         rows = pa.table({"place": pa.array(np.arange(len(keys))), "key": keys})
-        by_index = _are_few(session, kind, len(keys))
+        by_index = kind in _ROWS_A_KEY and are_few(session, table, len(keys), _ROWS_A_KEY[kind])
         if by_index:  # in its order one key finds what the one before has read
             rows = rows.sort_by("key")
         with session.staged({staged.name: rows}), session.joined_by_index() if by_index else nullcontext():
@@ -157,13 +157,15 @@ def find_keys(session: Session, kind: str, corpus_id: int, columns: Iterable[pa.
     return Keys(keys, ids)
 
 
-def _are_few(session: Session, kind: str, keys: int) -> bool:
-    """Whether an index finds the keys sooner; DuckDB reads few bytes of each row, and always all rows."""
-    if session.backend.stages_in_place or kind not in _ROWS_A_KEY:
+def are_few(session: Session, table: sa.Table, keys: int, rows_a_key: int) -> bool:
+    """Whether the table has more rows than so many for each of the keys, so that an index finds them sooner.
+
+    Never on DuckDB, which reads few bytes of each row, and always all rows.
+    """
+    if session.backend.stages_in_place:
         return False
-    table, _, _ = _NAMED[kind]
     (id_,) = table.primary_key.columns
-    return keys * _ROWS_A_KEY[kind] < next_id(session, id_)
+    return keys * rows_a_key < next_id(session, id_)
 
 
 def find_known(session: Session, corpus_id: int, kind: str, ids: Collection[str]) -> set[str]:

@@ -83,9 +83,12 @@ def test_papers_between_those_of_a_chunk_are_left_alone(
     assert [row[2] for row in after["authorships"]] == [1, 1, 2, 1, 1, 2]
 
 
+@pytest.mark.parametrize("rows_a_mention", [8, 0])
 def test_citations_are_kept_once_and_resolved_when_the_papers_come(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, monkeypatch: pytest.MonkeyPatch, rows_a_mention: int
 ) -> None:
+    """Mentions that are there are found on Postgres as the planner thinks best, or (0) by an index alone."""
+    monkeypatch.setattr("pinakes.loaders.merge.citations._ROWS_A_MENTION", rows_a_mention)
     citations = [
         cite("a", "b"),
         cite("a", "x", "As X says."),

@@ -1,5 +1,7 @@
 """How a merge finds the rows of keys: the same ids on both databases, few of many by their index alone."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session, connect
 from pinakes.database.packed_numbers import Numbers, pack_numbers
 from pinakes.database.postgres_backend import PostgresBackend
+from pinakes.load.load import LoadRequest, load
 from pinakes.loaders.merge.context import UNKNOWN, find_keys
 
 FILL = """
@@ -82,6 +85,37 @@ def test_postgres_finds_few_keys_by_their_index_and_does_not_read_all_rows(
     assert INDEXES[kind] in few
     assert "Join" not in few
     assert "Nested Loop" not in many  # as the planner thinks best
+
+
+def test_mentions_that_another_file_has_are_noted_by_no_nested_loop(
+    postgres_database: Database, tmp_path: Path
+) -> None:
+    """It would read, for each, all that were noted before, those of the same statement too."""
+    for name in ("papers", "citations"):
+        (tmp_path / name).mkdir()
+    papers = [{"corpusid": number, "title": "A title"} for number in range(1, 301)]
+    cited = [
+        {"citationid": 10 * number + place, "citingcorpusid": number, "citedcorpusid": 1_000 * place}
+        for number in range(1, 301)
+        for place in range(1, 11)
+    ]
+    plans: list[str] = []
+
+    @sa.event.listens_for(postgres_database.engine, "before_cursor_execute")
+    def explain(connection: Any, cursor: Any, text: str, parameters: Any, *_: Any) -> None:
+        if text.startswith("INSERT INTO repeated_rows") and "citation_id" in text:
+            cursor.execute(f"EXPLAIN {text}", parameters)
+            plans.append("\n".join(row[0] for row in cursor.fetchall()))
+
+    for newer in ("", "\n"):  # another digest, so another file
+        for name, rows in (("papers", papers), ("citations", cited)):
+            (tmp_path / name / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + newer)
+        load(postgres_database, LoadRequest("s2orc", tmp_path, corpus="toy"))
+    with postgres_database.read() as session:
+        noted = session.scalar("SELECT COUNT(*) FROM repeated_rows WHERE table_name = 'citations'")
+    assert noted == len(cited)
+    assert plans
+    assert not [plan for plan in plans if "Nested Loop" in plan]
 
 
 @pytest.mark.parametrize("before", ["on", "off"])
