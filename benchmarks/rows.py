@@ -21,6 +21,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 from _common import describe_machine, make_parser, measure_in_turns, report
 from load import serve_postgres
+from vectors import read_bare
 
 from pinakes.database import Database, connect
 
@@ -83,7 +84,7 @@ def measure(name: str, url: str, stored: pa.Table, options: argparse.Namespace) 
         database.tidy([PAPERS.name])
         for kind, names in KINDS.items():
             assert read(database, names).equals(stored.select(names))
-            seconds = measure_in_turns(make_jobs(name, database, names), options.rounds)
+            seconds = measure_in_turns(make_jobs(database, names), options.rounds)
             rows += [
                 {"database": name, "kind": kind, "what": what, "s": s, "rows/s": round(len(stored) / s)}
                 for what, s in seconds.items()
@@ -97,7 +98,7 @@ def read(database: Database, names: tuple[str, ...]) -> pa.Table:
         return session.fetch_arrow(query)
 
 
-def make_jobs(name: str, database: Database, names: tuple[str, ...]) -> Mapping[str, Callable[[], Any]]:
+def make_jobs(database: Database, names: tuple[str, ...]) -> Mapping[str, Callable[[], Any]]:
     query = f"SELECT {', '.join(names)} FROM {PAPERS.name} ORDER BY paper_id"
 
     def fetch_rows() -> pa.Table:
@@ -105,17 +106,11 @@ def make_jobs(name: str, database: Database, names: tuple[str, ...]) -> Mapping[
             found = session.connection.connection.driver_connection.execute(query).fetchall()
         return pa.table(list(map(pa.array, zip(*found, strict=True))), names=list(names))
 
-    def read_bare() -> None:
-        with database.read() as session:
-            raw = session.connection.connection.driver_connection
-            if name == "duckdb":
-                raw.execute(query).to_arrow_table()
-                return
-            with raw.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
-                for _ in copy:
-                    pass
-
-    return {"read": lambda: read(database, names), "rows of the driver": fetch_rows, "bare": read_bare}
+    return {
+        "read": lambda: read(database, names),
+        "rows of the driver": fetch_rows,
+        "bare": lambda: read_bare(database, query),
+    }
 
 
 if __name__ == "__main__":

@@ -88,17 +88,23 @@ def make_jobs(name: str, database: Database, table: sa.Table) -> Mapping[str, Ca
             [row[1] if name == "duckdb" else row[1].to_numpy() for row in found], dtype=np.float32
         )
 
-    def read_bare() -> None:
-        with database.read() as session:
-            raw = session.connection.connection.driver_connection
-            if name == "duckdb":
-                raw.execute(query).to_arrow_table()
-                return
-            with raw.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
-                for _ in copy:
-                    pass
+    return {
+        "read": lambda: read(database, table),
+        "rows of the driver": fetch_rows,
+        "bare": lambda: read_bare(database, query),
+    }
 
-    return {"read": lambda: read(database, table), "rows of the driver": fetch_rows, "bare": read_bare}
+
+def read_bare(database: Database, query: str) -> None:
+    """The rows out of the database and no more: DuckDB's Arrow table, a bare COPY in binary."""
+    with database.read() as session:
+        raw = session.connection.connection.driver_connection
+        if database.name == "duckdb":
+            raw.execute(query).to_arrow_table()
+            return
+        with raw.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT BINARY)") as copy:
+            for _ in copy:
+                pass
 
 
 if __name__ == "__main__":
