@@ -116,15 +116,16 @@ def _select_batches(context: MergeContext) -> sa.Select[Any]:
 def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> npt.NDArray[np.bool_]:
     """Which mentions other files have brought already."""
     repeated = np.zeros(rows.num_rows, dtype=np.bool_)
-    # In the order of the index of citing papers, whose mentions are then read one after the other.
-    placed = number_places(_decode_citing(rows)).sort_by("citing_paper_id")
+    by_index = are_few(session, citations, rows.num_rows, _ROWS_A_MENTION)
+    placed = number_places(_decode_citing(rows))
+    if by_index:  # in its order the mentions of one paper are read after those of the one before
+        placed = placed.sort_by("citing_paper_id")
     with session.staged({"staged_citations": placed}):
         for table in (citations, pending_citations):
             staged, same = _match_repeated(table, context)
             columns = (staged.c.place, table.c.citation_id, table.c.batch_id)
             query = sa.select(*columns).join_from(staged, table, same)
-            by_index = table is citations and are_few(session, table, rows.num_rows, _ROWS_A_MENTION)
-            with session.joined_by_index() if by_index else nullcontext():
+            with session.joined_by_index() if by_index and table is citations else nullcontext():
                 places, ids, held = session.fetch_numbers(query)
             repeated[places] = True
             if len(ids):
