@@ -25,6 +25,7 @@ from pinakes.export.corpora.write import export_corpora
 from pinakes.queries.install import initialise
 from pinakes.report.output import Output
 from pinakes.report.prompt import answer_questions
+from pinakes.writing import folders
 from pinakes.writing.folders import StoredFolder
 from tests.calling import make_call
 from tests.stores import ObjectStore, open_silent_port
@@ -174,6 +175,7 @@ def test_a_store_that_does_not_answer_is_told_by_the_first_short_question(
         raise AssertionError("a file was asked for, for which a command waits longer")
 
     monkeypatch.setattr(StoredFolder, "read_file", read)
+    monkeypatch.setattr(folders, "FIRST_ANSWER_S", 1)
     with connect(tmp_path / "views.duckdb") as database, open_silent_port() as port:
         initialise(database)
         with pytest.raises(PinakesError, match="nothing that speaks S3 answers"):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pinakes.errors import InputError, PinakesError
+from pinakes.writing import folders
 from pinakes.writing.folders import Folder, join_address, open_folder, split_address
 from tests.stores import ObjectStore, open_silent_port
 
@@ -152,7 +153,8 @@ def silent() -> Iterator[int]:
         yield port
 
 
-def test_a_store_that_does_not_answer_is_told(silent: int) -> None:
+def test_a_store_that_does_not_answer_is_told(silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "FIRST_ANSWER_S", 1)
     for port in (silent, 1):
         folder = open_folder(f"s3://bucket/x?endpoint_override=127.0.0.1:{port}&scheme=http")
         with pytest.raises(PinakesError, match="nothing that speaks S3 answers"):
