@@ -39,6 +39,7 @@ CUDA device alone"""
 
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
 FEW_QUERIES: Final = 6  # below, every document is scored in the time that bytes need to be made
+FEWEST_SHARED: Final = 16  # queries that are worth a thread, which reads all bytes of the documents
 FRAME_ROWS: Final = 1 << 14  # documents whose mean stands for all
 DEVICE_BLOCK_ROWS: Final = 1 << 17  # documents that an accelerator takes at once
 
@@ -219,10 +220,7 @@ class Search:
 
             scan_block(quantised, packed, part, self._k, self._best.lowest, take)
 
-        total = len(self._queries.values)
-        parts = [
-            slice(start, min(start + QUERIES_AT_ONCE, total)) for start in range(0, total, QUERIES_AT_ONCE)
-        ]
+        parts = cut_queries(len(self._queries.values), count_threads(), quantised.frame.kernel.panel)
         if len(parts) == 1:
             scan(parts[0])
             return
@@ -291,6 +289,20 @@ class _Scoring:
             self.offer(slice(first, stop), query[bounds] - first, document[bounds])
 
         share(work, len(self._queries.values), 64)
+
+
+def cut_queries(total: int, threads: int, panel: int) -> list[slice]:
+    """Parts of `QUERIES_AT_ONCE` at most that begin with a panel: as many for each thread, and alike.
+
+    A thread takes `FEWEST_SHARED` at least.
+
+    >>> cut_queries(1000, 2, 6)
+    [slice(0, 252, None), slice(252, 504, None), slice(504, 756, None), slice(756, 1000, None)]
+    """
+    threads = max(1, min(threads, total // FEWEST_SHARED))
+    count = -(-total // (threads * QUERIES_AT_ONCE)) * threads
+    size = -(-total // (count * panel)) * panel
+    return [slice(start, min(start + size, total)) for start in range(0, total, size)]
 
 
 def is_accelerator(device: str) -> bool:

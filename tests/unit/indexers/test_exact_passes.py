@@ -5,6 +5,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pinakes.errors import IndexingError, UnknownNameError
@@ -15,7 +17,8 @@ from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.amx import has_amx
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
-from pinakes.indexers.exact.scan import scan_block
+from pinakes.indexers.exact.passes import FEWEST_SHARED, cut_queries
+from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import (
     Pass,
@@ -374,3 +377,19 @@ def test_a_pool_too_few_is_refused() -> None:
     queries, documents = make_case("plain")
     with pytest.raises(IndexingError, match="1 pools for 37 queries; expected one for each"):
         list(score_pools(queries, documents, [np.arange(3)]))
+
+
+@given(st.integers(1, 5000), st.integers(1, 64), st.sampled_from([1, 6, 32]))
+def test_queries_are_cut_into_parts_alike_as_many_for_each_thread(
+    total: int, threads: int, panel: int
+) -> None:
+    parts = cut_queries(total, threads, panel)
+    assert [number for part in parts for number in range(part.start, part.stop)] == list(range(total))
+    assert all(part.start % panel == 0 for part in parts)
+    sizes = [part.stop - part.start for part in parts]
+    assert max(sizes) <= QUERIES_AT_ONCE
+    assert len(set(sizes[:-1])) <= 1
+    assert sizes[-1] <= sizes[0]
+    # Parts that are rounded up to panels may be fewer.
+    wanted = max(1, min(threads, total // FEWEST_SHARED))
+    assert len(parts) >= wanted or len(parts) * (sizes[0] - panel) < total
