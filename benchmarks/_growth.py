@@ -1,11 +1,12 @@
-"""How cost grows with size: one figure of every row of the table, from the JSON of each size.
+"""How cost grows with size: one figure of every row of the table, from what was measured at each size.
 
-    python benchmarks/all.py --growth --full --output results
-    python benchmarks/_growth.py results/growth growth.png
+    python benchmarks/all.py --growth
+    python benchmarks/_growth.py growth.png [--file benchmarks/growth.jsonl]
 
-A file is called SCRIPT-SIZE.json. A panel is a row of the table (`_compared.py`) with both databases, its
-peers and its limits, in microseconds an item: a line that rises is a cost that grows faster than the data.
-Which lines do is printed too. Leaves out: measuring.
+The file keeps the newest figures of each script and size, a line each, with commit and machine: who measures
+one script again draws the others as they were. A panel is a row of the table (`_compared.py`) with both
+databases, its peers and its limits, in microseconds an item: a line that rises is a cost that grows faster
+than the data. Which lines do is printed too. Points of a panel are of one machine. Leaves out: measuring.
 """
 
 import argparse
@@ -17,7 +18,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from _common import format_table
-from _compared import OTHER_FORM, READERS, Compared, compare
+from _compared import Compared
+from _history import Entry, read_history
+
+FILE = Path(__file__).resolve().parent / "growth.jsonl"
 
 Points = list[tuple[int, float]]
 """(size, microseconds an item), by size"""
@@ -30,38 +34,46 @@ BENDS = 1.15
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="One figure of how cost grows with size.")
-    parser.add_argument("folder", type=Path, help="the JSON files, called SCRIPT-SIZE.json")
     parser.add_argument("plot", type=Path, help="the figure to write, .png or .svg")
+    parser.add_argument("--file", type=Path, default=FILE, help="what was measured")
     options = parser.parse_args()
-    draw_folder(options.folder, options.plot)
+    draw_file(options.file, options.plot)
 
 
-def draw_folder(folder: Path, plot: Path) -> None:
-    """Draw what the folder has, and print where it bends upward."""
-    panels = {what: lines for what, lines in read_folder(folder).items() if any(map(_grows, lines.values()))}
+def keep(file: Path, entry: Entry) -> None:
+    """Put the figures of a script and size in place of the older ones; lines are in the order of names."""
+    entries = {(one["script"], one["size"]): one for one in [*read_history(file), entry]}
+    lines = [json.dumps(entries[key]) + "\n" for key in sorted(entries)]
+    writing = file.with_suffix(".writing")
+    writing.write_text("".join(lines), encoding="utf-8")
+    writing.replace(file)
+
+
+def draw_file(file: Path, plot: Path) -> None:
+    """Draw what the file has, and print where it bends upward."""
+    panels = {
+        what: lines
+        for what, lines in list_panels(read_history(file)).items()
+        if any(map(_grows, lines.values()))
+    }
     if not panels:
-        sys.exit(f"{folder} holds no SCRIPT-SIZE.json of two sizes; see the docstring of this script")
+        sys.exit(f"{file} holds no script at two sizes; see the docstring of this script")
     draw(panels, plot)
     bends = list_bends(panels)
     if bends:
         print(f"Growth with an exponent above {BENDS}:\n\n{format_table(bends)}")
 
 
-def read_folder(folder: Path) -> dict[str, dict[str, Points]]:
-    """row of the table -> line -> its points. A file of another form than today's is named and left out."""
+def list_panels(entries: list[Entry]) -> dict[str, dict[str, Points]]:
+    """row of the table -> line -> its points; of each script those of its newest machine and form."""
+    newest = {one["script"]: one for one in sorted(entries, key=lambda one: str(one["date"]))}
     found: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    for path in sorted(folder.glob("*-*.json")):
-        script, _, size = path.stem.rpartition("-")
-        if script not in READERS or not size.isdigit():
+    for one in entries:
+        if any(one[key] != newest[one["script"]][key] for key in ("machine", "quick")):
             continue
-        try:
-            rows = compare(script, json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, *OTHER_FORM) as error:
-            print(f"{path.name} has another form and is left out: {error!r}", file=sys.stderr)
-            continue
-        for row in rows:
-            for name, seconds in list_lines(row):
-                found[f"{script}: {row.what}"][name][int(size)] = seconds / int(size) * 1e6
+        for row in one["rows"]:
+            for name, seconds in list_lines(Compared(**row)):
+                found[f"{one['script']}: {row['what']}"][name][one["size"]] = seconds / one["size"] * 1e6
     return {
         what: {name: sorted(points.items()) for name, points in lines.items()}
         for what, lines in found.items()

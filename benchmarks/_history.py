@@ -22,9 +22,8 @@ def read_commit(folder: Path) -> Entry:
             return ""
         return done.stdout.strip() if done.returncode == 0 else ""
 
-    changed = ask(
-        "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)benchmarks/history.jsonl"
-    )
+    written = [f":(top,exclude)benchmarks/{name}.jsonl" for name in ("history", "growth")]
+    changed = ask("status", "--porcelain", "--untracked-files=no", "--", ":/", *written)
     return {"commit": ask("rev-parse", "HEAD"), "changed": bool(changed)}
 
 

@@ -6,7 +6,8 @@
 Each script runs in a process of its own, one after the other, in its quick form unless `--full` is given;
 one that fails is named in the table, and the exit code is then 1. FOLDER gets SCRIPT.json and SCRIPT.log of
 each, `all.json`, and `history.png`. A line is added to the history: date, commit, machine and rows.
-With `--growth` the scripts that take a size run at each size, and FOLDER/growth.png is drawn.
+With `--growth` the scripts that take a size run at each size, a file keeps the newest figures of each, and
+FOLDER/growth.png is drawn from it.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -42,9 +44,15 @@ SIZE_OPTIONS = {
     "vectors": "--vectors",
 }
 """the option that says how large, of the scripts that have one"""
-MOST = {"probes": 100_000, "rows": 1_000_000, "self_retrieval": 100_000, "vectors": 100_000}
-"""sizes above which a script is not asked: its work grows with the square, its users have no more, or its
-peer holds every number or text as an object of Python"""
+MOST = {
+    "approximate": 100_000,
+    "probes": 100_000,
+    "rows": 1_000_000,
+    "self_retrieval": 100_000,
+    "vectors": 100_000,
+}
+"""sizes above which a script is not asked: its work grows with the square, its users have no more, a peer's
+index takes hours, or a peer holds every number or text as an object of Python"""
 
 
 def main() -> None:
@@ -61,6 +69,9 @@ def main() -> None:
         "--timeout", type=float, help="seconds a script may take (1,800; no limit with --full)"
     )
     parser.add_argument("--growth", action="store_true", help="run at several sizes, and draw how cost grows")
+    parser.add_argument(
+        "--growth-file", type=Path, default=_growth.FILE, help="the file that keeps what --growth measures"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="the sizes of --growth")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -86,7 +97,7 @@ def measure_all(options: argparse.Namespace) -> int:
         except OTHER_FORM as error:
             failed[script] = f"its JSON has another form: {error!r}"
     entry = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": tell_time(),
         **read_commit(HERE),
         "quick": not options.full,
         "machine": describe_machine(),
@@ -134,20 +145,34 @@ def run_script(script: str, words: list[str], file: Path, timeout: float | None)
 
 
 def measure_growth(options: argparse.Namespace) -> int:
-    """Run what takes a size at each size, and draw; the exit code."""
+    """Run what takes a size at each size, keep what was measured, and draw; the exit code."""
     folder, failed = options.output / "growth", {}
     folder.mkdir(exist_ok=True)
+    machine = describe_machine()
     for script in [name for name in options.only or SIZE_OPTIONS if name in SIZE_OPTIONS]:
         for size in [size for size in sorted(options.sizes) if size <= MOST.get(script, size)]:
             words = [SIZE_OPTIONS[script], str(size)] + ([] if options.full else ["--quick"])
             found = run_script(script, words, folder / f"{script}-{size}.json", options.timeout)
+            try:
+                rows = [] if isinstance(found, str) else [asdict(one) for one in compare(script, found)]
+            except OTHER_FORM as error:
+                found = f"its JSON has another form: {error!r}"
             if isinstance(found, str):
                 failed[f"{script} at {size}"] = found
+                continue
+            figures = {"script": script, "size": size, "quick": not options.full, **read_commit(HERE)}
+            _growth.keep(
+                options.growth_file, {**figures, "date": tell_time(), "machine": machine, "rows": rows}
+            )
     for name, why in failed.items():
         print(f"{name}: {why}", file=sys.stderr)
-    _growth.draw_folder(folder, options.output / "growth.png")
+    _growth.draw_file(options.growth_file, options.output / "growth.png")
     print(options.output / "growth.png")
     return 1 if failed else 0
+
+
+def tell_time() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 if __name__ == "__main__":

@@ -65,18 +65,59 @@ def test_every_script_is_in_the_table() -> None:
     assert scripts == set(import_benchmark("_compared").READERS)
 
 
+SIZED = """
+import json, sys
+file, size = (sys.argv[sys.argv.index(name) + 1] for name in ("--json", "--papers"))
+seconds = {"1000": 1.0, "10000": 10.0, "100000": 300.0}[size]
+rows = [{"visit": "first", "seconds": seconds}, {"visit": "again", "seconds": int(size) / 1e4}]
+json.dump({"queries": 3, "rows": rows}, open(file, "w"))
+"""
+
+
+def grow(monkeypatch: pytest.MonkeyPatch, folder: Path, *sizes: int) -> int:
+    """The exit code of growth over one script at those sizes; what it keeps is `folder/growth.jsonl`."""
+    driver = import_benchmark("all")
+    monkeypatch.setattr(driver, "HERE", folder)
+    monkeypatch.setitem(driver.SIZE_OPTIONS, "site", "--papers")
+    (folder / "site.py").write_text(SIZED)
+    words = ["--growth", "--only", "site", "--sizes", *map(str, sizes)]
+    files = ["--output", str(folder / "out"), "--growth-file", str(folder / "growth.jsonl")]
+    monkeypatch.setattr(sys, "argv", ["all.py", *words, *files])
+    with pytest.raises(SystemExit) as ended:
+        driver.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
 def test_growth_draws_every_row_of_two_sizes_and_prints_where_it_bends(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for size, seconds in ((1_000, 1.0), (10_000, 10.0), (100_000, 300.0)):
-        rows = [{"visit": "first", "seconds": seconds}, {"visit": "again", "seconds": size / 1e4}]
-        (tmp_path / f"site-{size}.json").write_text(json.dumps({"queries": 3, "rows": rows}))
-    (tmp_path / "site-latest.json").write_text("no benchmark's")
-    growth = import_benchmark("_growth")
-    found = growth.read_folder(tmp_path)
-    assert found["site: site, first"] == {"pinakes": [(1_000, 1000.0), (10_000, 1000.0), (100_000, 3000.0)]}
-    growth.draw_folder(tmp_path, tmp_path / "growth.png")
+    assert grow(monkeypatch, tmp_path, 1_000, 10_000) == 0
+    assert "exponent" not in capsys.readouterr().out
+    assert grow(monkeypatch, tmp_path, 100_000) == 0  # the others are drawn as they were measured
     printed = capsys.readouterr().out
     assert "site: site, first  pinakes  10000  100000  1.48" in printed
     assert "again" not in printed
-    assert (tmp_path / "growth.png").stat().st_size > 1000
+    assert (tmp_path / "out" / "growth.png").stat().st_size > 1000
+    assert grow(monkeypatch, tmp_path, 10_000, 7) == 1
+    assert "site at 7: exit code 1: KeyError: '7'" in capsys.readouterr().err
+    kept = [json.loads(line) for line in (tmp_path / "growth.jsonl").read_text().splitlines()]
+    assert [one["size"] for one in kept] == [1_000, 10_000, 100_000]
+    found = import_benchmark("_growth").list_panels(kept)
+    assert found["site: site, first"] == {"pinakes": [(1_000, 1000.0), (10_000, 1000.0), (100_000, 3000.0)]}
+
+
+def test_growth_joins_no_points_of_two_machines() -> None:
+    row = {"what": "site, first", "ours_s": 1.0}
+    one = {"script": "site", "size": 1_000, "quick": True, "rows": [row]}
+    entries = [
+        {**one, "date": "2026-01-02T00:00:00+00:00", "machine": {"cores": 2}},
+        {**one, "size": 10_000, "date": "2026-01-03T00:00:00+00:00", "machine": {"cores": 2}},
+        {**one, "size": 100_000, "date": "2026-01-01T00:00:00+00:00", "machine": {"cores": 4}},
+        {**one, "script": "load", "date": "2026-01-01T00:00:00+00:00", "machine": {"cores": 4}},
+    ]
+    found = import_benchmark("_growth").list_panels(entries)
+    assert found == {
+        "site: site, first": {"pinakes": [(1_000, 1000.0), (10_000, 100.0)]},
+        "load: site, first": {"pinakes": [(1_000, 1000.0)]},
+    }
