@@ -128,3 +128,6 @@ def test_a_session_joins_afterwards_as_it_did_before(postgres_url: str, before: 
         with session.joined_by_index():
             assert show(session) == ["off", "off"]
         assert show(session) == [before, "on"]
+        with session.joined_in_order():
+            assert show(session) == ["off", "on"]
+        assert show(session) == [before, "on"]

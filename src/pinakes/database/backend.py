@@ -1,13 +1,16 @@
 """`Backend`: what DuckDB and Postgres say differently, and the results that it hands out."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.packed_numbers import Numbers
+
+JoinKind = Literal["hash", "merge"]
+"""how a planner may join two tables, beside looking up each row of one"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,8 @@ class Backend(Protocol):
     def raise_memory(self, connection: sa.Connection) -> None:
         """Let this transaction's sorts and joins take the memory that was planned for the database."""
 
-    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
-        """Have this transaction join by an index alone, or again as the planner thinks best."""
+    def avoid_joins(self, connection: sa.Connection, kinds: Set[JoinKind]) -> None:
+        """Have this transaction join in no way of these; of none: again as the planner thinks best."""
 
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
         """Prepare many new, committed rows of the tables for who reads them."""

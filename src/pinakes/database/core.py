@@ -60,10 +60,22 @@ class Session:
         Postgres would read all of a table of long rows, since it does not know that most find none.
         """
         with translated():
-            self.backend.join_by_index(self.connection, alone=True)
+            self.backend.avoid_joins(self.connection, {"hash", "merge"})
         yield
         with translated():
-            self.backend.join_by_index(self.connection, alone=False)
+            self.backend.avoid_joins(self.connection, set())
+
+    @contextmanager
+    def joined_in_order(self) -> Iterator[None]:
+        """Have large tables joined in the order of their indexes meanwhile.
+
+        Postgres would hash millions of rows to look each of many more up among them.
+        """
+        with translated():
+            self.backend.avoid_joins(self.connection, {"hash"})
+        yield
+        with translated():
+            self.backend.avoid_joins(self.connection, set())
 
     def name_scratch(self) -> str:
         """`TEMPORARY` or `UNLOGGED`: what a table is made as that this transaction makes and drops again."""

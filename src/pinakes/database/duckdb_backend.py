@@ -1,7 +1,7 @@
 """What only DuckDB says: Arrow tables are registered and results are fetched as Arrow."""
 
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database.address import find_file
-from pinakes.database.backend import ArrowResult, RawResult
+from pinakes.database.backend import ArrowResult, JoinKind, RawResult
 from pinakes.database.duckdb_questions import refusing
 from pinakes.database.file_state import describe_file_state
 from pinakes.database.packed_numbers import Numbers
@@ -89,7 +89,7 @@ class DuckdbBackend:
     def raise_memory(self, connection: sa.Connection) -> None:
         """Nothing to do: DuckDB has its memory from the start."""
 
-    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
+    def avoid_joins(self, connection: sa.Connection, kinds: Set[JoinKind]) -> None:
         """Nothing to do: DuckDB reads the columns that a join needs, and no others."""
 
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:

@@ -1,17 +1,17 @@
 """What only Postgres says: temporary tables filled by binary COPY, server-side cursors, one writer's lock."""
 
 import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Sequence, Set
 from contextlib import closing
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, get_args
 from uuid import uuid4
 
 import pyarrow as pa
 import sqlalchemy as sa
 from psycopg import capabilities, sql
 
-from pinakes.database.backend import ArrowResult, RawResult, find_dimensions
+from pinakes.database.backend import ArrowResult, JoinKind, RawResult, find_dimensions
 from pinakes.database.binary_copy import HEADER, TRAILER, decode_tuples, encode_tuples
 from pinakes.database.packed_numbers import Numbers, pack_numbers, unpack_numbers
 from pinakes.database.postgres_arrow import (
@@ -106,10 +106,12 @@ class PostgresBackend:
         connection.execute(sa.text(_RAISE_MEMORY), {"kilobytes": self._memory // _STEPS // 1024})
         connection.execute(sa.text(_SHARE_WORK))
 
-    def join_by_index(self, connection: sa.Connection, *, alone: bool) -> None:
-        """Turn joins by hashing and by sorting off, or to what they were when the session began."""
-        for setting in ("enable_hashjoin", "enable_mergejoin"):
-            connection.execute(sa.text(f"SET LOCAL {setting} TO {'off' if alone else 'DEFAULT'}"))
+    def avoid_joins(self, connection: sa.Connection, kinds: Set[JoinKind]) -> None:
+        """Turn these kinds of joins off, and the others to what they were when the session began."""
+        for kind in get_args(JoinKind):
+            connection.execute(
+                sa.text(f"SET LOCAL enable_{kind}join TO {'off' if kind in kinds else 'DEFAULT'}")
+            )
 
     def tidy(self, connection: sa.Connection, tables: Sequence[str]) -> None:
         """VACUUM (ANALYZE) each, or else whoever reads many new rows first has to mark each as committed.

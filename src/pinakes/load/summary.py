@@ -205,9 +205,10 @@ def count_quality(session: Session, corpus_id: int) -> dict[str, int]:
     """
     blocks = read_blocks("pinakes.load", "sql", "quality.sql")
     counted: dict[str, int] = {}
-    for block in blocks.values():
-        row = session.rows(block, {"corpus_id": corpus_id, "first_year": FIRST_YEAR})[0]
-        counted |= {name: int(value) for name, value in row.items()}
+    with session.joined_in_order():
+        for block in blocks.values():
+            row = session.rows(block, {"corpus_id": corpus_id, "first_year": FIRST_YEAR})[0]
+            counted |= {name: int(value) for name, value in row.items()}
     return counted
 
 
