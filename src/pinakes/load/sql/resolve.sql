@@ -45,6 +45,7 @@ WHERE corpus_id = :corpus_id
     AND citing_source_id IN (SELECT source_id FROM papers WHERE papers.corpus_id = :corpus_id)
 
 -- name: by_source_id
+-- What an id has told stays: a source's id is one paper's. Where that is removed, its cited work is cleared.
 -- In the order of the rows that change: in any other, DuckDB takes time that grows with the square of their number.
 UPDATE cited_references
 SET paper_id = found.paper_id, resolved_by = 'source_id'
@@ -55,10 +56,7 @@ FROM (
     WHERE papers.corpus_id = :corpus_id
         AND cited_references.corpus_id = :corpus_id
         AND cited_references.reference_id BETWEEN :first_id AND :last_id
-        AND (
-            cited_references.paper_id IS DISTINCT FROM papers.paper_id
-            OR cited_references.resolved_by IS DISTINCT FROM 'source_id'
-        )
+        AND cited_references.resolved_by IS DISTINCT FROM 'source_id'
     ORDER BY cited_references.reference_id
 ) AS found
 WHERE cited_references.reference_id = found.reference_id
