@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import sqlalchemy as sa
 
 from pinakes.cli import run_command
 from pinakes.database import Database, connect
@@ -13,13 +15,14 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.evaluate.evaluate import evaluate
 from pinakes.index.index import index
 from pinakes.load.load import LoadRequest, load
+from pinakes.load.resolve import resolve
 from pinakes.queries.install import initialise
 from pinakes.removal.gc import collect_garbage
 from pinakes.removal.remove import list_answers, remove_benchmark, remove_corpus, remove_runs
 from pinakes.report.status import check_sides, find_orphans, read_status
 from pinakes.run.run import RunRequest, run
-from pinakes.schema import metadata
-from pinakes.schema.removal import is_cleared, list_references
+from pinakes.schema import metadata, next_id, papers
+from pinakes.schema.removal import is_cleared, list_references, remove_rows
 from pinakes.systems.base import SystemOptions
 from pinakes.tasks.base import list_tasks
 from tests.benching import change
@@ -141,6 +144,24 @@ def test_works_of_another_corpus_that_were_its_papers_are_unresolved(prepared: D
     with prepared.read() as session:
         half = "SELECT COUNT(*) FROM cited_references WHERE (paper_id IS NULL) <> (resolved_by IS NULL)"
         assert session.scalar(half) == 0
+
+
+def test_a_work_is_resolved_again_when_its_removed_paper_comes_back(prepared: Database) -> None:
+    cited = "SELECT paper_id FROM cited_references WHERE resolved_by = 'source_id' ORDER BY paper_id LIMIT 1"
+    with prepared.begin() as session:
+        paper_id = session.scalar(cited)
+        row = session.rows(f"SELECT corpus_id, source_id, batch_id FROM papers WHERE paper_id = {paper_id}")[
+            0
+        ]
+        remove_rows(session, {papers: pa.table({"paper_id": pa.array([paper_id], pa.int64())})})
+        come_back = next_id(session, papers.c.paper_id)
+        session.execute(sa.insert(papers).values(paper_id=come_back, **row))
+    assert resolve(prepared, "synthetic").by_source_id == 1
+    with prepared.read() as session:
+        found = session.rows(
+            f"SELECT reference_key, resolved_by FROM cited_references WHERE paper_id = {come_back}"
+        )
+    assert found == [{"reference_key": row["source_id"], "resolved_by": "source_id"}]
 
 
 def test_a_removal_that_is_killed_removes_nothing(
