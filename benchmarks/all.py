@@ -22,7 +22,7 @@ from typing import Any
 
 import _growth
 from _common import describe_machine, report
-from _compared import OTHER_FORM, READERS, compare
+from _compared import OTHER_FORM, READERS, Compared, compare
 from _history import add_entry, draw_history, read_commit
 
 HERE = Path(__file__).resolve().parent
@@ -52,7 +52,7 @@ MOST = {
     "vectors": 100_000,
 }
 """sizes above which a script is not asked: its work grows with the square, its users have no more, a peer's
-index takes hours, or a peer holds every number or text as an object of Python"""
+index takes long, or a peer holds every number or text as an object of Python"""
 
 
 def main() -> None:
@@ -85,17 +85,12 @@ def measure_all(options: argparse.Namespace) -> int:
     failed: dict[str, str] = {}
     for script in options.only or READERS:
         words = [] if options.full else ["--quick"]
-        found = run_script(script, words, options.output / f"{script}.json", options.timeout)
+        found = measure(script, words, options.output / f"{script}.json", options.timeout)
         if isinstance(found, str):
             failed[script] = found
-            continue
-        try:
-            rows += [
-                {"script": script, **one.describe(), "of": found.get("title", "")}
-                for one in compare(script, found)
-            ]
-        except OTHER_FORM as error:
-            failed[script] = f"its JSON has another form: {error!r}"
+        else:
+            title, compared = found
+            rows += [{"script": script, **one.describe(), "of": title} for one in compared]
     entry = {
         "date": tell_time(),
         **read_commit(HERE),
@@ -119,6 +114,19 @@ def measure_all(options: argparse.Namespace) -> int:
     report("All benchmarks; ratios above 1: faster than it", shown, figures, None)
     draw_history(entries, entry, options.output / "history.png")
     return 1 if failed else 0
+
+
+def measure(
+    script: str, words: list[str], file: Path, timeout: float | None
+) -> tuple[str, list[Compared]] | str:
+    """The title and the rows of what a script measured, or why there are none."""
+    found = run_script(script, words, file, timeout)
+    if isinstance(found, str):
+        return found
+    try:
+        return found.get("title", ""), compare(script, found)
+    except OTHER_FORM as error:
+        return f"its JSON has another form: {error!r}"
 
 
 def run_script(script: str, words: list[str], file: Path, timeout: float | None) -> dict[str, Any] | str:
@@ -152,14 +160,11 @@ def measure_growth(options: argparse.Namespace) -> int:
     for script in [name for name in options.only or SIZE_OPTIONS if name in SIZE_OPTIONS]:
         for size in [size for size in sorted(options.sizes) if size <= MOST.get(script, size)]:
             words = [SIZE_OPTIONS[script], str(size)] + ([] if options.full else ["--quick"])
-            found = run_script(script, words, folder / f"{script}-{size}.json", options.timeout)
-            try:
-                rows = [] if isinstance(found, str) else [asdict(one) for one in compare(script, found)]
-            except OTHER_FORM as error:
-                found = f"its JSON has another form: {error!r}"
+            found = measure(script, words, folder / f"{script}-{size}.json", options.timeout)
             if isinstance(found, str):
                 failed[f"{script} at {size}"] = found
                 continue
+            rows = [asdict(one) for one in found[1]]
             figures = {"script": script, "size": size, "quick": not options.full, **read_commit(HERE)}
             _growth.keep(
                 options.growth_file, {**figures, "date": tell_time(), "machine": machine, "rows": rows}
