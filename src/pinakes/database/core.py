@@ -4,14 +4,14 @@ The two are one module since neither is whole alone: what a session leaves open,
 ends in the methods of the database that opens it.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Set
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import sqlalchemy as sa
 
-from pinakes.database.backend import ArrowResult, Backend, RawResult, find_dimensions
+from pinakes.database.backend import ArrowResult, Backend, JoinKind, RawResult, find_dimensions
 from pinakes.database.checkpoint import LARGE_LOG, SMALL_LOG, Log
 from pinakes.database.compiled import Text
 from pinakes.database.driver_errors import driver_errors, translated
@@ -53,26 +53,24 @@ class Session:
         with translated():
             self.backend.raise_memory(self.connection)
 
-    @contextmanager
-    def joined_by_index(self) -> Iterator[None]:
+    def joined_by_index(self) -> AbstractContextManager[None]:
         """Have few rows find theirs in a large table by its index meanwhile, as many of them as there are.
 
         Postgres would read all of a table of long rows, since it does not know that most find none.
         """
-        with translated():
-            self.backend.avoid_joins(self.connection, {"hash", "merge"})
-        yield
-        with translated():
-            self.backend.avoid_joins(self.connection, set())
+        return self._avoiding({"hash", "merge"})
 
-    @contextmanager
-    def joined_in_order(self) -> Iterator[None]:
+    def joined_in_order(self) -> AbstractContextManager[None]:
         """Have large tables joined in the order of their indexes meanwhile.
 
         Postgres would hash millions of rows to look each of many more up among them.
         """
+        return self._avoiding({"hash"})
+
+    @contextmanager
+    def _avoiding(self, joins: Set[JoinKind]) -> Iterator[None]:
         with translated():
-            self.backend.avoid_joins(self.connection, {"hash"})
+            self.backend.avoid_joins(self.connection, joins)
         yield
         with translated():
             self.backend.avoid_joins(self.connection, set())
