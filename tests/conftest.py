@@ -17,6 +17,7 @@ from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server, start_server
+from tests.processes import fork_for_spawn
 from tests.stores import ObjectStore, find_server, open_store
 from tests.templates import Templates
 from tests.turns import take_turns
@@ -62,6 +63,12 @@ def _credentials() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("AWS_ACCESS_KEY_ID", "tests")
         patched.setenv("AWS_SECRET_ACCESS_KEY", "tests")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_processes() -> Iterator[None]:
+    with fork_for_spawn():
         yield
 
 

@@ -1,10 +1,38 @@
 """Other processes, which hold what a test looks at."""
 
+import multiprocessing
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, Final
+
+import pytest
+
+IMPORTED: Final = (
+    *("transformers.models.bert.modeling_bert", "transformers.models.auto.modeling_auto", "nltk", "pandas"),
+    *("pinakes.indexers.training.together", "pinakes.indexers.encoder.processes"),
+    *("pinakes.loaders.reading.parallel", "pinakes.texts.ahead"),
+)
+"""what processes that share a test's work import"""
+
+
+@contextmanager
+def fork_for_spawn() -> Iterator[None]:
+    """Have `multiprocessing` fork from a process that has imported these modules where it is to spawn.
+
+    Nothing else of a process's state is copied either way: a second of imports is saved, or three.
+    """
+    given = multiprocessing.get_context
+    multiprocessing.set_forkserver_preload(list(IMPORTED))
+
+    def get_context(method: str | None = None) -> Any:
+        return given("forkserver" if method == "spawn" else method)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(multiprocessing, "get_context", get_context)
+        yield
 
 
 @contextmanager

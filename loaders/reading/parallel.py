@@ -3,10 +3,10 @@
 They come in the order of the files, as if read here.
 """
 
+import multiprocessing
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Final, cast
@@ -59,7 +59,7 @@ def read_ahead(
     Raises:
         InputError, LoadError: as the loader raises them, when the file's turn comes.
     """
-    context = get_context("spawn")
+    context = multiprocessing.get_context("spawn")
     workers: list[tuple[BaseProcess, Connection]] = []
     try:
         for number in range(jobs):

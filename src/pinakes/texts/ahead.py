@@ -1,6 +1,7 @@
 """Rows made here, or by other processes while this one stores, and handed out in the order of the papers."""
 
 import importlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -11,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from typing import Any, Final
 
 from pinakes.errors import PinakesError
@@ -38,7 +39,10 @@ def compute_ahead(
         return
     # Pickled here: what `make` imports is imported only when the process can be interrupted without a word.
     pool = ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(pickle.dumps(make),)
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_begin,
+        initargs=(pickle.dumps(make),),
     )
     waiting: deque[tuple[Any, Future[Any]]] = deque()
     try:
