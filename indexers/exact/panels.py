@@ -120,7 +120,10 @@ def _multiply_by_library(
     import torch
 
     rows = documents.view(np.int8).reshape(-1, queries.shape[1])[first:stop]
-    sums: Sums = torch._int_mm(torch.from_numpy(queries[part]), torch.from_numpy(rows).T).numpy()
+    # Into memory of numpy's, which has the kernel give large pages: of small ones a product of 10 MB takes
+    # thousands, and half as long again.
+    sums = np.empty((part.stop - part.start, stop - first), dtype=np.int32)
+    torch._int_mm(torch.from_numpy(queries[part]), torch.from_numpy(rows).T, out=torch.from_numpy(sums))
     return sums
 
 
