@@ -21,6 +21,7 @@ from tests.processes import fork_for_spawn
 from tests.stores import ObjectStore, find_server, open_store
 from tests.templates import Templates
 from tests.turns import take_turns
+from tests.warm import Warm, open_warm
 
 _NUMBERS = count(1)
 _ROOM = 8 << 30
@@ -70,6 +71,13 @@ def _credentials() -> Iterator[None]:
 def _warm_processes() -> Iterator[None]:
     with fork_for_spawn():
         yield
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """Starts programs in processes that have imported all."""
+    with open_warm(tmp_path_factory.mktemp("warm")) as opened:
+        yield opened
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,6 +1,7 @@
 """A process that has imported what takes long, and forks for each start one that runs a program.
 
-So tests of processes that are killed, interrupted or at work beside each other spend no time on imports.
+So tests of processes that are killed, interrupted or at work beside each other spend no time on imports. Each
+begins in the folder and with the environment of the test.
 """
 
 import json
@@ -10,12 +11,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-COMMANDS = (
+COMMANDS: Final = (
     *("duckdb_engine", "psycopg", "pandas", "pyarrow", "pyarrow.parquet", "rich.console"),
     *("pinakes.cli", "pinakes.database.postgres_backend", "pinakes.database.read_only"),
     *("pinakes.evaluators.evaluate", "pinakes.queries.install", "pinakes.report.output"),
@@ -23,6 +24,25 @@ COMMANDS = (
     *("pinakes.tasks.ranking.task", "pinakes.tasks.reviewers.task", "pinakes.tasks.self_retrieval.task"),
 )
 """what all commands import"""
+_MODULES: Final = (
+    *COMMANDS,
+    *("faiss", "gensim.models", "nltk", "numba", "pytest", "sklearn.feature_extraction.text", "tantivy"),
+    *("textblob", "torch._dynamo", "transformers.models.align", "transformers.models.auto.modeling_auto"),
+    *("transformers.models.auto.tokenization_auto", "transformers.models.bert.modeling_bert"),
+    *("transformers.models.bert.tokenization_bert", "pinakes.evaluate.evaluate", "pinakes.index.encode"),
+    *("pinakes.index.index", "pinakes.indexers.encoder.model", "pinakes.indexers.faiss.build"),
+    *("pinakes.indexers.sentence_models.search", "pinakes.load.load", "pinakes.loaders.beir"),
+    *("pinakes.loaders.merge", "pinakes.loaders.s2orc", "pinakes.report.present.derive"),
+    *("pinakes.report.present.load", "pinakes.run.run", "pinakes.systems.bm25", "pinakes.systems.dense"),
+    *("pinakes.systems.sentences.system", "pinakes.systems.sparse", "pinakes.systems.tfidf"),
+    *("pinakes.systems.trained_sentences.system", "pinakes.systems.word2vec"),
+    *("pinakes.texts.corpus_neighbours", "pinakes.texts.neighbours.analysers.textblob"),
+    *("pinakes.texts.neighbours.generate", "pinakes.texts.summaries.derive"),
+    *("pinakes.texts.summaries.examples", "pinakes.texts.summaries.label_store"),
+    *("pinakes.texts.summaries.sections", "pinakes.vectors.encoding"),
+    *("tests.integration.test_upgrade", "tests.unit.indexers.test_faiss_index"),
+)
+"""what the programs of all tests import"""
 
 # Each program has a parent of its own, which says how it ended: so several can be at work.
 _SERVER = """
@@ -39,7 +59,7 @@ gc.freeze()  # else collections in the forked ones would copy all of it
 os.write(said, b"ready\\n")
 parents = []
 for line in sys.stdin:
-    program, words, output, errors = json.loads(line)
+    program, words, folder, environment, output, errors = json.loads(line)
     parents = [one for one in parents if not os.waitpid(one, os.WNOHANG)[0]]
     if parent := os.fork():
         parents.append(parent)
@@ -50,6 +70,9 @@ for line in sys.stdin:
         os.write(said, f"{child} {code}\\n".encode())
         os._exit(0)
     os.setsid()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
     given = (os.devnull, os.O_RDONLY), (output, os.O_WRONLY | os.O_CREAT), (errors, os.O_WRONLY)
     for number, (path, flags) in enumerate(given):
         os.dup2(os.open(path, flags), number)
@@ -73,23 +96,21 @@ class Ended(NamedTuple):
 
 
 class Warm:
-    """A process that forks others, which have imported these modules."""
+    """A process that forks others."""
 
-    def __init__(
-        self, folder: Path, modules: Sequence[str] = (), environment: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._started = 0
         self._said: dict[int, str] = {}
         with (folder / "server.txt").open("wb") as output:
             # Unbuffered, so that nothing that was said waits unseen when the pipe is asked for more.
             self._server = subprocess.Popen(
-                [sys.executable, "-c", _SERVER, *COMMANDS, *modules],
+                [sys.executable, "-c", _SERVER, *_MODULES],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,
                 bufsize=0,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})},
+                env={**_describe_environment(), "OMP_NUM_THREADS": "1"},
             )
         assert self._read() == "ready", (folder / "server.txt").read_text()
 
@@ -100,7 +121,8 @@ class Warm:
         os.mkfifo(errors)
         reading = os.open(errors, os.O_RDONLY | os.O_NONBLOCK)
         assert self._server.stdin is not None
-        line = json.dumps([program, [str(word) for word in words], str(output), str(errors)])
+        asked = (program, [str(word) for word in words], os.getcwd(), _describe_environment())
+        line = json.dumps([*asked, str(output), str(errors)])
         self._server.stdin.write(f"{line}\n".encode())
         process = 0
         while not process:
@@ -186,13 +208,14 @@ class Started:
         return True
 
 
+def _describe_environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
 @contextmanager
-def open_warm(
-    folder: Path, modules: Sequence[str] = (), environment: Mapping[str, str] | None = None
-) -> Iterator[Warm]:
+def open_warm(folder: Path) -> Iterator[Warm]:
     """A process that forks others, closed in the end."""
-    folder.mkdir(exist_ok=True)
-    warm = Warm(folder, modules, environment)
+    warm = Warm(folder)
     try:
         yield warm
     finally:

@@ -24,7 +24,7 @@ from tests.calling import Call, Outcome, make_call
 from tests.loading import paper, write_beir
 from tests.long import long
 from tests.postgres import OwnPostgres
-from tests.warm import Started, Warm, open_warm
+from tests.warm import Started, Warm
 
 pytestmark = pytest.mark.in_turn
 
@@ -51,11 +51,6 @@ with connect_alone(sys.argv[1], "evaluate") as database:
     print("held", file=sys.stderr, flush=True)
     signal.pause()
 """
-MODULES = (
-    *("sklearn.feature_extraction.text", "tantivy", "pinakes.evaluate.evaluate", "pinakes.index.index"),
-    *("pinakes.load.load", "pinakes.loaders.beir", "pinakes.loaders.merge", "pinakes.report.present.load"),
-    *("pinakes.run.run", "pinakes.systems.bm25", "pinakes.systems.tfidf"),
-)
 COMMAND = """
 import json, os, sys
 from pinakes.cli import main
@@ -342,13 +337,6 @@ def plan_month() -> list[str]:
     days = [*EVENTS, *moments.choices(EVENTS, k=30 - len(EVENTS))]
     moments.shuffle(days)
     return days
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    """Starts other processes."""
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("days", [FEW_DAYS, long(plan_month())], ids=["some days", "a month"])

@@ -17,7 +17,7 @@ from pinakes.report.status import find_orphans
 from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import PostgresServer
-from tests.warm import Started, Warm, open_warm
+from tests.warm import Started, Warm
 from tests.wordnets import build_wordnet
 
 pytestmark = pytest.mark.in_turn
@@ -26,13 +26,6 @@ PAPERS = 40
 BATCHES = 7
 """as many as the program below cuts the papers into"""
 
-MODULES = (
-    "textblob",
-    "pinakes.report.present.derive",
-    "pinakes.texts.corpus_neighbours",
-    "pinakes.texts.neighbours.analysers.textblob",
-    "pinakes.texts.neighbours.generate",
-)
 
 # The command line, which sends itself (or its process group, as a terminal does) a signal when it has stored
 # so many batches, and has not yet committed the last.
@@ -88,12 +81,11 @@ def fill(url: str) -> None:
         load(database, LoadRequest("synthetic", None, {"papers": str(PAPERS), "seed": "3"}))
 
 
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    """Starts derivations."""
-    wordnet = build_wordnet(tmp_path_factory.mktemp("wordnet"))
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"PINAKES_WORDNET": str(wordnet)}) as opened:
-        yield opened
+@pytest.fixture(scope="module", autouse=True)
+def _wordnet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PINAKES_WORDNET", str(build_wordnet(tmp_path_factory.mktemp("wordnet"))))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import json
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pytest
 
 from tests.long import long
 from tests.toy_encoder import build_toy_encoder
-from tests.warm import Started, Warm, open_warm
+from tests.warm import Started, Warm
 
 pytestmark = pytest.mark.in_turn
 
@@ -24,11 +23,6 @@ MOST_SHARDS = 4
 LONGEST_S = 0.02
 """and after that time at most, about that of one shard, so that kills fall everywhere"""
 
-MODULES = (
-    *("transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
-    *("transformers.models.bert.modeling_bert", "transformers.models.bert.tokenization_bert"),
-    *("transformers.models.align", "pinakes.index.encode", "pinakes.indexers.encoder.model"),
-)
 PROGRAM = f"""
 import sys
 from pathlib import Path
@@ -59,7 +53,7 @@ class Encodings:
 
 
 @pytest.fixture
-def encodings(tmp_path: Path) -> Iterator[Encodings]:
+def encodings(tmp_path: Path, warm: Warm) -> Encodings:
     """Starts encodings of a file of texts, some of them more than once, by the toy encoder."""
     words = ["paper", "graph", "of", "citation", "x1", "query"]
     generator = random.Random(SEED)
@@ -67,8 +61,7 @@ def encodings(tmp_path: Path) -> Iterator[Encodings]:
     texts[400:450] = texts[:50]
     source = tmp_path / "texts.parquet"
     pq.write_table(pa.table({"id": list(range(TEXTS)), "text": texts}), source)
-    with open_warm(tmp_path / "warm", MODULES, {"OMP_NUM_THREADS": "1"}) as warm:
-        yield Encodings(warm, source, build_toy_encoder(tmp_path / "toy"))
+    return Encodings(warm, source, build_toy_encoder(tmp_path / "toy"))
 
 
 def read_bytes(folder: Path) -> dict[str, bytes]:

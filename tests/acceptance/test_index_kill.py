@@ -20,7 +20,7 @@ from pinakes.database import connect
 from pinakes.load.load import LoadRequest, load
 from tests.postgres import PostgresServer
 from tests.toy_encoder import build_toy_encoder
-from tests.warm import Started, Warm, open_warm
+from tests.warm import Started, Warm
 
 pytestmark = pytest.mark.in_turn
 
@@ -28,15 +28,6 @@ PAPERS = 400
 LEXICAL = ("bm25", "sparse_bm25", "tfidf", "word2vec")
 SEED = 5
 
-MODULES = (
-    "transformers.models.align",
-    *("transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto"),
-    *("transformers.models.bert.modeling_bert", "transformers.models.bert.tokenization_bert"),
-    *("faiss", "gensim.models", "numba", "sklearn.feature_extraction.text", "tantivy"),
-    *("pinakes.index.index", "pinakes.run.run", "pinakes.systems.bm25", "pinakes.systems.dense"),
-    *("pinakes.systems.sentences.system", "pinakes.systems.sparse", "pinakes.systems.tfidf"),
-    *("pinakes.indexers.encoder.model", "pinakes.systems.word2vec", "pinakes.vectors.encoding"),
-)
 PROGRAM = """
 import os, sys
 from pinakes.cli import main
@@ -63,12 +54,6 @@ class Commands:
         ended = self.start(arguments).wait()
         assert ended is not None
         assert ended.code == 0, ended.err
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"OMP_NUM_THREADS": "1"}) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pinakes.errors import EvaluationError
 from pinakes.queries import install
 from tests.long import long, sample
 from tests.postgres import PostgresServer
-from tests.warm import open_warm
+from tests.warm import Warm
 
 SEED = 31
 PROGRAM = """
@@ -91,23 +91,22 @@ def test_an_init_that_fails_at_any_step_leaves_nothing(
 @pytest.mark.in_turn
 @pytest.mark.parametrize("kills", [1, long(60)])
 def test_a_killed_init_leaves_nothing_or_everything_and_the_next_one_ends_well(
-    new_database: Callable[[], str], kills: int, tmp_path: Path
+    new_database: Callable[[], str], kills: int, warm: Warm
 ) -> None:
-    with open_warm(tmp_path / "warm") as warm:
-        whole, started = new_database(), time.monotonic()
-        assert warm.run(PROGRAM, whole).code == 0
-        longest = time.monotonic() - started
-        expected = read_all(whole)
-        assert len(expected[_CATALOG]) > 100
-        moments = random.Random(SEED)
-        for _ in range(kills):
-            url = new_database()
-            process = warm.start(PROGRAM, url)
-            time.sleep(moments.uniform(0.1, 1.0) * longest)
-            process.kill()
-            ended = process.wait()
-            assert ended is not None
-            assert ended.code in (-signal.SIGKILL, 0)
-            assert read_all(url) in ({}, expected)
-            assert warm.run(PROGRAM, url).code == 0
-            assert read_all(url) == expected
+    whole, started = new_database(), time.monotonic()
+    assert warm.run(PROGRAM, whole).code == 0
+    longest = time.monotonic() - started
+    expected = read_all(whole)
+    assert len(expected[_CATALOG]) > 100
+    moments = random.Random(SEED)
+    for _ in range(kills):
+        url = new_database()
+        process = warm.start(PROGRAM, url)
+        time.sleep(moments.uniform(0.1, 1.0) * longest)
+        process.kill()
+        ended = process.wait()
+        assert ended is not None
+        assert ended.code in (-signal.SIGKILL, 0)
+        assert read_all(url) in ({}, expected)
+        assert warm.run(PROGRAM, url).code == 0
+        assert read_all(url) == expected

@@ -21,7 +21,7 @@ from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import OwnPostgres, PostgresServer
 from tests.releases import write_release
-from tests.warm import Started, Warm, open_warm
+from tests.warm import Started, Warm
 
 pytestmark = pytest.mark.in_turn
 
@@ -33,12 +33,6 @@ SEED = 20
 LONGEST = 0.35
 """share of an undisturbed load's time that a process lives at most, so that kills fall everywhere"""
 
-MODULES = (
-    "pinakes.load.load",
-    "pinakes.loaders.merge",
-    "pinakes.loaders.s2orc",
-    "pinakes.report.present.load",
-)
 
 # The command line, in small chunks.
 PROGRAM = f"""
@@ -90,10 +84,9 @@ class Loads:
 
 
 @pytest.fixture(scope="module")
-def loads(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loads]:
+def loads(release: Path, warm: Warm) -> Loads:
     """Starts loads of the release."""
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as warm:
-        yield Loads(warm, release)
+    return Loads(warm, release)
 
 
 def load_undisturbed(loads: Loads, url: str) -> tuple[float, Tables]:

@@ -17,18 +17,10 @@ from tests.integration.summaries import load_toy
 from tests.loading import dump_tables
 from tests.long import long
 from tests.postgres import PostgresServer
-from tests.warm import Warm, open_warm
+from tests.warm import Warm
 
 pytestmark = pytest.mark.in_turn
 
-MODULES = (
-    "nltk",
-    "pinakes.report.present.derive",
-    "pinakes.texts.summaries.derive",
-    "pinakes.texts.summaries.examples",
-    "pinakes.texts.summaries.label_store",
-    "pinakes.texts.summaries.sections",
-)
 
 # The command line, which kills itself when it has stored so many batches, and has not yet committed the last.
 PROGRAM = """
@@ -84,13 +76,6 @@ def fill(url: str) -> None:
     with connect(url) as database, pytest.MonkeyPatch.context() as monkeypatch:
         initialise(database)
         load_toy(database, monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    """Starts derivations."""
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from pinakes.database import connect
 from pinakes.schema import trained_models
 from tests.long import long
 from tests.summary_worlds import SMALL, Cited, World, add_world
-from tests.warm import Warm, open_warm
+from tests.warm import Warm
 
 WORLD: World = {
     **SMALL,
@@ -25,15 +24,6 @@ SYSTEM = ["--corpus", "toy", "--system", "sentence_lstm:tfidf"]
 OWN = {"trials": 2, "epochs": 3, "hidden": 4, "layers": 1, "threads": 1, "batch": 1, "dimensions": 3}
 OPTIONS = [part for name, value in OWN.items() for part in ("--option", f"{name}={value}")]
 
-MODULES = (
-    "sklearn.feature_extraction.text",
-    "torch._dynamo",
-    "pinakes.index.index",
-    "pinakes.indexers.sentence_models.search",
-    "pinakes.run.run",
-    "pinakes.systems.trained_sentences.system",
-    "pinakes.tasks.extraction.task",
-)
 # The command line, which kills itself behind so many checkpoints, written or on their way.
 PROGRAM = """
 import os, pathlib, signal, sys
@@ -55,12 +45,6 @@ def kill_after(*given):
 training.write_checkpoint = kill_after
 main()
 """
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    with open_warm(tmp_path_factory.mktemp("warm"), MODULES, {"OMP_NUM_THREADS": "1"}) as opened:
-        yield opened
 
 
 def call(warm: Warm, folder: Path, *arguments: str, last: int = 0, half: str = "whole") -> int:

@@ -29,7 +29,7 @@ from tests.catalogs import describe
 from tests.long import long
 from tests.postgres import PostgresServer
 from tests.stored_schemas import list_versions, read_tables, restore
-from tests.warm import Warm, open_warm
+from tests.warm import Warm
 
 _NUMBERS = count(1)
 NEXT = SCHEMA_VERSION + 1
@@ -399,12 +399,6 @@ with connect(sys.argv[1]) as database:
     core.Session.execute = count
     upgrade.upgrade(database, STEPS)
 """
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    with open_warm(tmp_path_factory.mktemp("warm"), ["tests.integration.test_upgrade"]) as opened:
-        yield opened
 
 
 @pytest.mark.in_turn

@@ -5,14 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pinakes.database import connect
 from pinakes.load.load import LoadRequest, load
-from tests.warm import Warm, open_warm
+from tests.warm import Warm
 
 SCRIPT = "#!{python}\nfrom pinakes.cli import main\nmain()\n"
 BASH = """
@@ -59,12 +59,6 @@ def start(home: Path, *words: str, **environment: str) -> "subprocess.CompletedP
 
 
 Complete = Callable[..., list[str]]
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    with open_warm(tmp_path_factory.mktemp("warm")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pinakes.indexers.faiss.index import FaissIndex
 from pinakes.indexers.faiss.kinds import KINDS, settle_options
 from pinakes.indexers.lexical import Ranked
 from pinakes.indexers.recall import mean_recall, measure_recall, sample_rows
-from tests.warm import Warm, open_warm
+from tests.warm import Warm
 
 ROWS, DIMENSIONS = 600, 16
 FACTORIES = {
@@ -101,13 +101,6 @@ def tell(phase, done, total):
 
 build_faiss(Path(sys.argv[1]), blocks(), sys.argv[2], progress=tell)
 """
-
-
-@pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    modules = ("pinakes.indexers.faiss.build", "tests.unit.indexers.test_faiss_index")
-    with open_warm(tmp_path_factory.mktemp("warm"), modules) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(("kind", "phase"), [("ivf_pq", "write"), ("ivf_pq", "add"), ("hnsw", "measure")])
