@@ -17,7 +17,7 @@ from pinakes.database import Database, connect
 from pinakes.queries.install import initialise
 from pinakes.schema import create_schema
 from tests.postgres import PostgresServer, open_server, start_server
-from tests.processes import fork_for_spawn
+from tests.processes import fork_for_spawn, spawn_as_given
 from tests.stores import ObjectStore, find_server, open_store
 from tests.templates import Templates
 from tests.turns import take_turns
@@ -70,6 +70,13 @@ def _credentials() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _warm_processes() -> Iterator[None]:
     with fork_for_spawn():
+        yield
+
+
+@pytest.fixture
+def spawned() -> Iterator[None]:
+    """Processes that share the test's work import all themselves, as a user's do."""
+    with spawn_as_given():
         yield
 
 

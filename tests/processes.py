@@ -16,6 +16,7 @@ IMPORTED: Final = (
     *("pinakes.loaders.reading.parallel", "pinakes.texts.ahead"),
 )
 """what processes that share a test's work import"""
+_GIVEN: Final = multiprocessing.get_context
 
 
 @contextmanager
@@ -24,14 +25,21 @@ def fork_for_spawn() -> Iterator[None]:
 
     Nothing else of a process's state is copied either way: a second of imports is saved, or three.
     """
-    given = multiprocessing.get_context
     multiprocessing.set_forkserver_preload(list(IMPORTED))
 
     def get_context(method: str | None = None) -> Any:
-        return given("forkserver" if method == "spawn" else method)
+        return _GIVEN("forkserver" if method == "spawn" else method)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(multiprocessing, "get_context", get_context)
+        yield
+
+
+@contextmanager
+def spawn_as_given() -> Iterator[None]:
+    """Have it spawn again, as it does for users."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(multiprocessing, "get_context", _GIVEN)
         yield
 
 

@@ -97,6 +97,7 @@ def test_a_load_told_to_stop_fails_before_the_batch_with_the_bad_record(
     assert (summary.papers, summary.rows_rejected) == (4, 1)
 
 
+@pytest.mark.usefixtures("spawned")
 def test_files_read_ahead_by_other_processes_give_the_same_tables(
     both_databases: tuple[Database, Database], tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ def test_every_text_is_encoded_once_and_again_when_requested_again(
             np.testing.assert_allclose(batch.vectors, [expected[key] for key in batch.keys], atol=2e-6)
 
 
+@pytest.mark.usefixtures("spawned")
 def test_the_same_texts_give_the_same_bits(processes: EncoderProcesses[int]) -> None:
     first, second = (
         {

@@ -35,6 +35,7 @@ def flatten(losses: list[list[float | None]]) -> list[float]:
     return [np.nan if value is None else value for row in losses for value in row]
 
 
+@pytest.mark.usefixtures("spawned")
 def test_two_processes_give_the_losses_of_one(base: Path, tmp_path: Path) -> None:
     told: list[int] = []
     alone = train(base, tmp_path / "alone" / "it", SETTINGS)
