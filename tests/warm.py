@@ -129,6 +129,7 @@ class Warm:
             said, what = self._read().split()
             if what == "started":
                 process = int(said)
+                self._said.pop(process, None)  # of an earlier process that had this number
             else:
                 self._said[int(said)] = what
         return Started(self, process, output, reading)
