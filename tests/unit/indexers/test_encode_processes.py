@@ -13,6 +13,7 @@ from pinakes.indexers.encoder.encode import encode_texts
 from pinakes.indexers.encoder.model import load_encoder
 from pinakes.indexers.encoder.presets import ModelSource, resolve_model
 from pinakes.indexers.encoder.processes import EncoderProcesses, _work, choose_shard
+from tests.processes import spawn_as_given
 from tests.toy_encoder import build_toy_encoder
 
 TEXTS = [
@@ -27,7 +28,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> ModelSource:
 
 @pytest.fixture(scope="module")
 def processes(source: ModelSource) -> Iterator[EncoderProcesses[int]]:
-    with EncoderProcesses[int](source, ["cpu", "cpu"], {"precision": "fp32"}, 64, threads=1) as started:
+    given = (source, ["cpu", "cpu"], {"precision": "fp32"}, 64)
+    with spawn_as_given(), EncoderProcesses[int](*given, threads=1) as started:
         yield started
 
 
@@ -44,7 +46,6 @@ def test_every_text_is_encoded_once_and_again_when_requested_again(
             np.testing.assert_allclose(batch.vectors, [expected[key] for key in batch.keys], atol=2e-6)
 
 
-@pytest.mark.usefixtures("spawned")
 def test_the_same_texts_give_the_same_bits(processes: EncoderProcesses[int]) -> None:
     first, second = (
         {
