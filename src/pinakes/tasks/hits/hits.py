@@ -47,6 +47,7 @@ def read_hits(
     in_order = partial(_read_rows, order_by=(hits.c.query_id, hits.c.rank))
     read = in_order if in_given_order else _READERS[database.name]
     with database.read() as session:
+        session.raise_memory()
         count = session.scalar(sa.select(sa.func.count()).select_from(hits).where(owned))
         found = Hits(np.empty(count, np.int32), np.empty(count, np.int64), np.empty(count, np.float32))
         end = 0
