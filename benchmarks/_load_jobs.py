@@ -215,6 +215,56 @@ def pinakes(
     return {**took, "papers": summary.papers, **known}
 
 
+def dump(url: str, folder: str) -> dict[str, Any]:
+    """What each table of a Postgres database holds, as files that `bare_copy` reads."""
+    from pinakes.database import connect
+    from pinakes.schema import metadata
+
+    Path(folder).mkdir()
+    started = time.perf_counter()
+    with connect(url) as database, database.begin() as session, _open_cursor(session) as cursor:
+        for table in metadata.sorted_tables:
+            with (Path(folder) / table.name).open("wb") as file:
+                with cursor.copy(f"COPY {_name_columns(table)} TO STDOUT (FORMAT BINARY)") as copied:
+                    for part in copied:
+                        file.write(part)
+    return {"seconds": time.perf_counter() - started}
+
+
+def bare_copy(folder: str, url: str) -> dict[str, Any]:
+    """Postgres alone: the rows that a load made, by COPY into the same tables with their keys and indexes.
+
+    Nothing is read, checked, looked up, resolved or counted. Tables that have rows in a new database stay.
+    """
+    from pinakes.database import connect
+    from pinakes.queries.install import initialise
+    from pinakes.schema import metadata
+
+    with connect(url) as database:
+        initialise(database)
+        timer = Timer(url)
+        with database.begin() as session, _open_cursor(session) as cursor:
+            for table in metadata.sorted_tables:
+                if session.scalar(f"SELECT COUNT(*) FROM (SELECT 1 FROM {table.name} LIMIT 1) AS one"):
+                    continue
+                with (Path(folder) / table.name).open("rb") as file:
+                    with cursor.copy(f"COPY {_name_columns(table)} FROM STDIN (FORMAT BINARY)") as copied:
+                        while part := file.read(1 << 20):
+                            copied.write(part)
+        took = timer.stop()
+        with database.read() as session:
+            counted = {name: session.scalar(f"SELECT COUNT(*) FROM {name}") for name in ("papers", "citations")}
+    return {**took, **counted}
+
+
+def _open_cursor(session: Any) -> Any:
+    return session.connection.connection.cursor()
+
+
+def _name_columns(table: Any) -> str:
+    return f"{table.name} ({', '.join(column.name for column in table.columns)})"
+
+
 def pandas(folder: str, url: str, rows: int, citations: bool) -> dict[str, Any]:
     """A loop of `read_json` and `to_sql` over the first `rows` records: the columns of `bare`, in one table.
 
@@ -245,7 +295,10 @@ def _read_chunks(pd: Any, folder: Path, chunk: int) -> Iterator[Any]:
             yield from reader
 
 
-JOBS = {job.__name__: job for job in (write, copy, measure_size, bare, bare_tables, pinakes, pandas)}
+JOBS = {
+    job.__name__: job
+    for job in (write, copy, measure_size, bare, bare_tables, pinakes, dump, bare_copy, pandas)
+}
 
 if __name__ == "__main__":
     done = JOBS[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -6,8 +6,9 @@ The release (layout 2020, gzip) is written first. Then, each in a process of its
 `CREATE TABLE AS SELECT … FROM read_json` of the columns that the loader keeps ("bare"); SQL that makes the
 rows of them that Pinakes makes, of papers, identifiers, fields, authors and citations, and checks nothing
 ("bare tables"); `pinakes load` of the papers without and with outbound citations, and again from files that
-differ in nothing but their digest; and a loop of pandas' `read_json` and `to_sql` over the first papers,
-whose seconds are for as many papers as it read. "Bare" and pandas write one table, lists and all.
+differ in nothing but their digest; on Postgres a COPY of the rows that the load made into the same tables,
+keys and indexes ("bare COPY"); and a loop of pandas' `read_json` and `to_sql` over the first papers, whose
+seconds are for as many papers as it read. "Bare" and pandas write one table, lists and all.
 Seconds are the clock's, and those of the processor: of the command, and of the Postgres server where that is
 on this machine. Ratios to bare DuckDB are of both, since other programs disturb the clock.
 Peak memory is that of the process with its children, and not of the Postgres server. Postgres: the server
@@ -20,6 +21,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -105,11 +107,18 @@ def load_all(
         done = run_job("pinakes", folder=release, url=next(urls), options={}, **given)
         return [make_row("papers and citations", name, done, bytes_in)]
     rows = []
+    dumped = f"{release}-dumped"
     for kind, settings in (("papers", {"citations": "none"}), ("papers and citations", {})):
         url = next(urls)
         for what, source in ((kind, release), (f"{kind}, again", copied)):
             done = run_job("pinakes", folder=source, url=url, options=settings, **given)
             rows.append(make_row(what, name, done, bytes_in))
+            if name == "postgresql" and source == release:
+                run_job("dump", url=url, folder=dumped)
+        if name == "postgresql":
+            done = run_job("bare_copy", folder=dumped, url=next(urls))
+            rows.append(make_row(f"bare COPY, {kind}", name, done, bytes_in))
+            shutil.rmtree(dumped)
     if find_spec("pandas") is None:
         print("pandas is not installed; install the extra bench to compare with it", file=sys.stderr)
         return rows
@@ -231,6 +240,13 @@ def summarise(
             figures[f"{key}_again_to_bare"] = again["to bare"]
             figures[f"{key}_again_to_first"] = again["seconds"] / row["seconds"]
             figures[f"{key}_to_pandas"] = row["to pandas"]
+            copied = found.get((name, f"bare COPY, {what}"))
+            if copied is not None:
+                figures[f"{key}_to_bare_copy"] = copied["seconds"] / row["seconds"]
+                spent = row["processor s"] + row["server s"]
+                figures[f"{key}_to_bare_copy_by_processor"] = (
+                    copied["processor s"] + copied["server s"]
+                ) / spent
     for what in ("papers", "papers and citations"):
         pair = [found.get((name, what)) for name in ("postgresql", "duckdb")]
         if pair[0] is not None and pair[1] is not None:

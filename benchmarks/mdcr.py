@@ -98,7 +98,8 @@ def draw(steps: Steps, options: argparse.Namespace) -> list[int]:
     given = ["--corpus", CORPUS, "--year", str(options.year)]
     sizes = [200_000, 500_000, 1_000_000, 2_000_000]
     large, fields = list(given), list(given)
-    if options.papers < max(sizes):
+    # The quick form asks the same at every size: what grows is the corpus, and the pools with it.
+    if options.quick or options.papers < max(sizes):
         sizes = [options.papers // 10, options.papers // 4, options.papers // 2, options.papers * 9 // 10]
         few = ["--queries", "40", "--validation-queries", "20"]
         large += [*few, "--validation-pool-size", str(sizes[0])]

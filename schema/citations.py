@@ -86,7 +86,7 @@ citations = sa.Table(
     ),
     reference("reference_id", "cited_references.reference_id", " of what it cites", role="required"),
     *_mention_columns(),
-    index("citations_citing_index", "citing_paper_id"),
+    index("citations_citing_index", "citing_paper_id", "reference_id"),
     index("citations_reference_index", "reference_id", "citing_paper_id"),
     info=BULK,
     comment="One mention of a cited work in a citing paper.",

@@ -11,7 +11,7 @@ from pinakes.database.sql_blocks import quote_text
 from pinakes.errors import SchemaVersionError
 from pinakes.schema.base import metadata, required
 
-SCHEMA_VERSION: Final = 16
+SCHEMA_VERSION: Final = 17
 OLDEST_VERSION: Final = 11
 """the oldest version from which schema/upgrades/ has steps to this one"""
 

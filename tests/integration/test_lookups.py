@@ -1,6 +1,7 @@
 """How a merge finds the rows of keys: the same ids on both databases, few of many by their index alone."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,22 @@ def show(session: Session) -> list[str]:
     return [session.scalar(f"SHOW {name}") for name in SETTINGS]
 
 
+@pytest.fixture
+def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How Postgres finds the numbers that a merge asks for, in order."""
+    explained: list[str] = []
+    fetch = PostgresBackend.fetch_numbers
+
+    def explain(backend: PostgresBackend, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
+        compiled = pack_numbers(query).compile(connection, compile_kwargs={"render_postcompile": True})
+        rows = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.params)
+        explained.append("\n".join(row[0] for row in rows))
+        return fetch(backend, connection, query)
+
+    monkeypatch.setattr(PostgresBackend, "fetch_numbers", explain)
+    return explained
+
+
 @pytest.mark.parametrize("count", [2_000, 40_000])
 @pytest.mark.parametrize("kind", FILLED)
 def test_keys_are_found_among_many_rows(database: Database, kind: str, count: int) -> None:
@@ -62,18 +79,8 @@ def test_keys_are_found_among_many_rows(database: Database, kind: str, count: in
 
 @pytest.mark.parametrize("kind", FILLED)
 def test_postgres_finds_few_keys_by_their_index_and_does_not_read_all_rows(
-    postgres_database: Database, monkeypatch: pytest.MonkeyPatch, kind: str
+    postgres_database: Database, plans: list[str], kind: str
 ) -> None:
-    plans: list[str] = []
-    fetch = PostgresBackend.fetch_numbers
-
-    def explain(backend: PostgresBackend, connection: sa.Connection, query: sa.Select[Any]) -> list[Numbers]:
-        compiled = pack_numbers(query).compile(connection, compile_kwargs={"render_postcompile": True})
-        rows = connection.exec_driver_sql(f"EXPLAIN {compiled}", compiled.params)
-        plans.append("\n".join(row[0] for row in rows))
-        return fetch(backend, connection, query)
-
-    monkeypatch.setattr(PostgresBackend, "fetch_numbers", explain)
     with postgres_database.begin() as session:
         session.execute(FILLED[kind])
         session.execute(f"ANALYZE {kind}")
@@ -116,6 +123,30 @@ def test_mentions_that_another_file_has_are_noted_by_no_nested_loop(
     assert noted == len(cited)
     assert plans
     assert not [plan for plan in plans if "Nested Loop" in plan]
+
+
+def test_postgres_looks_for_a_mention_at_one_place_of_its_index(
+    postgres_database: Database, tmp_path: Path, plans: list[str]
+) -> None:
+    """Files share citing papers: by the paper alone, each mention would read all that its paper has so far."""
+    for name in ("papers", "citations"):
+        (tmp_path / name).mkdir()
+    paper = {"corpusid": 1, "title": "A title"}
+    (tmp_path / "papers" / "0.jsonl").write_text(json.dumps(paper) + "\n")
+    for file in range(4):
+        mentions = [
+            {"citationid": number, "citingcorpusid": 1, "citedcorpusid": number}
+            for number in range(1_000 * file + 1, 1_000 * file + (1_001 if file < 3 else 11))
+        ]
+        written = "".join(json.dumps(one) + "\n" for one in mentions)
+        (tmp_path / "citations" / f"{file}.jsonl").write_text(written)
+    load(postgres_database, LoadRequest("s2orc", tmp_path, corpus="toy"))
+    asked = [plan for plan in plans if "citations_citing_index" in plan]
+    assert asked
+    found = re.search("using citations_citing_index.*\n *Index Cond: (.*)", asked[-1])
+    assert found
+    assert "citing_paper_id" in found[1]
+    assert "reference_id" in found[1]
 
 
 @pytest.mark.parametrize("before", ["on", "off"])

@@ -114,14 +114,14 @@ def _load(
         if has_many:  # else Postgres takes them to be few when it joins them
             database.tidy([papers.name, cited_references.name])
         resolved = resolve_in_parts(database, corpus_id)
+    if has_many:  # before all is counted: of rows that nothing has tidied Postgres reads every page again
+        _tidy(database)
     identities = [plan.identity for plan in plans]
     read = found.count_read(without=task.of_other_content)
     loaded = Loaded(owner, identities, summaries, read, task.rejections)
     summary = summarise_load(database, corpus, loaded, resolved, corrections)
     with database.begin() as session:
         store_report(session, loaded, summary)
-    if has_many:
-        _tidy(database)
     return replace(summary, elapsed_s=time.monotonic() - started)
 
 
