@@ -157,13 +157,17 @@ def _note(
     )
     name = call_table(table)
     noted = repeated_rows.c.batch_id
-    by_file = sa.and_(rows.c.batch_id == now, noted.in_(sorted(own)))
+    by_file = noted.in_(sorted(own))
+    if is_changed is not None:
+        by_file = sa.or_(noted == rows.c.batch_id, sa.and_(rows.c.batch_id == now, by_file))
     known = sa.exists().where(
-        sa.or_(noted == rows.c.batch_id, by_file),
+        by_file,
         repeated_rows.c.table_name == name,
         repeated_rows.c.row_digest == rows.c.row_digest,
     )
     new = sa.select(rows.c.batch_id, sa.literal(name, sa.Text), rows.c.row_digest).where(~known)
+    # In the order of the key: each page of Postgres' index is then written once.
+    new = new.order_by(rows.c.batch_id, rows.c.row_digest)
     session.execute(sa.insert(repeated_rows).from_select(["batch_id", "table_name", "row_digest"], new))
 
 
