@@ -224,10 +224,10 @@ def dump(url: str, folder: str) -> dict[str, Any]:
     started = time.perf_counter()
     with connect(url) as database, database.begin() as session, _open_cursor(session) as cursor:
         for table in metadata.sorted_tables:
-            with (Path(folder) / table.name).open("wb") as file:
-                with cursor.copy(f"COPY {_name_columns(table)} TO STDOUT (FORMAT BINARY)") as copied:
-                    for part in copied:
-                        file.write(part)
+            query = f"COPY {_name_columns(table)} TO STDOUT (FORMAT BINARY)"
+            with (Path(folder) / table.name).open("wb") as file, cursor.copy(query) as copied:
+                for part in copied:
+                    file.write(part)
     return {"seconds": time.perf_counter() - started}
 
 
@@ -247,13 +247,15 @@ def bare_copy(folder: str, url: str) -> dict[str, Any]:
             for table in metadata.sorted_tables:
                 if session.scalar(f"SELECT COUNT(*) FROM (SELECT 1 FROM {table.name} LIMIT 1) AS one"):
                     continue
-                with (Path(folder) / table.name).open("rb") as file:
-                    with cursor.copy(f"COPY {_name_columns(table)} FROM STDIN (FORMAT BINARY)") as copied:
-                        while part := file.read(1 << 20):
-                            copied.write(part)
+                query = f"COPY {_name_columns(table)} FROM STDIN (FORMAT BINARY)"
+                with (Path(folder) / table.name).open("rb") as file, cursor.copy(query) as copied:
+                    while part := file.read(1 << 20):
+                        copied.write(part)
         took = timer.stop()
         with database.read() as session:
-            counted = {name: session.scalar(f"SELECT COUNT(*) FROM {name}") for name in ("papers", "citations")}
+            counted = {
+                name: session.scalar(f"SELECT COUNT(*) FROM {name}") for name in ("papers", "citations")
+            }
     return {**took, **counted}
 
 

@@ -157,7 +157,7 @@ def _note(
     )
     name = call_table(table)
     noted = repeated_rows.c.batch_id
-    by_file = noted.in_(sorted(own))
+    by_file: sa.ColumnElement[bool] = noted.in_(sorted(own))
     if is_changed is not None:
         by_file = sa.or_(noted == rows.c.batch_id, sa.and_(rows.c.batch_id == now, by_file))
     known = sa.exists().where(

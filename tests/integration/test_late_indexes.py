@@ -1,4 +1,4 @@
-"""The end of a load into Postgres: indexes that cost most row by row are built, and rows tidied, then counted."""
+"""The end of a load into Postgres: indexes that cost most row by row are built, rows tidied and counted."""
 
 import gzip
 from pathlib import Path

@@ -128,7 +128,7 @@ def test_mentions_that_another_file_has_are_noted_by_no_nested_loop(
 def test_postgres_looks_for_a_mention_at_one_place_of_its_index(
     postgres_database: Database, tmp_path: Path, plans: list[str]
 ) -> None:
-    """Files share citing papers: by the paper alone, each mention would read all that its paper has so far."""
+    """Files share citing papers: by the paper alone, each mention would read all that its paper has."""
     for name in ("papers", "citations"):
         (tmp_path / name).mkdir()
     paper = {"corpusid": 1, "title": "A title"}
