@@ -231,32 +231,42 @@ def dump(url: str, folder: str) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - started}
 
 
-def bare_copy(folder: str, url: str) -> dict[str, Any]:
+def bare_copy(folder: str, url: str, late: bool) -> dict[str, Any]:
     """Postgres alone: the rows that a load made, by COPY into the same tables with their keys and indexes.
 
     Nothing is read, checked, looked up, resolved or counted. Tables that have rows in a new database stay.
+    With `late` the indexes that a load builds when its rows are in are built then here too.
     """
+    from contextlib import nullcontext
+
     from pinakes.database import connect
+    from pinakes.load.late_indexes import build_late
     from pinakes.queries.install import initialise
-    from pinakes.schema import metadata
 
     with connect(url) as database:
         initialise(database)
         timer = Timer(url)
-        with database.begin() as session, _open_cursor(session) as cursor:
-            for table in metadata.sorted_tables:
-                if session.scalar(f"SELECT COUNT(*) FROM (SELECT 1 FROM {table.name} LIMIT 1) AS one"):
-                    continue
-                query = f"COPY {_name_columns(table)} FROM STDIN (FORMAT BINARY)"
-                with (Path(folder) / table.name).open("rb") as file, cursor.copy(query) as copied:
-                    while part := file.read(1 << 20):
-                        copied.write(part)
+        with build_late(database, 1 << 30, gives_papers=False) if late else nullcontext():
+            _copy_in(database, Path(folder))
         took = timer.stop()
         with database.read() as session:
             counted = {
                 name: session.scalar(f"SELECT COUNT(*) FROM {name}") for name in ("papers", "citations")
             }
     return {**took, **counted}
+
+
+def _copy_in(database: Any, folder: Path) -> None:
+    from pinakes.schema import metadata
+
+    with database.begin() as session, _open_cursor(session) as cursor:
+        for table in metadata.sorted_tables:
+            if session.scalar(f"SELECT COUNT(*) FROM (SELECT 1 FROM {table.name} LIMIT 1) AS one"):
+                continue
+            query = f"COPY {_name_columns(table)} FROM STDIN (FORMAT BINARY)"
+            with (folder / table.name).open("rb") as file, cursor.copy(query) as copied:
+                while part := file.read(1 << 20):
+                    copied.write(part)
 
 
 def _open_cursor(session: Any) -> Any:
