@@ -13,6 +13,7 @@ from pinakes.export.corpora import take as take_module
 from pinakes.export.corpora.write import export_corpora
 from pinakes.load import load as load_module
 from pinakes.load.load import LoadRequest, load
+from pinakes.load.summary import summarise_load
 
 LATE = {"citations_reference_index", "cited_references_paper_index"}
 INDEXES = "SELECT indexname FROM pg_indexes WHERE schemaname = CURRENT_SCHEMA()"
@@ -158,13 +159,12 @@ def test_many_rows_are_tidied_before_they_are_counted(
 ) -> None:
     """An index alone serves for pages that VACUUM has seen; of 19M other mentions the count took 37 s."""
     tidied: list[bool] = []
-    summarise = load_module.summarise_load
     seen_by_vacuum = "SELECT relallvisible = relpages FROM pg_class WHERE oid = to_regclass('citations')"
 
     def note(database: Database, *arguments: Any) -> Any:
         with database.read() as session:
             tidied.append(session.scalar(seen_by_vacuum))
-        return summarise(database, *arguments)
+        return summarise_load(database, *arguments)
 
     monkeypatch.setattr(load_module, "summarise_load", note)
     file = _write(tmp_path / "a.jsonl.gz", 1, papers=load_module.MANY_RECORDS)
