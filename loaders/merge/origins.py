@@ -157,11 +157,11 @@ def _note(
     )
     name = call_table(table)
     noted = repeated_rows.c.batch_id
-    by_file: sa.ColumnElement[bool] = noted.in_(sorted(own))
+    is_noted: sa.ColumnElement[bool] = noted.in_(sorted(own))  # so that no other file's notes are read
     if is_changed is not None:
-        by_file = sa.or_(noted == rows.c.batch_id, sa.and_(rows.c.batch_id == now, by_file))
+        is_noted = sa.or_(noted == rows.c.batch_id, sa.and_(rows.c.batch_id == now, is_noted))
     known = sa.exists().where(
-        by_file,
+        is_noted,
         repeated_rows.c.table_name == name,
         repeated_rows.c.row_digest == rows.c.row_digest,
     )
