@@ -39,6 +39,8 @@ from _common import describe_machine, make_parser, report
 JOBS = Path(__file__).with_name("_load_jobs.py")
 POLL_S = 0.05
 DUCKDB_SAMPLE = 5_000
+COPIES = {"bare COPY": False, "bare COPY, late indexes": True}
+"""what a COPY of a load's rows into Postgres is called, and whether indexes are built late"""
 
 
 def main() -> None:
@@ -117,7 +119,7 @@ def load_all(
             if name == "postgresql" and source == release:
                 run_job("dump", url=url, folder=dumped)
         if name == "postgresql":
-            for what, late in (("bare COPY", False), ("bare COPY, late indexes", True)):
+            for what, late in COPIES.items():
                 done = run_job("bare_copy", folder=dumped, url=next(urls), late=late)
                 rows.append(make_row(f"{what}, {kind}", name, done, bytes_in))
             shutil.rmtree(dumped)
@@ -242,11 +244,12 @@ def summarise(
             figures[f"{key}_again_to_bare"] = again["to bare"]
             figures[f"{key}_again_to_first"] = again["seconds"] / row["seconds"]
             figures[f"{key}_to_pandas"] = row["to pandas"]
-            for limit in ("bare COPY", "bare COPY, late indexes"):
+            for limit, late in COPIES.items():
                 copied = found.get((name, f"{limit}, {what}"))
                 if copied is not None:
-                    copied_to = f"{key}_to_{limit.lower().replace(', ', '_').replace(' ', '_')}"
-                    figures[copied_to] = copied["seconds"] / row["seconds"]
+                    figures[f"{key}_to_bare_copy{'_late' if late else ''}"] = (
+                        copied["seconds"] / row["seconds"]
+                    )
     for what in ("papers", "papers and citations"):
         pair = [found.get((name, what)) for name in ("postgresql", "duckdb")]
         if pair[0] is not None and pair[1] is not None:
