@@ -125,7 +125,8 @@ class Keys:
         """
         if pa.types.is_dictionary(column.type):
             encoded = column.combine_chunks()
-            positions, ids = encoded.indices, self.find(encoded.dictionary)
+            held = encoded.dictionary
+            positions, ids = encoded.indices, self.ids if held.equals(self.keys) else self.find(held)
         else:
             positions, ids = pc.index_in(column, value_set=self.keys), self.ids
         found: Ids = np.append(ids, UNKNOWN)[positions.fill_null(len(ids)).to_numpy()]
@@ -176,21 +177,24 @@ def find_known(session: Session, corpus_id: int, kind: str, ids: Collection[str]
 
 def list_distinct(columns: Iterable[pa.ChunkedArray]) -> pa.Array:
     """The distinct texts of the columns, in the order in which they first stand there, without nulls."""
-    parts = [part for column in columns for part in _list_texts(column)]
-    return pc.unique(pa.chunked_array(parts, pa.string())).drop_null()
+    distinct = [_list_distinct(column) for column in columns]
+    return distinct[0] if len(distinct) == 1 else pc.unique(pa.chunked_array(distinct, pa.string()))
 
 
-def _list_texts(column: pa.ChunkedArray) -> list[pa.Array]:
-    """The texts of a column; of one that is encoded, each once that stands there."""
-    if pa.types.is_dictionary(column.type):
-        return [pc.cast(pc.unique(column), pa.string())]
-    return list(column.chunks)
+def _list_distinct(column: pa.ChunkedArray) -> pa.Array:
+    if not pa.types.is_dictionary(column.type):
+        return pc.unique(column).drop_null()
+    encoded = column.combine_chunks()
+    return (
+        encoded.dictionary if _is_in_order(encoded) else pc.cast(pc.unique(encoded), pa.string()).drop_null()
+    )
 
 
 def encode_keys(rows: pa.Table, names: Iterable[str]) -> pa.Table:
     """The rows with these columns of keys encoded by Arrow: a key that stands often is looked up once.
 
-    What is encoded so already, with all keys in the order in which they first stand, stays as it is.
+    What is encoded so already, with all keys in the order in which they first stand, stays as it is. Nobody
+    else encodes, so a dictionary has each key once.
     """
     for name in names:
         place = rows.schema.get_field_index(name)
@@ -202,10 +206,16 @@ def _encode(column: pa.ChunkedArray) -> pa.Array:
     if not pa.types.is_dictionary(column.type):
         return column.combine_chunks().dictionary_encode()
     encoded = column.combine_chunks()
-    first = pc.unique(encoded.indices).to_numpy()
-    if np.array_equal(first, np.arange(len(encoded.dictionary))):
-        return encoded
-    return pc.cast(encoded, pa.string()).dictionary_encode()
+    return encoded if _is_in_order(encoded) else pc.cast(encoded, pa.string()).dictionary_encode()
+
+
+def _is_in_order(encoded: pa.DictionaryArray) -> bool:
+    """Whether every key of the dictionary stands in the column, and they first stand in its order."""
+    if encoded.null_count or not len(encoded):
+        return False
+    highest = np.maximum.accumulate(encoded.indices.to_numpy())
+    is_next = highest[1:] - highest[:-1] <= 1
+    return bool(highest[0] == 0 and highest[-1] == len(encoded.dictionary) - 1 and is_next.all())
 
 
 def find_first(column: pa.ChunkedArray) -> pa.Array:

@@ -7,6 +7,8 @@ import multiprocessing
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Final, cast
@@ -26,26 +28,63 @@ Start = tuple[InputFile, int]
 """a file and the number of the first record to read"""
 
 
-def read_in_thread(chunks: Iterator[Chunk], bytes_ahead: int = _BYTES_AHEAD) -> Generator[Chunk, None, None]:
-    """The chunks, of which a thread reads a few ahead while others are in use.
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Stands where a file ends, with the error it broke off with."""
+
+    error: PinakesError | None = None
+
+
+def read_in_thread(
+    files: Sequence[Iterator[Chunk]], bytes_ahead: int = _BYTES_AHEAD
+) -> Generator[Iterator[Chunk], None, None]:
+    """For each file its chunks, of which a thread reads a few ahead, those of the next files too.
 
     Parsing and merging are C++ that lets other threads run: so two cores share the work. At least one chunk
     is read ahead, and no more than are within `bytes_ahead` where they are as large as the largest so far.
+    A file's chunks must be used up before the next file's are asked for.
+
+    Raises:
+        InputError, LoadError: as the files raise them, when their turn comes.
     """
+    with closing(_keep_ahead(_join(files), bytes_ahead)) as items:
+        for _ in files:
+            yield _take_file(items)
+
+
+def _join(files: Sequence[Iterator[Chunk]]) -> Iterator[Chunk | _End]:
+    for chunks in files:
+        try:
+            yield from chunks
+        except PinakesError as error:
+            yield _End(error)
+        else:
+            yield _End()
+
+
+def _keep_ahead(items: Iterator[Chunk | _End], bytes_ahead: int) -> Generator[Chunk | _End, None, None]:
     with ThreadPoolExecutor(max_workers=1) as pool:
-        waiting = deque([pool.submit(next, chunks, None)])
+        waiting = deque([pool.submit(next, items, None)])
         largest = 0
         try:
-            while (chunk := waiting.popleft().result()) is not None:
-                largest = max(largest, chunk.nbytes)
-                waiting.append(pool.submit(next, chunks, None))
+            while (item := waiting.popleft().result()) is not None:
+                largest = max(largest, item.nbytes if isinstance(item, Chunk) else 0)
+                waiting.append(pool.submit(next, items, None))
                 while len(waiting) < _CHUNKS_AHEAD and (len(waiting) + 1) * largest <= bytes_ahead:
-                    waiting.append(pool.submit(next, chunks, None))
-                yield chunk
-                del chunk  # else it is held while the next one is waited for
+                    waiting.append(pool.submit(next, items, None))
+                yield item
+                del item  # else it is held while the next one is waited for
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _take_file(items: Iterator[Chunk | _End]) -> Iterator[Chunk]:
+    while not isinstance(item := next(items), _End):
+        yield item
+        del item  # as above
+    if item.error is not None:
+        raise item.error
 
 
 def read_ahead(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby, islice
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -174,27 +175,39 @@ def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
     return planned
 
 
-def _open_files(
-    task: _Task, plans: list[FilePlan], states: States
-) -> Generator[tuple[FilePlan, Reading], None, None]:
-    """Every file with its chunks, one after the other; files that are in have none."""
-    request = task.request
-    wanted = [plan for plan in plans if not _is_done(plan, request.limit)]
-    free = [plan for plan in wanted if plan.file.role not in task.loader.settle]
-    with _read_ahead(task, wanted, free, states) as files:
-        for plan in plans:
-            if files is not None and plan in free:
-                yield plan, next(files)
-            elif plan in wanted:
-                chunks = task.loader.read_chunks(_settle(task, plan), request.options, plan.first_row)
-                with closing(read_in_thread(map(encode_chunk, chunks), task.budget.ahead)) as here:
-                    yield plan, Reading(here)
+def _open_files(task: _Task, wanted: list[FilePlan], states: States) -> Generator[Reading, None, None]:
+    """The chunks of every file, one file after the other."""
+    free = [plan for plan in wanted if _is_free(task, plan)]
+    with _read_elsewhere(task, wanted, free, states) as files:
+        for plans in _group(task, wanted):
+            if files is not None and _is_free(task, plans[0]):
+                yield from islice(files, len(plans))
             else:
-                yield plan, Reading(iter(()))
+                chunks = [_read_chunks(task, _settle(task, plan), plan.first_row) for plan in plans]
+                with closing(read_in_thread(chunks, task.budget.ahead)) as here:
+                    yield from map(Reading, here)
+
+
+def _is_free(task: _Task, plan: FilePlan) -> bool:
+    """Whether the file needs nothing of the corpus, and so may be read at any time."""
+    return plan.file.role not in task.loader.settle
+
+
+def _group(task: _Task, wanted: list[FilePlan]) -> Iterator[list[FilePlan]]:
+    """The files in their order, those together of which the next may be read while one is merged."""
+    for is_free, plans in groupby(wanted, key=partial(_is_free, task)):
+        if is_free and task.request.limit is None:
+            yield list(plans)
+        else:
+            yield from ([plan] for plan in plans)
+
+
+def _read_chunks(task: _Task, file: InputFile, first_row: int) -> Iterator[Chunk]:
+    yield from map(encode_chunk, task.loader.read_chunks(file, task.request.options, first_row))
 
 
 @contextmanager
-def _read_ahead(
+def _read_elsewhere(
     task: _Task, wanted: list[FilePlan], free: list[FilePlan], states: States
 ) -> Iterator[Iterator[Reading] | None]:
     """The files that others read, in their order: a cluster, or processes; None where nobody else does."""
@@ -205,17 +218,15 @@ def _read_ahead(
         with read_on_cluster(
             request.on, folder, task.loader, request.options, free, states, task.tell
         ) as read:
-            yield (_read_here(task, reading) for reading in read)
+            readings = list(read)
+            with closing(read_in_thread([one.chunks for one in readings], task.budget.ahead)) as here:
+                yield map(lambda one, chunks: replace(one, chunks=chunks), readings, here)
     elif jobs > 1:
         starts = [(plan.file, plan.first_row) for plan in free]
         with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
             yield map(Reading, files)
     else:
         yield None
-
-
-def _read_here(task: _Task, reading: Reading) -> Reading:
-    return replace(reading, chunks=read_in_thread(reading.chunks, task.budget.ahead))
 
 
 def _settle(task: _Task, plan: FilePlan) -> InputFile:
@@ -228,10 +239,11 @@ def _settle(task: _Task, plan: FilePlan) -> InputFile:
 
 def _load_files(task: _Task, plans: list[FilePlan], states: States) -> list[FileSummary]:
     summaries = []
-    with closing(_open_files(task, plans, states)) as opened:  # an error in hand would keep it open
-        for plan, reading in opened:
+    wanted = [plan for plan in plans if not _is_done(plan, task.request.limit)]
+    with closing(_open_files(task, wanted, states)) as opened:  # an error in hand would keep it open
+        for plan in plans:
             try:
-                summaries.append(_load_file(task, plan, reading))
+                summaries.append(_load_file(task, plan, opened))
             except OtherContentError as error:
                 _set_aside(task, plan, plans, error)
     return summaries
@@ -251,10 +263,11 @@ def _is_done(plan: FilePlan, limit: int | None) -> bool:
     return plan.is_complete or (limit is not None and plan.first_row > limit)
 
 
-def _load_file(task: _Task, plan: FilePlan, reading: Reading) -> FileSummary:
+def _load_file(task: _Task, plan: FilePlan, opened: Iterator[Reading]) -> FileSummary:
     summary = FileSummary(plan.file.name, plan.file.role, plan.is_complete).after(plan.known)
     if _is_done(plan, task.request.limit):
         return summary
+    reading = next(opened)
     task.progress.start(f"load {plan.file.name}", None)
     marked = mark_last(limit_chunks(reading.chunks, task.request.limit), plan.first_row)
     first_row: int | None = plan.first_row

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
-from pinakes.loaders.merge.context import encode_keys
+from pinakes.loaders.merge.context import UNKNOWN, Keys, encode_keys, list_distinct
 from pinakes.loaders.merge.preparing import prepare_chunk
 from pinakes.loaders.reading.gathering import gather_chunks
 from pinakes.loaders.registry import find_loader
@@ -49,3 +50,29 @@ def test_mentions_are_encoded_and_a_chunk_without_any_stays_as_it_is() -> None:
     assert mentions["reference_key"].to_pylist() == ["b"]
     empty = Chunk(0, 0, {"citations": STAGED["citations"].empty_table()})
     assert prepare_chunk(empty, LOADER, "").tables == empty.tables
+
+
+def test_encoded_keys_are_listed_and_found_as_plain_ones_are() -> None:
+    plain = pa.chunked_array([["b", "a", "b", "c"], ["a", "d"]])
+    encoded = encode_keys(pa.table({"key": plain}), ["key"])["key"]
+    with_null = pa.chunked_array([["b", None, "a"]]).dictionary_encode()
+    other = pa.chunked_array([["a", "e"]])
+    assert list_distinct([encoded]).to_pylist() == ["b", "a", "c", "d"]
+    assert list_distinct([encoded[1:4]]).to_pylist() == ["a", "b", "c"]
+    assert list_distinct([encoded[:3]]).to_pylist() == ["b", "a"]
+    assert list_distinct([with_null]).to_pylist() == ["b", "a"]
+    assert list_distinct([other, encoded]).to_pylist() == ["a", "e", "b", "c", "d"]
+    assert list_distinct([]).to_pylist() == list_distinct([encoded[:0]]).to_pylist() == []
+    for keys in (list_distinct([encoded]), list_distinct([other, encoded])):
+        named = Keys(keys, np.arange(len(keys)))
+        for column in (
+            encoded,
+            encoded[1:4],
+            with_null,
+            encode_keys(pa.table({"key": other}), ["key"])["key"],
+        ):
+            ids = named.find(pa.chunked_array([pa.array(column.to_pylist())]))
+            assert named.find(column).tolist() == ids.tolist()
+            assert [None if id_ == UNKNOWN else keys[id_].as_py() for id_ in ids] == [
+                key if key in keys.to_pylist() else None for key in column.to_pylist()
+            ]
