@@ -231,14 +231,12 @@ def dump(url: str, folder: str) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - started}
 
 
-def bare_copy(folder: str, url: str, late: bool) -> dict[str, Any]:
+def bare_copy(folder: str, url: str) -> dict[str, Any]:
     """Postgres alone: the rows that a load made, by COPY into the same tables with their keys and indexes.
 
     Nothing is read, checked, looked up, resolved or counted. Tables that have rows in a new database stay.
-    With `late` the indexes that a load builds when its rows are in are built then here too.
+    The indexes that a load builds when its rows are in are built then here too.
     """
-    from contextlib import nullcontext
-
     from pinakes.database import connect
     from pinakes.load.late_indexes import build_late
     from pinakes.queries.install import initialise
@@ -246,7 +244,7 @@ def bare_copy(folder: str, url: str, late: bool) -> dict[str, Any]:
     with connect(url) as database:
         initialise(database)
         timer = Timer(url)
-        with build_late(database, 1 << 30, gives_papers=False) if late else nullcontext():
+        with build_late(database, 1 << 30, gives_papers=False):
             _copy_in(database, Path(folder))
         took = timer.stop()
         with database.read() as session:

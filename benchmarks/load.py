@@ -7,8 +7,8 @@ The release (layout 2020, gzip) is written first. Then, each in a process of its
 rows of them that Pinakes makes, of papers, identifiers, fields, authors and citations, and checks nothing
 ("bare tables"); `pinakes load` of the papers without and with outbound citations, and again from files that
 differ in nothing but their digest; on Postgres a COPY of the rows that the load made into the same tables,
-keys and indexes ("bare COPY"), and one that builds those indexes late that a load builds late; and a loop of
-pandas' `read_json` and `to_sql` over the first papers, whose seconds are for as many papers as it read.
+keys and indexes, of which those are built late that a load builds late ("bare COPY"); and a loop of pandas'
+`read_json` and `to_sql` over the first papers, whose seconds are for as many papers as it read.
 "Bare" and pandas write one table, lists and all.
 Seconds are the clock's, and those of the processor: of the command, and of the Postgres server where that is
 on this machine. Ratios to bare DuckDB are of both, since other programs disturb the clock.
@@ -39,8 +39,6 @@ from _common import describe_machine, make_parser, report
 JOBS = Path(__file__).with_name("_load_jobs.py")
 POLL_S = 0.05
 DUCKDB_SAMPLE = 5_000
-COPIES = {"bare COPY": False, "bare COPY, late indexes": True}
-"""what a COPY of a load's rows into Postgres is called, and whether indexes are built late"""
 
 
 def main() -> None:
@@ -119,9 +117,8 @@ def load_all(
             if name == "postgresql" and source == release:
                 run_job("dump", url=url, folder=dumped)
         if name == "postgresql":
-            for what, late in COPIES.items():
-                done = run_job("bare_copy", folder=dumped, url=next(urls), late=late)
-                rows.append(make_row(f"{what}, {kind}", name, done, bytes_in))
+            done = run_job("bare_copy", folder=dumped, url=next(urls))
+            rows.append(make_row(f"bare COPY, {kind}", name, done, bytes_in))
             shutil.rmtree(dumped)
     if find_spec("pandas") is None:
         print("pandas is not installed; install the extra bench to compare with it", file=sys.stderr)
@@ -244,12 +241,9 @@ def summarise(
             figures[f"{key}_again_to_bare"] = again["to bare"]
             figures[f"{key}_again_to_first"] = again["seconds"] / row["seconds"]
             figures[f"{key}_to_pandas"] = row["to pandas"]
-            for limit, late in COPIES.items():
-                copied = found.get((name, f"{limit}, {what}"))
-                if copied is not None:
-                    figures[f"{key}_to_bare_copy{'_late' if late else ''}"] = (
-                        copied["seconds"] / row["seconds"]
-                    )
+            copied = found.get((name, f"bare COPY, {what}"))
+            if copied is not None:
+                figures[f"{key}_to_bare_copy"] = copied["seconds"] / row["seconds"]
     for what in ("papers", "papers and citations"):
         pair = [found.get((name, what)) for name in ("postgresql", "duckdb")]
         if pair[0] is not None and pair[1] is not None:
