@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,11 @@ from pinakes.cluster.parts import list_parts, write_part
 from pinakes.database import Database, connect
 from pinakes.errors import LoadError
 from pinakes.load.load import LoadRequest, load
-from pinakes.load.shared import read_on_cluster
+from pinakes.load.shared import Reading, read_on_cluster
 from pinakes.loaders import staging
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.registry import find_loader
+from pinakes.loaders.staging import Chunk
 from pinakes.schema import create_schema
 from tests.clusters import LocalCluster, killing, list_workers, wait_until
 from tests.loading import dump_tables, paper, write_beir
@@ -247,6 +250,37 @@ def test_a_load_told_to_stop_ends_all_that_read_for_it_and_goes_on_later(
     assert raised.value.__traceback__ is not None
     load(duckdb_database, request)
     assert dump_tables(duckdb_database) == expected
+
+
+def test_a_load_that_fails_does_not_wait_for_files_that_workers_have_yet_to_read(
+    duckdb_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, stopped, ended = threading.Event(), threading.Event(), list[bool]()
+
+    def wait_for_workers() -> Iterator[Chunk]:
+        waits.set()
+        ended.append(stopped.wait(20))
+        yield from ()
+
+    @contextmanager
+    def read_first(*given: Any) -> Iterator[Iterator[Reading]]:
+        _, _, loader, options, plans, *_ = given
+        try:
+            first = Reading(loader.read_chunks(plans[0].file, options, 1))
+            yield iter([first, *(Reading(wait_for_workers()) for _ in plans[1:])])
+        finally:
+            stopped.set()
+
+    def fail(*_: object) -> None:
+        assert waits.wait(20)
+        raise LoadError("the disk is full")
+
+    monkeypatch.setattr("pinakes.load.load.read_on_cluster", read_first)
+    monkeypatch.setattr("pinakes.load.load.merge_chunk", fail)
+    folder = write_beir(tmp_path / "beir", [paper(1)], "q1\tp1\t1\n", queries=1)
+    with pytest.raises(LoadError, match="the disk is full"):
+        load(duckdb_database, LoadRequest("beir", folder, on="nowhere.invalid:1"))
+    assert ended == [True]
 
 
 def test_what_is_not_shared_says_so_and_asks_no_cluster(

@@ -4,7 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, islice
@@ -215,12 +215,16 @@ def _read_elsewhere(
     jobs = 1 if request.limit else min(request.jobs, len(free))
     if request.on is not None and wanted and can_share(task.loader, request, free, task.tell):
         folder = name_staging(task.database, task.owner, request)
-        with read_on_cluster(
-            request.on, folder, task.loader, request.options, free, states, task.tell
-        ) as read:
+        with (
+            ExitStack() as held,  # left after the workers are told to stop: the thread may wait for them
+            read_on_cluster(
+                request.on, folder, task.loader, request.options, free, states, task.tell
+            ) as read,
+        ):
             readings = list(read)
-            with closing(read_in_thread([one.chunks for one in readings], task.budget.ahead)) as here:
-                yield map(lambda one, chunks: replace(one, chunks=chunks), readings, here)
+            here = read_in_thread([one.chunks for one in readings], task.budget.ahead)
+            held.enter_context(closing(here))
+            yield map(lambda one, chunks: replace(one, chunks=chunks), readings, here)
     elif jobs > 1:
         starts = [(plan.file, plan.first_row) for plan in free]
         with closing(read_ahead(task.loader.name, request.options, starts, jobs)) as files:
