@@ -7,7 +7,7 @@ newer version of it was loaded is loaded again, as its next round.
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -19,8 +19,6 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import Rejected
 from pinakes.schema import load_batches
-
-_IDENTITY: Final = ("corpus_id", "loader", "role", "file_digest", "options_digest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +100,12 @@ def _is_overtaken(
     digests: Collection[str],
 ) -> bool:
     """Whether another content of the file of that name was loaded since."""
-    same = {name: identity[name] for name in _IDENTITY if name != "file_digest"}
-    query = sa.select(load_batches.c.batch_id).where(
-        *_match({**same, "file": file.name}),
-        load_batches.c.file_digest.not_in(digests),
-        load_batches.c.batch_id > batch_id,
+    found = _list_called_alike(session, file, identity)
+    options = identity["options_digest"]
+    return any(
+        row["options_digest"] == options and row["file_digest"] not in digests and row["batch_id"] > batch_id
+        for row in found
     )
-    return session.first(query.limit(1)) is not None
 
 
 def _find_older(
@@ -122,18 +119,23 @@ def _find_older(
 
     Another content under other options is another file: a split that an option names, for example.
     """
-    same = {name: identity[name] for name in ("corpus_id", "loader", "role")}
-    is_own = load_batches.c.file_digest == identity["file_digest"]
-    is_version = sa.and_(
-        load_batches.c.options_digest == identity["options_digest"],
-        load_batches.c.file_digest.not_in(digests),
-    )
-    query = sa.select(load_batches.c.batch_id).where(
-        *_match({**same, "file": file.name}), sa.or_(is_own, is_version)
-    )
     before = known[0]["batch_id"] if known else None
-    found = (int(row["batch_id"]) for row in session.rows(query))
-    return frozenset(batch for batch in found if before is None or batch < before)
+    return frozenset(
+        row["batch_id"]
+        for row in _list_called_alike(session, file, identity)
+        if before is None or row["batch_id"] < before
+        if row["file_digest"] == identity["file_digest"]
+        or (row["options_digest"] == identity["options_digest"] and row["file_digest"] not in digests)
+    )
+
+
+def _list_called_alike(
+    session: Session, file: InputFile, identity: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The batches of files of that name and role: few, so that a load's many digests are no parameters."""
+    same = {name: identity[name] for name in ("corpus_id", "loader", "role")}
+    columns = (load_batches.c.batch_id, load_batches.c.file_digest, load_batches.c.options_digest)
+    return session.rows(sa.select(*columns).where(*_match({**same, "file": file.name})))
 
 
 def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> None:
