@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from pinakes.database import Database, connect
+from pinakes.database import Database, Session, connect
 from pinakes.errors import LoadError
 from pinakes.load import load as load_module
-from pinakes.load.batches import plan_file
+from pinakes.load.batches import plan_files
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
 from pinakes.loaders.merge import merge_chunk
@@ -185,15 +186,42 @@ def test_two_loads_of_one_file_at_once_do_not_mix(
     expected: Tables,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    find_batches = plan_file
+    find_batches = plan_files
 
     def find_then_be_overtaken(*arguments: object) -> object:
         found = find_batches(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(load_module, "plan_file", find_batches)
+        monkeypatch.setattr(load_module, "plan_files", find_batches)
         load(database, LoadRequest("beir", folder))
         return found
 
-    monkeypatch.setattr(load_module, "plan_file", find_then_be_overtaken)
+    monkeypatch.setattr(load_module, "plan_files", find_then_be_overtaken)
     with pytest.raises(LoadError, match=r"another process is loading corpus\.jsonl into this corpus"):
         load(database, LoadRequest("beir", folder))
     assert dump_tables(database) == expected
+
+
+def test_files_that_are_in_are_looked_up_together(
+    duckdb_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    rows = Session.rows
+
+    def note(session: Session, statement: Any, *given: Any) -> Any:
+        asked.append(statement)
+        return rows(session, statement, *given)
+
+    monkeypatch.setattr(Session, "rows", note)
+    counts = []
+    for files in (1, 4):
+        folder = tmp_path / str(files) / "metadata"
+        folder.mkdir(parents=True)
+        for number in range(files):
+            record = orjson.dumps({"paper_id": str(number), "title": f"Paper {number}"})
+            (folder / f"metadata_{number}.jsonl.gz").write_bytes(gzip.compress(record + b"\n", mtime=0))
+        request = LoadRequest("s2orc", folder.parent, corpus=f"of {files}")
+        first = load(duckdb_database, request)
+        asked.clear()
+        again = load(duckdb_database, request)
+        assert (first.rows_in, again.rows_in, again.files_read) == (files, 0, files)
+        counts.append(len(asked))
+    assert counts[0] == counts[1]

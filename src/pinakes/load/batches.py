@@ -5,9 +5,10 @@ newer version of it was loaded is loaded again, as its next round.
 """
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import pyarrow as pa
@@ -19,6 +20,9 @@ from pinakes.loaders.base import InputFile
 from pinakes.loaders.reading.streams import digest_file
 from pinakes.loaders.staging import Rejected
 from pinakes.schema import load_batches
+
+IDENTITY: Final = ("corpus_id", "loader", "role", "file_digest", "options_digest", "round")
+"""columns of `load_batches` that say whose a batch is"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,79 +72,85 @@ def _digest(file: InputFile) -> str:
     return f"{digest}:{file.member}" if file.member else digest
 
 
-def plan_file(
-    database: Database, file: InputFile, identity: Mapping[str, Any], digests: Collection[str]
-) -> FilePlan:
-    """How much of a file is in, in its newest round.
+def plan_files(
+    database: Database, files: Sequence[InputFile], identities: Sequence[Mapping[str, Any]]
+) -> list[FilePlan]:
+    """How much of each file is in, in its newest round; `identities` are those of the files.
 
-    `digests` are those of all files of the load: two that are called alike are no versions of each other.
+    Two files of one load that are called alike are no versions of each other.
     """
+    if not files:
+        return []
+    digests = {str(identity["file_digest"]) for identity in identities}
     with database.read() as session:
-        same = _match(identity)
-        batches = session.rows(
-            sa.select(load_batches).where(*same).order_by(load_batches.c.round, load_batches.c.first_row)
-        )
-        newest = batches[-1]["round"] if batches else 1
-        known = [batch for batch in batches if batch["round"] == newest]
-        if known and _is_overtaken(session, file, identity, known[-1]["batch_id"], digests):
-            newest, known = newest + 1, []
-        older = _find_older(session, file, identity, known, digests)
-        return FilePlan(file, {**identity, "round": newest}, known, older=older)
+        held = _find_batches(session, identities[0], "file_digest", identities)
+        named = [{"role": file.role, "file": file.name} for file in files]
+        alike = _find_batches(session, identities[0], "file", named)
+    plans: dict[tuple[Any, ...], FilePlan] = {}
+    planned = []
+    for file, identity in zip(files, identities, strict=True):
+        key = tuple(identity.values())
+        if key in plans:
+            planned.append(FilePlan(file, plans[key].identity, [], is_repeated=True))
+            continue
+        batches = [row for row in held[file.role, identity["file_digest"]] if _has_options(row, identity)]
+        plans[key] = _plan_file(file, identity, batches, alike[file.role, file.name], digests)
+        planned.append(plans[key])
+    return planned
 
 
-def _match(values: Mapping[str, Any]) -> list[sa.ColumnElement[bool]]:
-    return [load_batches.c[name] == value for name, value in values.items()]
-
-
-def _is_overtaken(
-    session: Session,
-    file: InputFile,
-    identity: Mapping[str, Any],
-    batch_id: int,
-    digests: Collection[str],
-) -> bool:
-    """Whether another content of the file of that name was loaded since."""
-    found = _list_called_alike(session, file, identity)
-    options = identity["options_digest"]
-    return any(
-        row["options_digest"] == options and row["file_digest"] not in digests and row["batch_id"] > batch_id
-        for row in found
+def _find_batches(
+    session: Session, shared: Mapping[str, Any], column: str, wanted: Sequence[Mapping[str, Any]]
+) -> defaultdict[tuple[str, str], list[dict[str, Any]]]:
+    """The batches of the corpus and loader by their role and a column that says one of those wanted."""
+    distinct = {(one["role"], one[column]) for one in wanted}
+    roles, values = ([*part] for part in zip(*distinct, strict=True))
+    staged = sa.table("staged_files", sa.column("role", sa.Text), sa.column("said", sa.Text))
+    query = (
+        sa.select(load_batches)
+        .join(staged, sa.and_(load_batches.c.role == staged.c.role, load_batches.c[column] == staged.c.said))
+        .where(*(load_batches.c[name] == shared[name] for name in ("corpus_id", "loader")))
+        .order_by(load_batches.c.round, load_batches.c.first_row)
     )
+    found: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    with session.staged({staged.name: pa.table({"role": roles, "said": values})}):
+        for row in session.rows(query):
+            found[row["role"], row[column]].append(row)
+    return found
 
 
-def _find_older(
-    session: Session,
+def _has_options(batch: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
+    return bool(batch["options_digest"] == identity["options_digest"])
+
+
+def _plan_file(
     file: InputFile,
     identity: Mapping[str, Any],
-    known: list[dict[str, Any]],
+    batches: list[dict[str, Any]],
+    alike: list[dict[str, Any]],
     digests: Collection[str],
-) -> frozenset[int]:
-    """The batches of the file's older versions, those of its own older rounds too.
+) -> FilePlan:
+    """The plan of a file with these batches, by round and row, where files of its name have those `alike`.
 
-    Another content under other options is another file: a split that an option names, for example.
+    Another content of the name is another version, unless it is of the same load, or of other options: a
+    split that an option names, for example. The file's own older rounds are older versions too.
     """
-    before = known[0]["batch_id"] if known else None
-    return frozenset(
-        row["batch_id"]
-        for row in _list_called_alike(session, file, identity)
-        if before is None or row["batch_id"] < before
-        if row["file_digest"] == identity["file_digest"]
-        or (row["options_digest"] == identity["options_digest"] and row["file_digest"] not in digests)
-    )
-
-
-def _list_called_alike(
-    session: Session, file: InputFile, identity: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """The batches of files of that name and role: few, so that a load's many digests are no parameters."""
-    same = {name: identity[name] for name in ("corpus_id", "loader", "role")}
-    columns = (load_batches.c.batch_id, load_batches.c.file_digest, load_batches.c.options_digest)
-    return session.rows(sa.select(*columns).where(*_match({**same, "file": file.name})))
+    versions = [row for row in alike if _has_options(row, identity) and row["file_digest"] not in digests]
+    newest = batches[-1]["round"] if batches else 1
+    known = [batch for batch in batches if batch["round"] == newest]
+    if known and any(row["batch_id"] > known[-1]["batch_id"] for row in versions):
+        newest, known = newest + 1, []  # another content was loaded since
+    own = [row for row in alike if row["file_digest"] == identity["file_digest"]]
+    older = {row["batch_id"] for row in [*own, *versions]}
+    if known:
+        older = {batch for batch in older if batch < known[0]["batch_id"]}
+    return FilePlan(file, {**identity, "round": newest}, known, older=frozenset(older))
 
 
 def refuse_second_loader(session: Session, plan: FilePlan, first_row: int) -> None:
     """Raise `LoadError` where the batch that begins with this record was written since the load began."""
-    found = sa.select(load_batches.c.batch_id).where(*_match({**plan.identity, "first_row": first_row}))
+    same = [load_batches.c[name] == value for name, value in plan.identity.items()]
+    found = sa.select(load_batches.c.batch_id).where(*same, load_batches.c.first_row == first_row)
     if session.rows(found):
         raise LoadError(
             f"another process is loading {plan.file.name} into this corpus. Wait for it, then start the same "

@@ -20,7 +20,7 @@ from pinakes.load.batches import (
     build_left_out,
     build_rejected,
     identify_file,
-    plan_file,
+    plan_files,
     refuse_second_loader,
 )
 from pinakes.load.chunks import limit_chunks, mark_last
@@ -160,19 +160,8 @@ class _Task:
 
 
 def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
-    plans: dict[tuple[Any, ...], FilePlan] = {}
-    planned = []
-    options = task.request.options
-    identified = [identify_file(task.corpus_id, task.loader.name, options, file) for file in files]
-    digests = {str(identity["file_digest"]) for identity in identified}
-    for file, identity in zip(files, identified, strict=True):
-        key = tuple(identity.values())
-        if key in plans:
-            planned.append(FilePlan(file, plans[key].identity, [], is_repeated=True))
-        else:
-            plans[key] = plan_file(task.database, file, identity, digests)
-            planned.append(plans[key])
-    return planned
+    known = (task.corpus_id, task.loader.name, task.request.options)
+    return plan_files(task.database, files, [identify_file(*known, file) for file in files])
 
 
 def _open_files(task: _Task, wanted: list[FilePlan], states: States) -> Generator[Reading, None, None]:

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ import sqlalchemy as sa
 from pinakes.database import Database, Session
 from pinakes.database.sql_blocks import read_blocks
 from pinakes.errors import LoadError
+from pinakes.load.batches import IDENTITY
 from pinakes.load.corrections import Corrections
 from pinakes.load.resolve import Resolved
 from pinakes.load.unread import Owner, read_unread
@@ -244,37 +246,41 @@ def store_report(session: Session, loaded: Loaded, summary: LoadSummary) -> None
 
 def _list_left_out(session: Session, identities: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The items of these files' records of which no row was made, over all loads of them."""
-    total: Counter[tuple[str, str]] = Counter()
-    for identity in identities:
-        counted = (
-            sa.select(
-                left_out_items.c.kind,
-                left_out_items.c.reason,
-                sa.func.sum(left_out_items.c.item_count).label("n"),
-            )
-            .join(load_batches, load_batches.c.batch_id == left_out_items.c.batch_id)
-            .where(*[load_batches.c[name] == value for name, value in identity.items()])
-            .group_by(left_out_items.c.kind, left_out_items.c.reason)
-        )
-        for row in session.rows(counted):
-            total[row["kind"], row["reason"]] += int(row["n"])
-    return [{"kind": kind, "reason": reason, "items": total[kind, reason]} for kind, reason in sorted(total)]
+    items = sa.func.sum(left_out_items.c.item_count).label("items")
+    with _staged(session, identities) as same:
+        batches = sa.join(left_out_items, load_batches, load_batches.c.batch_id == left_out_items.c.batch_id)
+        kinds = (left_out_items.c.kind, left_out_items.c.reason)
+        counted = session.rows(sa.select(*kinds, items).select_from(batches.join(*same)).group_by(*kinds))
+    return sorted(
+        ({**row, "items": int(row["items"])} for row in counted), key=lambda row: (row["kind"], row["reason"])
+    )
 
 
 def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    total = dict.fromkeys(_COUNTS, 0)
-    for identity in identities:
-        same = [load_batches.c[name] == value for name, value in identity.items()]
-        sums = [sa.func.coalesce(sa.func.sum(load_batches.c[name]), 0).label(name) for name in _COUNTS]
-        row = session.rows(sa.select(*sums).where(*same))[0]
-        total |= {name: total[name] + int(row[name]) for name in _COUNTS}
-        reasons = (
-            sa.select(rejected_rows.c.reason, sa.func.count().label("rows"))
-            .join(load_batches, load_batches.c.batch_id == rejected_rows.c.batch_id)
-            .where(*same)
-            .group_by(rejected_rows.c.reason)
+    sums = [sa.func.coalesce(sa.func.sum(load_batches.c[name]), 0).label(name) for name in _COUNTS]
+    rejected = sa.func.count().label("rows")
+    with _staged(session, identities) as same:
+        (total,) = session.rows(sa.select(*sums).select_from(load_batches.join(*same)))
+        batches = sa.join(rejected_rows, load_batches, load_batches.c.batch_id == rejected_rows.c.batch_id)
+        reasons = sa.select(rejected_rows.c.reason, rejected).select_from(batches.join(*same))
+        found = session.rows(reasons.group_by(rejected_rows.c.reason))
+    counts = {**total, **{f"rejected.{row['reason']}": row["rows"] for row in found}}
+    return {name: int(count) for name, count in sorted(counts.items())}
+
+
+@contextmanager
+def _staged(
+    session: Session, identities: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[sa.TableClause, sa.ColumnElement[bool]]]:
+    """A table of the files, and which batches are theirs."""
+    types = {name: load_batches.c[name].type for name in IDENTITY}
+    staged = sa.table("staged_identities", *(sa.column(name, type_) for name, type_ in types.items()))
+    given = list(identities)
+    columns = {
+        name: pa.array(
+            [one[name] for one in given], pa.int64() if isinstance(type_, sa.Integer) else pa.string()
         )
-        for found in session.rows(reasons):
-            name = f"rejected.{found['reason']}"
-            total[name] = total.get(name, 0) + int(found["rows"])
-    return dict(sorted(total.items()))
+        for name, type_ in types.items()
+    }
+    with session.staged({staged.name: pa.table(columns)}):
+        yield staged, sa.and_(*(load_batches.c[name] == staged.c[name] for name in types))
