@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 import pytest
+import sqlalchemy as sa
 
 from pinakes.database import Database, Session, connect
 from pinakes.errors import LoadError
@@ -19,7 +20,7 @@ from pinakes.load.batches import plan_files
 from pinakes.load.load import LoadRequest, load
 from pinakes.loaders import staging
 from pinakes.loaders.merge import merge_chunk
-from pinakes.schema import create_schema
+from pinakes.schema import create_schema, load_reports
 from tests.loading import DATA, dump_tables, paper, write_beir
 
 CHUNK_ROWS = 10
@@ -225,3 +226,17 @@ def test_files_that_are_in_are_looked_up_together(
         assert (first.rows_in, again.rows_in, again.files_read) == (files, 0, files)
         counts.append(len(asked))
     assert counts[0] == counts[1]
+
+
+def test_what_stands_twice_in_a_source_is_counted_once(database: Database, tmp_path: Path) -> None:
+    record = orjson.dumps({"paper_id": "1", "title": "One", "unheard_of": [1]})
+    packed = gzip.compress(record + b"\nno JSON\n", mtime=0)
+    (tmp_path / "metadata").mkdir()
+    for name in ("metadata_0", "metadata_1"):
+        (tmp_path / "metadata" / f"{name}.jsonl.gz").write_bytes(packed)
+    summary = load(database, LoadRequest("s2orc", tmp_path))
+    with database.read() as session:
+        stored = {row["measure"]: row["row_count"] for row in session.rows(sa.select(load_reports))}
+    assert (stored["rows_in"], stored["rows_loaded"], stored["rows_rejected"]) == (2, 1, 1)
+    assert stored["rejected.not_json"] == summary.reasons["not_json"] == 1
+    assert {row["kind"]: row["items"] for row in summary.left_out}["field unheard_of"] == 1

@@ -272,10 +272,10 @@ def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> di
 def _staged(
     session: Session, identities: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[sa.TableClause, sa.ColumnElement[bool]]]:
-    """A table of the files, and which batches are theirs."""
+    """A table of the files, those of the same content once, and which batches are theirs."""
     types = {name: load_batches.c[name].type for name in IDENTITY}
     staged = sa.table("staged_identities", *(sa.column(name, type_) for name, type_ in types.items()))
-    given = list(identities)
+    given = list({tuple(one[name] for name in types): one for one in identities}.values())
     columns = {
         name: pa.array(
             [one[name] for one in given], pa.int64() if isinstance(type_, sa.Integer) else pa.string()
