@@ -251,9 +251,8 @@ def _list_left_out(session: Session, identities: Iterable[Mapping[str, Any]]) ->
         batches = sa.join(left_out_items, load_batches, load_batches.c.batch_id == left_out_items.c.batch_id)
         kinds = (left_out_items.c.kind, left_out_items.c.reason)
         counted = session.rows(sa.select(*kinds, items).select_from(batches.join(*same)).group_by(*kinds))
-    return sorted(
-        ({**row, "items": int(row["items"])} for row in counted), key=lambda row: (row["kind"], row["reason"])
-    )
+    left_out = [{"kind": row["kind"], "reason": row["reason"], "items": int(row["items"])} for row in counted]
+    return sorted(left_out, key=lambda one: (one["kind"], one["reason"]))
 
 
 def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -264,8 +263,9 @@ def _count_rows(session: Session, identities: Iterable[Mapping[str, Any]]) -> di
         batches = sa.join(rejected_rows, load_batches, load_batches.c.batch_id == rejected_rows.c.batch_id)
         reasons = sa.select(rejected_rows.c.reason, rejected).select_from(batches.join(*same))
         found = session.rows(reasons.group_by(rejected_rows.c.reason))
-    counts = {**total, **{f"rejected.{row['reason']}": row["rows"] for row in found}}
-    return {name: int(count) for name, count in sorted(counts.items())}
+    counts = {name: int(total[name]) for name in _COUNTS}
+    rejections = {f"rejected.{row['reason']}": int(row["rows"]) for row in found}
+    return dict(sorted({**counts, **rejections}.items()))
 
 
 @contextmanager
