@@ -10,8 +10,8 @@ are compared. Also measured: how fast this machine multiplies matrices of the mo
 fraction of that the encoding reaches, on a CPU by processor time, which others on its cores do not
 lengthen; and how far the vectors lie from the peer's. Texts: the SciFact corpus where it lies beside the
 checkout, else texts made here. With --ndcg also nDCG@10 on SciFact of both systems' vectors.
-With --profile, on a CPU: which operations of our encoding take the time, without the peer. --attention says
-whose attention is measured: torch's, or our kernel also on processors with AMX, which are left to torch's.
+With --profile, on a CPU: which operations of our encoding take the time, without the peer. With --attention
+torch, torch's attention is measured also where our kernel runs.
 Leaves out: databases and files (see `pinakes encode`).
 """
 
@@ -30,7 +30,7 @@ from _common import describe_machine, make_parser, measure_in_turns, report
 from _encode_data import build_random_bert, ndcg_at_10, read_texts
 from _encode_rates import choose_clock, count_operations, measure_matrix_rate
 
-from pinakes.indexers.encoder import attention_kernel, packed
+from pinakes.indexers.encoder import packed
 from pinakes.indexers.encoder.encode import cosine_error, encode_texts
 from pinakes.indexers.encoder.encoder import Encoder
 from pinakes.indexers.encoder.model import load_encoder
@@ -56,11 +56,11 @@ def main() -> None:
     parser.add_argument("--ndcg", action="store_true", help="also nDCG@10 on SciFact, all its 5,183 papers")
     parser.add_argument("--profile", action="store_true", help="which operations take the time, on a CPU")
     parser.add_argument(
-        "--attention", choices=("own", "torch"), help="this one alone (default: what is chosen)"
+        "--attention", choices=("own", "torch"), default="own", help="torch: also where our kernel runs"
     )
     options = parser.parse_args()
     on_cpu = options.device == "cpu"
-    if not on_cpu and (options.profile or options.attention):
+    if not on_cpu and (options.profile or options.attention == "torch"):
         parser.error("--profile and --attention are of a CPU")
     torch.set_num_threads(options.threads)
     choose_attention(options.attention)
@@ -80,13 +80,10 @@ def main() -> None:
     report(f"Encoding {len(texts)} texts ({origin}) on {options.device}", rows, figures, options.json)
 
 
-def choose_attention(name: str | None) -> None:
-    """Have encoders attend by our kernel wherever it can run, or by torch's alone."""
+def choose_attention(name: str) -> None:
+    """Have encoders attend by torch's alone; `own` is what they do."""
     if name == "torch":
         packed.has_attention_kernel = lambda projected, heads: False
-    elif name == "own":
-        has_instructions = attention_kernel.has_instructions
-        attention_kernel.has_instructions = lambda flag: flag != "amx-bf16" and has_instructions(flag)
 
 
 def profile(source: ModelSource, texts: list[str]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

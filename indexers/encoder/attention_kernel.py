@@ -2,8 +2,9 @@
 
 torch takes each length apart and multiplies narrow heads at a fraction of the processor's rate. Here scores,
 softmax and sums of a few queries stay in the nearest cache (`attention_text`). In bf16 an instruction adds
-two products in float32, and weights are rounded to bf16 before they meet the values, as torch does it. What
-a text gets depends neither on the other texts nor on threads.
+two products in float32, or with AMX those of two tiles (`attention_tiles`), and weights are rounded to bf16
+before they meet the values, as torch does it. What a text gets depends neither on the other texts nor on
+threads.
 """
 
 import ctypes
@@ -15,17 +16,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pinakes.indexers.encoder.attention_text import VECTORS, Task, write_attention
-from pinakes.machine_code import aligned, compile_function, has_instructions
+from pinakes.indexers.encoder.attention_text import VECTORS, Task, count_scratch, write_attention
+from pinakes.indexers.encoder.attention_tiles import LANES, WIDEST_HEAD, write_tile_attention
+from pinakes.machine_code import TILE_ROWS, aligned, compile_function, has_instructions, has_tiles
 
 _UNITS_A_THREAD: Final = 16
+_SIGNATURE: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def has_attention_kernel(projected: Tensor, heads: int) -> bool:
-    """Whether `attend` takes these queries, keys and values here.
-
-    It does not where they are differentiated, nor in bf16 on processors with AMX, which torch makes use of.
-    """
+    """Whether `attend` takes these queries, keys and values here; not where they are differentiated."""
     if projected.device.type != "cpu" or projected.requires_grad or not projected.is_contiguous():
         return False
     lanes, _ = choose_shape()
@@ -33,7 +33,7 @@ def has_attention_kernel(projected: Tensor, heads: int) -> bool:
     if rest or head_width % (VECTORS * lanes) or _find_threads() is None:
         return False
     if projected.dtype is torch.bfloat16:
-        return has_instructions("avx512bf16") and not has_instructions("amx-bf16")
+        return has_instructions("avx512bf16")
     return projected.dtype is torch.float32 and has_instructions("avx2") and has_instructions("fma")
 
 
@@ -44,14 +44,17 @@ def attend(projected: Tensor, heads: int, ends: Tensor, longest: int) -> Tensor:
     """
     width = projected.shape[1] // 3
     lanes, rows = choose_shape()
-    kernel = load_attention_kernel(width // heads, lanes, rows, projected.dtype is torch.bfloat16)
+    if projected.dtype is torch.bfloat16 and has_tiles("amx-bf16") and width // heads <= WIDEST_HEAD:
+        lanes, rows = LANES, TILE_ROWS
+        kernel = load_tile_kernel(width // heads)
+    else:
+        kernel = load_attention_kernel(width // heads, lanes, rows, projected.dtype is torch.bfloat16)
     attended = torch.empty(projected.shape[0], width, dtype=projected.dtype)
     units = heads * (len(ends) - 1)
     threads = min(torch.get_num_threads(), units)
-    room = math.ceil(longest / (VECTORS * lanes)) * VECTORS * lanes
-    scratch_size = ctypes.sizeof(ctypes.c_float) * (
-        2 * room * width // heads + (room + VECTORS * lanes) * rows
-    )
+    # An odd number of tiles: rows that lie a power of two apart share few places of the cache.
+    room = (math.ceil(longest / (VECTORS * lanes)) | 1) * VECTORS * lanes
+    scratch_size = count_scratch(width // heads, room, lanes, rows)
     scratch = aligned(scratch_size * threads, np.uint8)
     task = Task(
         units=units,
@@ -80,7 +83,13 @@ def load_attention_kernel(head_width: int, lanes: int, rows: int, half: bool) ->
     may call it for one task.
     """
     text = write_attention(head_width, lanes, rows, half)
-    return compile_function(text, "attend", ctypes.CFUNCTYPE(None, ctypes.c_void_p))
+    return compile_function(text, "attend", _SIGNATURE)
+
+
+@functools.cache
+def load_tile_kernel(head_width: int) -> Any:
+    """The same for bf16 in tile registers; `has_tiles` has to have been asked."""
+    return compile_function(write_tile_attention(head_width), "attend", _SIGNATURE)
 
 
 def choose_shape() -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """The attention kernel in LLVM's language, made for a head's width and for a processor's registers.
 
 A unit is a head of a text. Its keys are laid out with the dimensions outermost; then a few queries at a time
-meet all keys and values, in the loops of `_Text.write`. A cell is what a lane multiplies: a float32 number,
-or two bf16 numbers of neighbouring dimensions (queries and keys) or of neighbouring keys (weights and
+meet all keys and values, in the loops of `AttentionText.write`. A cell is what a lane multiplies: a float32
+number, or two bf16 numbers of neighbouring dimensions (queries and keys) or of neighbouring keys (weights and
 values). What depends on the shape is written by the methods; what surrounds it stands below as text.
 The two are one module since each names values of the other.
 """
@@ -34,7 +34,7 @@ class Task(ctypes.Structure):
         ("units_at_once", ctypes.c_int64),
         ("heads", ctypes.c_int64),
         ("room", ctypes.c_int64),  # keys of the longest text, in whole tiles
-        ("scratch_size", ctypes.c_int64),  # bytes of a thread
+        ("scratch_size", ctypes.c_int64),  # bytes of a thread, see `count_scratch`
         ("scratch", ctypes.c_void_p),
         ("projected", ctypes.c_void_p),
         ("attended", ctypes.c_void_p),
@@ -43,16 +43,25 @@ class Task(ctypes.Structure):
     )
 
 
+def count_scratch(head_width: int, room: int, lanes: int, rows: int) -> int:
+    """Bytes that a thread needs: keys, values and scores of the longest text, and what a step has beside."""
+    tile = VECTORS * lanes
+    floats = 2 * room * head_width + (room + tile + head_width // 2) * rows + 3 * tile
+    return ctypes.sizeof(ctypes.c_float) * floats
+
+
 def write_attention(head_width: int, lanes: int, rows: int, half: bool) -> str:
     """A function `attend` of a `Task`'s address, for registers of so many float32 numbers.
 
     `rows` queries are taken at a time; `half` is for bf16.
     """
-    return "\n".join(_Text(head_width, lanes, rows, half).write())
+    return "\n".join(AttentionText(head_width, lanes, rows, half).write())
 
 
-class _Text:
-    """The function, line by line."""
+class AttentionText:
+    """The function, line by line; `declarations`, `begin` and `end` are what a kind of products needs."""
+
+    declarations = begin = end = ""
 
     def __init__(self, head_width: int, lanes: int, rows: int, half: bool) -> None:
         self._width, self._lanes, self._rows, self._half = head_width, lanes, rows, half
@@ -65,13 +74,14 @@ class _Text:
         self._hidden: dict[float, str] = {}
 
     def write(self) -> list[str]:
-        self._add(_HEAD, fields="\n".join(_load_fields()))
+        """The module's lines."""
+        self._add(_HEAD, fields="\n".join(_load_fields()), declarations=self.declarations, begin=self.begin)
         self._pack()
         self._choose_queries()
         self._score()
         self._weigh()
         self._sum_values()
-        self._add(_END)
+        self._add(_END, end=self.end)
         if self._half:
             self._add(_PRODUCT_OF_PAIRS, pairs=self._pairs, bits=32 * self._lanes)
         return self._lines
@@ -107,38 +117,48 @@ class _Text:
     def _score(self) -> None:
         """The queries' scores with all keys; minus infinity past the text."""
         self._add(_TILE)
-        starts, left = [], self._spread("%left", "i64")
+        starts = self._choose_starts(self._name("sub i64 %n, %key"))
+        self._multiply("score", "tile", "query", "%tile_keys", "%room", str(self._cells), starts)
+        for row, vector in self._sums():
+            place = self._name(f"add i64 %key, {vector * self._lanes}")
+            self._store(self._floats, f"%score{row}_{vector}_next", f"%scores{row}", place)
+        self._add(TILE_END)
+
+    def _choose_starts(self, left: str) -> list[str]:
+        """What a tile's scores begin with where so many keys are left: 0, or minus infinity."""
+        starts, spread = [], self._spread(left, "i64")
         for vector in range(VECTORS):
             numbers = ", ".join(f"i64 {vector * self._lanes + lane}" for lane in range(self._lanes))
-            here = self._name(f"icmp slt <{self._lanes} x i64> <{numbers}>, {left}")
+            here = self._name(f"icmp slt <{self._lanes} x i64> <{numbers}>, {spread}")
             starts.append(
                 self._name(
                     f"select <{self._lanes} x i1> {here}, {self._floats} zeroinitializer, "
                     f"{self._floats} {self._constant(-math.inf)}"
                 )
             )
-        self._multiply("score", "tile", "query", "%tile_keys", "%room", str(self._cells), starts)
-        for row, vector in self._sums():
-            place = self._name(f"add i64 %key, {vector * self._lanes}")
-            self._store(self._floats, f"%score{row}_{vector}_next", f"%scores{row}", place)
-        self._add(_TILE_END)
+        return starts
 
     def _weigh(self) -> None:
         """Powers of the scores less their greatest, in their place, and one over each row's sum."""
         for value in (*POWER, LOWEST, ROUNDING):
             self._hide(value)
-        self._add(_GREATEST)
+        self._add(GREATEST, row_end="powers_end")
         greatest = self._name(f"fmul float {self._find_greatest('%greatest_next')}, %scale_single")
         scale, greatest = self._spread("%scale_single"), self._spread(self._name(f"fneg float {greatest}"))
-        self._add(_POWERS)
+        self._add_powers("greatest_end", "%row_scores", scale, greatest)
+        self._add(_SHARE)
+
+    def _add_powers(self, before: str, scores: str, scale: str, less: str) -> None:
+        """From the block `before` to the block `powers_end`: a row's powers, and its `%totals`."""
+        self._add(_POWERS, before=before)
         for vector in range(VECTORS):
             place = self._name(f"add i64 %p, {vector * self._lanes}")
-            score = self._load(self._floats, "%row_scores", place)
-            weight = self._raise_two(self._fuse(score, scale, greatest))
+            score = self._load(self._floats, scores, place)
+            weight = self._raise_two(self._fuse(score, scale, less))
             self._add(
                 "  %total{vector}_next = fadd {floats} %total{vector}, {weight}", vector=vector, weight=weight
             )
-            self._store(self._numbers, self._round(weight), "%row_scores", place)
+            self._store(self._numbers, self._round(weight), scores, place)
         self._add(_POWERS_END)
 
     def _hide(self, value: float) -> None:
@@ -166,8 +186,7 @@ class _Text:
     def _sum_values(self) -> None:
         """The values by their weights, a tile of the head's width at a time."""
         self._add(_PART)
-        starts = ["zeroinitializer"] * VECTORS
-        self._multiply("sum", "part", "scores", "%part_values", str(self._width), "%key_cells", starts)
+        self._multiply_values()
         for row in range(self._rows):
             share = self._spread(self._load("float", "%shares", row))
             place = self._name(f"getelementptr {self._kind}, ptr %attended{row}, i64 %part_at")
@@ -175,6 +194,11 @@ class _Text:
                 value = self._name(f"fmul {self._floats} %sum{row}_{vector}_next, {share}")
                 self._store(self._numbers, self._round(value), place, vector * self._lanes)
         self._add(_PART_END)
+
+    def _multiply_values(self) -> None:
+        """From the block `part` to the block `sum_end`: the sums of values, as `%sumR_V_next`."""
+        starts = ["zeroinitializer"] * VECTORS
+        self._multiply("sum", "part", "scores", "%part_values", str(self._width), "%key_cells", starts)
 
     def _multiply(
         self, name: str, before: str, left: str, right: str, stride: str, count: str, starts: list[str]
@@ -271,6 +295,8 @@ class _Text:
                 rows=self._rows,
                 tile=VECTORS * self._lanes,
                 width=self._width,
+                sums_size=VECTORS * self._lanes * self._rows,
+                tiles=2 * VECTORS * self._lanes,
                 tile_less=VECTORS * self._lanes - 1,
                 cell_size=self._cell_size,
                 cell_less=self._cell_size - 1,
@@ -300,9 +326,11 @@ _HEAD: Final = """
 declare {floats} @llvm.fma.v{lanes}f32({floats}, {floats}, {floats})
 declare float @llvm.vector.reduce.fadd.v{lanes}f32(float, {floats})
 declare i64 @llvm.smin.i64(i64, i64)
+{declarations}
 define void @attend(ptr %task) {{
 entry:
 {fields}
+{begin}
   %scale_single = fptrunc double %scale to float
   %width = mul i64 %heads, {width}
   %stride = mul i64 %width, 3
@@ -313,7 +341,10 @@ entry:
   %values = getelementptr float, ptr %keys, i64 %packed_size
   %scores = getelementptr float, ptr %values, i64 %packed_size
   %scores_size = mul i64 %room, {rows}
-  %shares = getelementptr float, ptr %scores, i64 %scores_size
+  %starts = getelementptr float, ptr %scores, i64 %scores_size
+  %shares = getelementptr float, ptr %starts, i64 {tiles}
+  %sums = getelementptr float, ptr %shares, i64 {tile}
+  %queries = getelementptr float, ptr %sums, i64 {sums_size}
   br label %take
 take:
   %first_unit = atomicrmw add ptr %next_unit_field, i64 %units_at_once monotonic
@@ -380,10 +411,9 @@ _QUERY: Final = """  %query_past{row} = add i64 %query_n, {row}
 _TILE: Final = """  br label %tile
 tile:
   %key = phi i64 [0, %step], [%key_next, %score_end]
-  %tile_keys = getelementptr i32, ptr %keys, i64 %key
-  %left = sub i64 %n, %key"""
+  %tile_keys = getelementptr i32, ptr %keys, i64 %key"""
 
-_TILE_END: Final = """  %key_next = add i64 %key, {tile}
+TILE_END: Final = """  %key_next = add i64 %key, {tile}
   %more_keys = icmp slt i64 %key_next, %padded
   br i1 %more_keys, label %tile, label %weigh
 weigh:"""
@@ -399,9 +429,9 @@ _LOOP_END: Final = """  %{name}_right_next = getelementptr i32, ptr %{name}_righ
   br i1 %{name}_more, label %{name}_loop, label %{name}_end
 {name}_end:"""
 
-_GREATEST: Final = """  br label %weigh_row
+GREATEST: Final = """  br label %weigh_row
 weigh_row:
-  %row = phi i64 [0, %weigh], [%row_next, %weigh_end]
+  %row = phi i64 [0, %weigh], [%row_next, %{row_end}]
   %row_at = mul i64 %row, %room
   %row_scores = getelementptr float, ptr %scores, i64 %row_at
   br label %greatest_loop
@@ -419,22 +449,26 @@ greatest_end:"""
 
 _POWERS: Final = """  br label %powers
 powers:
-  %p = phi i64 [0, %greatest_end], [%p_next, %powers]
-  %total0 = phi {floats} [zeroinitializer, %greatest_end], [%total0_next, %powers]
-  %total1 = phi {floats} [zeroinitializer, %greatest_end], [%total1_next, %powers]"""
+  %p = phi i64 [0, %{before}], [%p_next, %powers]
+  %total0 = phi {floats} [zeroinitializer, %{before}], [%total0_next, %powers]
+  %total1 = phi {floats} [zeroinitializer, %{before}], [%total1_next, %powers]"""
 
 _POWERS_END: Final = """  %p_next = add i64 %p, {tile}
   %more_powers = icmp slt i64 %p_next, %padded
-  br i1 %more_powers, label %powers, label %weigh_end
-weigh_end:
-  %totals = fadd {floats} %total0_next, %total1_next
+  br i1 %more_powers, label %powers, label %powers_end
+powers_end:
+  %totals = fadd {floats} %total0_next, %total1_next"""
+
+_SHARE: Final = """
   %total = call reassoc float @llvm.vector.reduce.fadd.v{lanes}f32(float 0.0, {floats} %totals)
   %share = fdiv float 1.0, %total
   %share_at = getelementptr float, ptr %shares, i64 %row
   store float %share, ptr %share_at
   %row_next = add i64 %row, 1
   %weigh_more = icmp slt i64 %row_next, {rows}
-  br i1 %weigh_more, label %weigh_row, label %part"""
+  br i1 %weigh_more, label %weigh_row, label %weigh_end
+weigh_end:
+  br label %part"""
 
 _PART: Final = """part:
   %part_at = phi i64 [0, %weigh_end], [%part_next, %sum_end]
@@ -453,6 +487,7 @@ _END: Final = """unit_end:
   %more_units = icmp slt i64 %unit_next, %end_unit
   br i1 %more_units, label %unit, label %take
 stop:
+{end}
   ret void
 }}
 """

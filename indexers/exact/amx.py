@@ -5,41 +5,16 @@ multiplies 16 rows of 64 signed bytes by 64 x 16 unsigned ones. Documents lie as
 which is the order that a tile register wants; sums are exact, so both kernels give the same.
 """
 
-import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from pinakes.indexers.exact.kernel import CHUNK, DEFINE, LOOP_ENDS, LOOPS, SIGNATURE, TILE
-from pinakes.machine_code import compile_function
+from pinakes.machine_code import TILE_DECLARATIONS, compile_function
 
 PANEL: Final = 32  # queries
 TILES: Final = 2  # of documents at once
-ARCH_PRCTL: Final = 158
-REQUEST_PERMISSION: Final = 0x1023
-TILE_DATA: Final = 18
 _BYTES: Final = 16 * CHUNK  # of a tile register
-
-
-@functools.cache
-def has_amx() -> bool:
-    """Whether this processor has AMX for bytes, and the system lets this process use it.
-
-    >>> has_amx() in (True, False)
-    True
-    """
-    try:
-        import llvmlite.binding as llvm
-    except ImportError:
-        return False
-    llvm.initialize_native_target()
-    if not llvm.get_process_triple().startswith("x86_64-") or "linux" not in llvm.get_process_triple():
-        return False
-    features = llvm.get_host_cpu_features()
-    if not all(features.get(name) for name in ("amx-tile", "amx-int8", "avx512f")):
-        return False
-    # Linux hands out the registers' 8 KiB of state on request alone, once for a process.
-    return bool(ctypes.CDLL(None).syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0)
 
 
 @functools.cache
@@ -47,7 +22,7 @@ def load_amx_kernel() -> Callable[..., None]:
     """The compiled kernel, with the arguments of `kernel.load_kernel`.
 
     A tile is here a pair of tiles, and what the corrections would add is added afterwards (`panels`). Trap:
-    `has_amx` asks the system for the registers, so no thread may come here before it said yes.
+    `has_tiles` asks the system for the registers, so no thread may come here before it said yes.
     """
     return compile_function("\n".join(list_lines()), "multiply", SIGNATURE)
 
@@ -60,23 +35,12 @@ def list_lines() -> Iterator[str]:
     yield f"{LOOP_ENDS}\n  call void @llvm.x86.tilerelease()\n  ret void\n}}"
 
 
-def _config() -> str:
-    """The shape of the eight tile registers: 16 rows of 64 bytes."""
-    values = [1, *[0] * 15, *[64, 0] * 8, *[0] * 16, *[16] * 8, *[0] * 8]
-    return ", ".join(f"i8 {value}" for value in values)
-
-
 _HEAD: Final = f"""
-declare void @llvm.x86.ldtilecfg(ptr)
-declare void @llvm.x86.tilerelease()
-declare void @llvm.x86.tilezero(i8 immarg)
-declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
+{TILE_DECLARATIONS}
 declare void @llvm.x86.tdpbsud(i8 immarg, i8 immarg, i8 immarg)
-declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
-@config = internal constant [64 x i8] [{_config()}], align 64
 {DEFINE} {{
 entry:
-  call void @llvm.x86.ldtilecfg(ptr @config)
+  call void @llvm.x86.ldtilecfg(ptr @tile_shapes)
   %row_bytes = mul i64 %stride, 4
 {LOOPS}
   %doc_at = mul i64 %tile_chunks, {TILES * _BYTES}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import kernel as exact_kernel
 from pinakes.indexers.exact.kernel import CHUNK, TILE
-from pinakes.machine_code import aligned, has_instructions
+from pinakes.machine_code import aligned, has_instructions, has_tiles
 
 Sums = NDArray[np.int32]
 TiledQueries = tuple[NDArray[np.int8], NDArray[np.int16]]
@@ -52,7 +52,7 @@ class Kernel(NamedTuple):
 
 def choose_kernel() -> Kernel:
     """The fastest product that this processor can run."""
-    if exact_amx.has_amx():
+    if has_tiles("amx-int8"):
         return AMX
     return VNNI if has_vnni() else AVX2
 

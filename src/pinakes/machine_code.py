@@ -4,6 +4,7 @@ Their machine code is kept for the next process, in the user's own cache folder,
 (`kept_kernels`): under the digest of all that decides it, and behind a digest of its own.
 """
 
+import ctypes
 import functools
 import hashlib
 import os
@@ -19,6 +20,22 @@ from numpy.typing import NDArray
 
 from pinakes.cache_folder import find_cache_folder
 
+TILE_ROWS: Final = 16
+TILE_BYTES: Final = 64
+"""of a row of a tile register"""
+_TILE_SHAPES: Final = [1, *[0] * 15, *[TILE_BYTES, 0] * 8, *[0] * 16, *[TILE_ROWS] * 8, *[0] * 8]
+TILE_DECLARATIONS: Final = f"""
+declare void @llvm.x86.ldtilecfg(ptr)
+declare void @llvm.x86.tilerelease()
+declare void @llvm.x86.tilezero(i8 immarg)
+declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
+declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
+@tile_shapes = internal constant [64 x i8] [{", ".join(f"i8 {value}" for value in _TILE_SHAPES)}], align 64"""
+"""what LLVM's language needs for AMX; `ldtilecfg` of `@tile_shapes` makes eight whole registers"""
+
+_ARCH_PRCTL: Final = 158
+_REQUEST_PERMISSION: Final = 0x1023
+_TILE_DATA: Final = 18
 _DIGEST_SIZE: Final = 32
 
 _compiling: Final = threading.RLock()
@@ -37,6 +54,24 @@ def has_instructions(name: str) -> bool:
     except ImportError:
         return False
     return bool(llvm.get_process_triple().startswith("x86_64") and llvm.get_host_cpu_features().get(name))
+
+
+@functools.cache
+def has_tiles(products: str) -> bool:
+    """Whether the processor has AMX for `amx-int8` or `amx-bf16` (LLVM's names), and this process may use it.
+
+    It asks the system for the registers, so it has to be called before any thread uses them.
+
+    >>> has_tiles("amx-int8") in (True, False)
+    True
+    """
+    if not all(has_instructions(name) for name in ("amx-tile", products, "avx512f")):
+        return False
+    import llvmlite.binding as llvm
+
+    # Linux hands out the registers' 8 KiB of state on request alone, once for a process.
+    is_linux = "linux" in llvm.get_process_triple()
+    return is_linux and ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA) == 0
 
 
 def compile_function(text: str, name: str, signature: type[Any]) -> Callable[..., Any]:

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from pinakes.indexers.encoder import attention_kernel, packed
+from pinakes.indexers.encoder import packed
+from pinakes.indexers.encoder.attention_kernel import has_attention_kernel
 from pinakes.indexers.encoder.presets import resolve_model
 from pinakes.machine_code import has_instructions
 from tests.toy_encoder import build_toy_encoder
@@ -30,6 +32,23 @@ def test_operations_are_those_of_linear_layers_and_attention() -> None:
     encoder: Any = SimpleNamespace(model=SimpleNamespace(config=config))
     # A layer: 2 * (4 * 2 * 2 + 2 * 2 * 8) = 96 a token; attention 4 * 2 * length^2.
     assert count_operations(encoder, [5, 1]) == 3 * (96 * 5 + 8 * 25) + 3 * (96 + 8)
+
+
+def test_the_matrix_rate_is_that_of_many_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    import _encode_rates
+
+    spent = [0.0]
+
+    def multiply(left: torch.Tensor, weight: torch.Tensor) -> None:
+        spent[0] += 0.0031
+
+    monkeypatch.setattr(torch.nn.functional, "linear", multiply)
+    # The system's clock of a process, which counts other threads' time at ticks alone.
+    monkeypatch.setattr(_encode_rates, "choose_clock", lambda device: lambda: spent[0] // 0.004 * 0.004)
+    config = SimpleNamespace(hidden_size=8, intermediate_size=16)
+    encoder: Any = SimpleNamespace(device="cpu", model=SimpleNamespace(config=config))
+    expected = 2 * 4096 * 8 * 16 / 0.0031 / 1e9
+    assert _encode_rates.measure_matrix_rate(encoder, "fp32") == pytest.approx(expected, rel=0.03)
 
 
 def test_ndcg_is_gain_over_the_ideal_gain() -> None:
@@ -58,8 +77,7 @@ def test_a_profile_names_the_operations_and_whose_attention_it_was(
 
     # A CPU with the kernel's instructions: without them torch attends whatever is asked for.
     has_kernel = has_instructions("avx2") and has_instructions("fma")
-    for module, name in ((packed, "has_attention_kernel"), (attention_kernel, "has_instructions")):
-        monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards
+    monkeypatch.setattr(packed, "has_attention_kernel", has_attention_kernel)  # put back afterwards
     monkeypatch.setattr(encode, "choose_precision", lambda device: "fp32")
     encode.choose_attention(attention)
     texts = make_texts(8)

@@ -1,28 +1,33 @@
 """The attention kernel against float64, in each shape that this processor can run, and where it is used."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from pinakes.indexers.encoder import attention_kernel
-from pinakes.indexers.encoder.attention_kernel import attend, choose_shape, has_attention_kernel
-from pinakes.machine_code import has_instructions
+from pinakes.indexers.encoder.attention_kernel import attend, has_attention_kernel
+from pinakes.machine_code import has_instructions, has_tiles
 
 WITH_KERNEL = has_instructions("avx2") and has_instructions("fma")
 SHAPES = [(8, 6)] + ([(16, 8)] if has_instructions("avx512f") else [])
 KINDS = [torch.float32] + ([torch.bfloat16] if has_instructions("avx512bf16") else [])
 LENGTHS = [1, 2, 3, 16, 31, 32, 33, 70, 129]
 
+halves = pytest.mark.skipif(torch.bfloat16 not in KINDS, reason="for processors with bf16 products")
 pytestmark = pytest.mark.skipif(not WITH_KERNEL, reason="the kernel is for x86-64 processors with AVX2")
 
 
-@pytest.fixture(autouse=True)
-def without_amx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processors with AMX leave bf16 to torch; here the kernel runs on them too."""
-    monkeypatch.setattr(
-        attention_kernel, "has_instructions", lambda name: name != "amx-bf16" and has_instructions(name)
-    )
+@pytest.fixture(params=[False, True], ids=["registers", "tiles"])
+def tiles(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Products of bf16 in AMX's tile registers, or as on processors that have none."""
+    wanted = bool(request.param)
+    if wanted and not has_tiles("amx-bf16"):
+        pytest.skip("for processors with AMX")
+    monkeypatch.setattr(attention_kernel, "has_tiles", lambda products: wanted)
+    return wanted
 
 
 @pytest.fixture(params=SHAPES, ids=str)
@@ -57,27 +62,39 @@ def run(projected: Tensor, heads: int, lengths: list[int]) -> Tensor:
     return attend(projected, heads, make_ends(lengths), max(lengths))
 
 
-def halves_run_in(shape: tuple[int, int]) -> bool:
-    return shape == choose_shape()
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize(("heads", "head_width"), [(2, 32), (3, 64), (1, 96), (1, 128)])
-def test_it_is_attention(shape: tuple[int, int], kind: torch.dtype, heads: int, head_width: int) -> None:
-    if kind is torch.bfloat16 and not halves_run_in(shape):
-        pytest.skip("bf16 has one shape")
-    projected = make_projected(LENGTHS, heads, head_width, kind)
+@pytest.mark.parametrize(("heads", "head_width"), [(2, 32), (3, 64), (1, 96), (1, 128), (1, 160)])
+def test_it_is_attention(shape: tuple[int, int], heads: int, head_width: int) -> None:
+    projected = make_projected(LENGTHS, heads, head_width, torch.float32)
     expected = attend_in_double(projected, heads, LENGTHS)
-    tolerance = 3e-5 if kind is torch.float32 else 0.02
-    torch.testing.assert_close(
-        run(projected, heads, LENGTHS).double(), expected, atol=tolerance, rtol=tolerance
-    )
+    torch.testing.assert_close(run(projected, heads, LENGTHS).double(), expected, atol=3e-5, rtol=3e-5)
+
+
+@halves
+@pytest.mark.parametrize(("heads", "head_width"), [(2, 32), (3, 64), (1, 96), (1, 128), (1, 160)])
+def test_it_is_attention_in_bf16(tiles: bool, heads: int, head_width: int) -> None:
+    projected = make_projected(LENGTHS, heads, head_width, torch.bfloat16)
+    expected = attend_in_double(projected, heads, LENGTHS)
+    torch.testing.assert_close(run(projected, heads, LENGTHS).double(), expected, atol=0.02, rtol=0.02)
+
+
+@halves
+def test_tiles_are_used_where_they_are_there(tiles: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[int] = []
+    load = attention_kernel.load_tile_kernel
+
+    def record(head_width: int) -> Any:
+        loaded.append(head_width)
+        return load(head_width)
+
+    monkeypatch.setattr(attention_kernel, "load_tile_kernel", record)
+    for head_width in (64, 160):  # there are registers for heads of 128 numbers at most
+        run(make_projected([20], 1, head_width, torch.bfloat16), 1, [20])
+    run(make_projected([20], 1, 64, torch.float32), 1, [20])
+    assert loaded == ([64] if tiles else [])
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_it_is_about_as_exact_as_torchs(kind: torch.dtype) -> None:
-    if kind is torch.bfloat16 and has_instructions("amx-bf16"):
-        pytest.skip("torch's is another there, and used")
+def test_it_is_about_as_exact_as_torchs(tiles: bool, kind: torch.dtype) -> None:
     projected = make_projected([200], 12, 32, kind)
     expected = attend_in_double(projected, 12, [200])
     query, key, value = projected.view(1, 200, 3, 12, 32).permute(2, 0, 3, 1, 4)  # its fast way takes four
@@ -88,7 +105,9 @@ def test_it_is_about_as_exact_as_torchs(kind: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_a_text_gets_the_same_bits_beside_others_and_at_any_number_of_threads(kind: torch.dtype) -> None:
+def test_a_text_gets_the_same_bits_beside_others_and_at_any_number_of_threads(
+    tiles: bool, kind: torch.dtype
+) -> None:
     projected = make_projected(LENGTHS, 4, 32, kind)
     before = torch.get_num_threads()
     try:
@@ -113,13 +132,30 @@ def test_large_scores_and_scores_far_apart_do_not_overflow(shape: tuple[int, int
 def test_what_is_no_number_stays_none_and_stays_in_its_text(shape: tuple[int, int], number: float) -> None:
     projected = make_projected([40, 40], 1, 32, torch.float32)
     projected[45, 33] = number  # a key of the second text
+    require_not_finite_alike(projected)
+
+
+@halves
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_stays_none_in_bf16(tiles: bool, number: float) -> None:
+    projected = make_projected([40, 40], 1, 32, torch.bfloat16)
+    projected[45, 33] = number
+    require_not_finite_alike(projected)
+
+
+def require_not_finite_alike(projected: Tensor) -> None:
     attended = run(projected, 1, [40, 40])
     assert attended[:40].isfinite().all()
-    if number != number:
-        assert attended[40:].isnan().all()
-    else:
-        expected = attend_in_double(projected, 1, [40, 40])
-        assert torch.equal(attended.isnan(), expected.isnan())
+    expected = attend_in_double(projected, 1, [40, 40])
+    assert torch.equal(attended.isnan(), expected.isnan())
+    assert attended[40:].isnan().any()
+
+
+@halves
+def test_scores_far_apart_do_not_overflow_in_bf16(tiles: bool) -> None:
+    projected = make_projected(LENGTHS, 2, 32, torch.bfloat16).mul_(60)
+    expected = attend_in_double(projected, 2, LENGTHS)
+    torch.testing.assert_close(run(projected, 2, LENGTHS).double(), expected, atol=0.1, rtol=0.01)
 
 
 def test_a_text_of_no_tokens_is_passed_over() -> None:
@@ -137,14 +173,6 @@ def test_it_is_not_used_where_it_does_not_fit() -> None:
     assert not has_attention_kernel(projected.double(), 2)
     assert not has_attention_kernel(projected.T, 1)
     assert not has_attention_kernel(projected.requires_grad_(), 2)
-
-
-def test_processors_with_amx_leave_bf16_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    projected = make_projected([3], 2, 32, torch.bfloat16)
-    monkeypatch.setattr(attention_kernel, "has_instructions", lambda name: True)
-    assert not has_attention_kernel(projected, 2)
-    monkeypatch.setattr(attention_kernel, "has_instructions", lambda name: name != "amx-bf16")
-    assert has_attention_kernel(projected, 2)
 
 
 def test_without_threads_of_torchs_kind_it_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

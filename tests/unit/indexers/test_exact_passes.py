@@ -14,7 +14,6 @@ from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import pairs as exact_pairs
 from pinakes.indexers.exact import scores as exact_scores
-from pinakes.indexers.exact.amx import has_amx
 from pinakes.indexers.exact.kernel import CHUNK, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
 from pinakes.indexers.exact.passes import FEWEST_SHARED, cut_queries
@@ -28,7 +27,7 @@ from pinakes.indexers.exact.search import (
     search_prepared,
 )
 from pinakes.indexers.names import Distance
-from pinakes.machine_code import aligned, compile_function
+from pinakes.machine_code import aligned, compile_function, has_tiles
 from tests.long import alternate
 
 Vectors = NDArray[np.float32]
@@ -197,7 +196,7 @@ def test_the_librarys_product_keeps_every_better_pair(case: str, distance: Dista
         assert better < len(kept) < len(find_pairs(case, distance, AVX2)[0])
 
 
-@pytest.mark.skipif(not has_amx(), reason="the kernel needs a processor with AMX")
+@pytest.mark.skipif(not has_tiles("amx-int8"), reason="the kernel needs a processor with AMX")
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("case", CASES)
 def test_the_amx_kernel_keeps_the_same_pairs_as_the_librarys_product(case: str, distance: Distance) -> None:
