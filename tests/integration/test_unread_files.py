@@ -4,13 +4,14 @@ import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pinakes.database import Database
-from pinakes.errors import InputError, LoadError
+from pinakes.errors import InputError, LoadError, OtherContentError
 from pinakes.load.load import LoadRequest, load
-from pinakes.loaders.base import InputFile, UnreadFile
+from pinakes.loaders.base import InputFile, Options, UnreadFile
 from pinakes.loaders.registry import find_loader
 from pinakes.loaders.staging import Chunk
 
@@ -118,6 +119,26 @@ def test_a_file_of_other_content_is_named_and_not_read(database: Database, tmp_p
     (folder / "papers.csv").unlink()
     with pytest.raises(InputError, match=r"prices\.csv has no column Arxiv_id"):
         load(database, LoadRequest("tweetpap", folder))
+
+
+def test_a_file_that_cannot_be_settled_is_named_and_not_read(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settle(file: InputFile, options: Options, find_known: Any) -> InputFile:
+        if file.name == "a.csv":
+            raise OtherContentError("a.csv cannot be settled.")
+        return file
+
+    loader = find_loader("tweetpap")
+    settling = replace(loader, settle={"papers": settle})
+    monkeypatch.setattr("pinakes.load.corpus.find_loader", lambda *named: settling)
+    for number, name in enumerate("abc"):
+        (tmp_path / f"{name}.csv").write_text(
+            f"Arxiv_id,cite,publish_year,retweets,favorites\n0704.000{number},1,2010,1,1\n", encoding="utf-8"
+        )
+    summary = load(database, LoadRequest("tweetpap", tmp_path))
+    assert [(row["file"], row["reason"]) for row in summary.unread] == [("a.csv", "other_content")]
+    assert [file.rows_in for file in summary.files] == [1, 1]
 
 
 def test_entries_of_an_archive_are_counted_one_by_one(database: Database, tmp_path: Path) -> None:

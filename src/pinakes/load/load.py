@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from pinakes.clock import Clock, utc_now
 from pinakes.database import Database, Session
-from pinakes.errors import InputError, LoadError, OtherContentError
+from pinakes.errors import InputError, LoadError, OtherContentError, PinakesError
 from pinakes.load.batches import (
     FilePlan,
     build_left_out,
@@ -172,7 +172,7 @@ def _open_files(task: _Task, wanted: list[FilePlan], states: States) -> Generato
             if files is not None and _is_free(task, plans[0]):
                 yield from islice(files, len(plans))
             else:
-                chunks = [_read_chunks(task, _settle(task, plan), plan.first_row) for plan in plans]
+                chunks = [_begin_file(task, plan) for plan in plans]
                 with closing(read_in_thread(chunks, task.budget.ahead)) as here:
                     yield from map(Reading, here)
 
@@ -191,8 +191,21 @@ def _group(task: _Task, wanted: list[FilePlan]) -> Iterator[list[FilePlan]]:
             yield from ([plan] for plan in plans)
 
 
+def _begin_file(task: _Task, plan: FilePlan) -> Iterator[Chunk]:
+    """Its chunks; a file that cannot be settled fails when they are asked for, as one that cannot be read."""
+    try:
+        return _read_chunks(task, _settle(task, plan), plan.first_row)
+    except PinakesError as error:
+        return _fail(error)
+
+
 def _read_chunks(task: _Task, file: InputFile, first_row: int) -> Iterator[Chunk]:
     yield from map(encode_chunk, task.loader.read_chunks(file, task.request.options, first_row))
+
+
+def _fail(error: PinakesError) -> Iterator[Chunk]:
+    yield from ()
+    raise error
 
 
 @contextmanager
