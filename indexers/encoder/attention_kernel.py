@@ -32,8 +32,8 @@ def has_attention_kernel(projected: Tensor, heads: int) -> bool:
     head_width, rest = divmod(projected.shape[1], 3 * heads)
     if rest or head_width % (VECTORS * lanes) or _find_threads() is None:
         return False
-    if projected.dtype is torch.bfloat16:
-        return has_instructions("avx512bf16")
+    if projected.dtype is torch.bfloat16:  # with AMX torch's products are the faster ones of wide heads
+        return has_instructions("avx512bf16") and (head_width <= WIDEST_HEAD or not has_tiles("amx-bf16"))
     return projected.dtype is torch.float32 and has_instructions("avx2") and has_instructions("fma")
 
 
@@ -44,7 +44,7 @@ def attend(projected: Tensor, heads: int, ends: Tensor, longest: int) -> Tensor:
     """
     width = projected.shape[1] // 3
     lanes, rows = choose_shape()
-    if projected.dtype is torch.bfloat16 and has_tiles("amx-bf16") and width // heads <= WIDEST_HEAD:
+    if projected.dtype is torch.bfloat16 and has_tiles("amx-bf16"):
         lanes, rows = LANES, TILE_ROWS
         kernel = load_tile_kernel(width // heads)
     else:
