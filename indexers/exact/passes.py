@@ -1,7 +1,7 @@
 """One search's state over the blocks of its documents: what a pass finds is scored, and the best are kept."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,9 +26,9 @@ from pinakes.indexers.exact.scores import (
     require_distance,
     require_finite,
     require_width,
+    run_in_threads,
     score_rows,
     share,
-    use_one_thread,
 )
 from pinakes.indexers.names import Distance
 from pinakes.indexers.order import TieRanks
@@ -224,9 +224,7 @@ class Search:
         if len(parts) == 1:
             scan(parts[0])
             return
-        with ThreadPoolExecutor(count_threads(), initializer=use_one_thread) as workers:
-            for _ in workers.map(scan, parts):
-                pass
+        run_in_threads([partial(scan, part) for part in parts])
 
     def _find(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
         """Without bytes: by scoring every document, or by a product on the device."""

@@ -6,9 +6,11 @@ The same two vectors give the same bits in any block, beside any neighbours.
 """
 
 import functools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -231,13 +233,34 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
     if threads == 1:
         work(0, count)
         return
-    with ThreadPoolExecutor(threads, initializer=use_one_thread) as pool:
-        # Each result is asked for, so that an error in a thread is raised here.
-        for done in [pool.submit(work, first, stop) for first, stop in pairwise(bounds)]:
-            done.result()
+    run_in_threads([partial(work, first, stop) for first, stop in pairwise(bounds)])
 
 
-def use_one_thread() -> None:
+def run_in_threads(tasks: Sequence[Callable[[], object]]) -> None:
+    """Run the tasks in torch's number of threads, and wait for all; what one raises is raised here.
+
+    Trap: a task that waits for tasks of its own may wait for ever.
+    """
+    started = [_find_workers(count_threads()).submit(task) for task in tasks]
+    try:
+        for one in started:
+            one.result()
+    finally:
+        for one in started:
+            one.cancel()
+        wait(started)
+
+
+@functools.cache
+def _find_workers(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay: those that are new begin on one core, and part later than a block takes."""
+    return ThreadPoolExecutor(threads, "exact-search", _use_one_thread)
+
+
+os.register_at_fork(after_in_child=_find_workers.cache_clear)  # a child has none of the threads
+
+
+def _use_one_thread() -> None:
     """Have what this thread calls of torch take no thread beside it."""
     _find_thread_pools().limit(limits=1, user_api="openmp")
 
