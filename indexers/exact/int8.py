@@ -120,6 +120,21 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     return Int8Block(packed, terms, rows)
 
 
+def choose_tiles(rows: int, count: int) -> NDArray[np.intp]:
+    """Tiles at even distances, which hold about `count` of so many documents: as many as any kernel takes."""
+    tiles = count // TILE // exact_amx.TILES * exact_amx.TILES
+    return np.arange(tiles) * (rows // TILE) // tiles
+
+
+def take_sample(block: Int8Block, count: int) -> Int8Block:
+    """About `count` documents of a block."""
+    chosen = choose_tiles(block.rows, count)
+    packed = aligned(len(chosen) * TILE * (len(block.bytes) // len(block.terms[0])), np.uint8)
+    np.take(block.bytes.reshape(-1, len(packed) // len(chosen)), chosen, 0, packed.reshape(len(chosen), -1))
+    da, dg, dd = (term.reshape(-1, TILE)[chosen].ravel() for term in block.terms)
+    return Int8Block(packed, (da, dg, dd), len(chosen) * TILE)
+
+
 def threshold_terms(queries: Int8Queries, lowest: Doubles, part: slice) -> Terms:
     """qa, qg and qd of the queries of `part`, whose k-th best scores are `lowest`."""
     scales, shifts, steps = queries.scales[part], queries.shifts[part], queries.steps[part]

@@ -1,6 +1,6 @@
 """One search's state over the blocks of its documents: what a pass finds is scored, and the best are kept."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -14,8 +14,15 @@ from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import product as exact_product
 from pinakes.indexers.exact.best import Best, Ties, keep_between, push
 from pinakes.indexers.exact.device import DeviceBest, DeviceBlock, move_block
-from pinakes.indexers.exact.kernel import has_kernel
-from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, Limits, scan_block
+from pinakes.indexers.exact.kernel import TILE, has_kernel
+from pinakes.indexers.exact.scan import (
+    QUERIES_AT_ONCE,
+    Guess,
+    Limits,
+    count_sampled,
+    guess_lowest,
+    scan_block,
+)
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
     Rows,
@@ -134,7 +141,39 @@ class Search:
             self._there = DeviceBest(self._queries, k, distance, self._method, device)
         self._best = Best(0 if self._there else len(queries), k, ties)
         self._quantised: exact_int8.Int8Queries | None = None
+        self._guess: Guess | None = None
         self.seen = 0
+
+    def choose_sample(self, documents: Vectors) -> Rows:
+        """The rows of a sample for `look_at`, where all of these documents are added then; empty: none."""
+        sampled, _ = count_sampled(len(documents), self._k)
+        shape = (len(documents), self._queries.values.shape[1])
+        if self._method != "int8" or not sampled or documents.shape != shape or not len(self._queries.values):
+            return np.empty(0, dtype=np.int64)
+        tiles = exact_int8.choose_tiles(len(documents), sampled)
+        return (tiles[:, None] * TILE + np.arange(TILE)).ravel()
+
+    def look_at(self, sample: Vectors, total: int) -> None:
+        """Guess each query's k-th best score of `total` documents by a sample of them, before they are added.
+
+        Where `has_missed` says so, they are added again.
+        """
+        try:
+            block = check_vectors(sample, "document")
+            exact_product.require_lengths(block.lengths, self._distance, LARGEST_LENGTH)
+        except IndexingError:
+            return  # whoever adds that document says which it is
+        quantised = self._quantise_queries(block)
+        packed = exact_int8.quantise_block(block, quantised.frame)
+        self._guess_by(quantised, packed, count_sampled(total, self._k)[1])
+
+    def has_missed(self) -> bool:
+        """Whether a guess was too high, once all documents are added; added again, they are for its query."""
+        if self._guess is None:
+            return False
+        missed = self._best.lowest(slice(0, len(self._queries.values))) < self._guess.scores
+        self._guess = self._guess._replace(missed=missed)
+        return bool(missed.any())
 
     def add(self, part: Block, pool: Rows | None = None) -> None:
         """Take in a block, or those documents of it that `pool` names."""
@@ -150,7 +189,8 @@ class Search:
         require_width(self._queries, block)
         exact_product.require_lengths(block.lengths, self._distance, LARGEST_LENGTH)
         ranks = self._ties.ranks(rows)
-        self.seen += len(rows)
+        if self._guess is None or self._guess.missed is None:
+            self.seen += len(rows)
         if not len(rows) or not len(self._queries.values):
             return
         if self._method == "int8":
@@ -174,7 +214,12 @@ class Search:
             self._find(documents, ranks)
         else:
             quantised = exact_int8.quantise_queries(self._queries, prepared.frame)
+            sampled, wanted = count_sampled(len(ranks), self._k)
+            if sampled:
+                self._guess_by(quantised, exact_int8.take_sample(prepared.packed, sampled), wanted)
             self._scan(documents, ranks, quantised, prepared.packed)
+            if self.has_missed():
+                self._scan(documents, ranks, quantised, prepared.packed)
 
     def take(self) -> tuple[Rows, Vectors]:
         """Rows (q, min(k, seen)) and scores of that shape, best first."""
@@ -205,6 +250,15 @@ class Search:
             self._quantised = exact_int8.quantise_queries(self._queries, frame)
         return self._quantised
 
+    def _guess_by(self, quantised: exact_int8.Int8Queries, sample: exact_int8.Int8Block, wanted: int) -> None:
+        scores = np.empty(len(self._queries.values))
+
+        def guess(part: slice) -> None:
+            scores[part] = guess_lowest(quantised, sample, part, wanted)
+
+        self._run_by_queries(guess, quantised)
+        self._guess = Guess(scores)
+
     def _scan(
         self,
         block: CheckedVectors,
@@ -218,13 +272,17 @@ class Search:
             def take(query: Rows, document: Rows, limits: Limits | None) -> None:
                 scoring.offer(part, query, document, limits)
 
-            scan_block(quantised, packed, part, self._k, self._best.lowest, take)
+            scan_block(quantised, packed, part, self._k, self._best.lowest, take, self._guess)
 
+        self._run_by_queries(scan, quantised)
+
+    def _run_by_queries(self, work: Callable[[slice], None], quantised: exact_int8.Int8Queries) -> None:
+        """Call `work` for parts of the queries, in threads."""
         parts = cut_queries(len(self._queries.values), count_threads(), quantised.frame.kernel.panel)
         if len(parts) == 1:
-            scan(parts[0])
-            return
-        run_in_threads([partial(scan, part) for part in parts])
+            work(parts[0])
+        else:
+            run_in_threads([partial(work, part) for part in parts])
 
     def _find(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
         """Without bytes: by scoring every document, or by a product on the device."""

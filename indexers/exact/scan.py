@@ -1,10 +1,12 @@
 """The quantised pass: which pairs of a block could belong among a query's best, by their sums of bytes.
 
-Where a query's k-th best is not known yet, the sums of many documents say what it is at least.
+Where a query's k-th best is not known yet, the sums of many documents say what it is at least: those of the
+first of a block, or of a sample of all documents that a search will see.
 """
 
+import math
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,9 @@ ROWS_AT_ONCE: Final = 1 << 12  # documents between two looks at the k-th best
 ROWS_LOOKED_AT: Final = 1 << 14  # whose sums say what a k-th best is at least that is not known yet
 SUMS_AT_ONCE: Final = 1 << 17  # what stays in a cache until it is compared
 ROWS_SCORED: Final = 512  # documents that are multiplied, compared and scored at once, in a cache
+LEAST_SAMPLED: Final = ROWS_LOOKED_AT
+MOST_SAMPLED: Final = 1 << 16
+SAMPLED_OF: Final = 32  # documents, one
 HALVINGS: Final = 16
 FEW_MORE: Final = 32  # parts of `k`
 
@@ -28,6 +33,52 @@ Limits = tuple[Doubles, Doubles]
 TakePairs = Callable[[Rows, Rows, Limits | None], None]
 
 
+class Guess(NamedTuple):
+    """What the k-th best score of each query (q,) seems to be in all documents, or a little less.
+
+    In a first scan of all of them, scores below it are dropped. Where it was too high, the query is `missed`:
+    a second scan then looks for those below it, of such queries alone.
+    """
+
+    scores: Doubles
+    missed: NDArray[np.bool_] | None = None
+
+    def limit(self, known: Doubles, part: slice) -> tuple[Doubles, Limits]:
+        """What the queries of `part` are compared with (infinity: with nothing), and the limits."""
+        scores = self.scores[part]
+        if self.missed is None:
+            return np.maximum(known, scores), (scores, np.full_like(scores, np.inf))
+        wanted = np.where(self.missed[part], known, np.inf)
+        return wanted, (wanted, scores)
+
+
+def count_sampled(total: int, k: int) -> tuple[int, int]:
+    """How many of all documents are a sample, and which best of these is the guess; none where it is 0.
+
+    It is the place in the sample that the k-th best of all has on average, and four standard deviations more:
+    so that a guess too high, which costs a second scan, is one in some hundred thousand.
+
+    >>> count_sampled(1_000_000, 500), count_sampled(100_000, 500), count_sampled(10_000, 500)
+    ((31250, 36), (16384, 123), (0, 0))
+    """
+    sampled = min(max(total // SAMPLED_OF, LEAST_SAMPLED), MOST_SAMPLED)
+    place = k * sampled / total if total else 0
+    wanted = math.ceil(place + 4 * math.sqrt(place) + 4)
+    return (sampled, wanted) if total >= 4 * LEAST_SAMPLED and wanted < sampled else (0, 0)
+
+
+def guess_lowest(queries: Int8Queries, sample: Int8Block, part: slice, wanted: int) -> Doubles:
+    """What the `wanted`-th best score of each query of `part` seems to be among the documents of a sample."""
+    panel = queries.frame.kernel.panel
+    step = max(1, QUERIES_AT_ONCE * ROWS_LOOKED_AT // sample.rows // panel) * panel  # the sums' memory
+    guessed = []
+    for start in range(part.start, part.stop, step):
+        few = slice(start, min(start + step, part.stop))
+        sums = exact_int8.multiply(queries, sample, few, 0, sample.rows)
+        guessed.append(_find_lowest(queries, sample, few, wanted, sums, 0, sample.rows))
+    return np.concatenate(guessed)
+
+
 def scan_block(
     queries: Int8Queries,
     block: Int8Block,
@@ -35,6 +86,7 @@ def scan_block(
     k: int,
     lowest: Callable[[slice], Doubles],
     take: TakePairs,
+    guess: Guess | None = None,
 ) -> None:
     """Give `take` every pair of a query of `part` (which begins a panel) and a document that could matter.
 
@@ -45,7 +97,9 @@ def scan_block(
     first = 0
     while first < block.rows:
         known = lowest(part)
-        if np.isfinite(known).all() or block.rows - first < k:
+        if guess is not None:
+            first = scan.compare(first, *guess.limit(known, part))
+        elif np.isfinite(known).all() or block.rows - first < k:
             first = scan.compare(first, known)
         else:
             first = scan.guess_and_compare(first, known)
@@ -71,14 +125,16 @@ class _Scan:
         room = count * self._at_once + 8
         self._pairs = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
 
-    def compare(self, first: int, known: Doubles) -> int:
+    def compare(self, first: int, known: Doubles, limits: Limits | None = None) -> int:
         """Give what could be as good as `known` of some documents from `first` on; where they end."""
         stop: int = min(first + max(ROWS_AT_ONCE, self._at_once), self._block.rows)
-        terms = exact_int8.threshold_terms(self._queries, known, self._part)
+        is_done = np.isposinf(known)
+        terms = exact_int8.threshold_terms(self._queries, np.where(is_done, -np.inf, known), self._part)
+        terms[0][is_done] = np.inf
         for start in range(first, stop, self._at_once):
             end = min(start + self._at_once, stop)
             sums = exact_int8.multiply(self._queries, self._block, self._part, start, end)
-            self._give(sums, start, start, end, terms, None)
+            self._give(sums, start, start, end, terms, limits)
         return stop
 
     def guess_and_compare(self, first: int, known: Doubles) -> int:
@@ -89,7 +145,9 @@ class _Scan:
         """
         stop = min(first + max(ROWS_LOOKED_AT, -(-self._k // ROWS_AT_ONCE) * ROWS_AT_ONCE), self._block.rows)
         sums = exact_int8.multiply(self._queries, self._block, self._part, first, stop)
-        wanted = np.where(np.isfinite(known), known, self._guess_lowest(sums, first, stop))
+        few_more = min(self._k + self._k // FEW_MORE + 2, stop - first)
+        seeming = _find_lowest(self._queries, self._block, self._part, few_more, sums, first, stop)
+        wanted = np.where(np.isfinite(known), known, seeming)
         terms = exact_int8.threshold_terms(self._queries, wanted, self._part)
         self._give_all(sums, first, stop, terms, (wanted, np.full_like(wanted, np.inf)))
         known = self._lowest(self._part)
@@ -112,22 +170,30 @@ class _Scan:
         found = find_pairs(sums, ends, *terms, *self._block.terms, first, start, stop, *self._pairs)
         self._take(self._pairs[0][:found], self._pairs[1][:found], limits)
 
-    def _guess_lowest(self, sums: Sums, first: int, stop: int) -> Doubles:
-        """What the k-th best score of each query seems to be, or a little less, by the sums of documents."""
-        scales = exact_int8.square_scales(self._queries, self._part)
-        seeming = np.empty(len(sums), dtype=np.float32)
-        ends, (da, dg, _) = self._queries.ends[self._part], self._block.terms
-        find_seeming(sums, ends, scales, da[first:stop], dg[first:stop], self._k, seeming)
-        return exact_int8.seeming_scores(self._queries, seeming, self._part)
+
+def _find_lowest(
+    queries: Int8Queries, block: Int8Block, part: slice, wanted: int, sums: Sums, first: int, stop: int
+) -> Doubles:
+    """What the `wanted`-th best score of each query seems to be, or a little less, by documents' sums."""
+    scales = exact_int8.square_scales(queries, part)
+    seeming = np.empty(len(sums), dtype=np.float32)
+    ends, (da, dg, _) = queries.ends[part], block.terms
+    find_seeming(sums, ends, scales, da[first:stop], dg[first:stop], wanted, seeming)
+    return exact_int8.seeming_scores(queries, seeming, part)
 
 
 @jit
 def find_seeming(
-    sums: Sums, ends: NDArray[np.int32], scales: Singles, da: Singles, dg: Singles, k: int, found: Singles
+    sums: Sums,
+    ends: NDArray[np.int32],
+    scales: Singles,
+    da: Singles,
+    dg: Singles,
+    wanted: int,
+    found: Singles,
 ) -> None:
-    """Write, for each row of sums, what a few more than `k` of its documents reach, in steps of the query."""
+    """Write, for each row of sums, what `wanted` of its documents or a few more reach, in its steps."""
     count = len(da)
-    wanted = min(k + k // FEW_MORE + 2, count)
     seeming, steps = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.float32)
     lowest = np.float32(-LARGEST_SINGLE)
     for i in range(count):
@@ -147,7 +213,7 @@ def find_seeming(
                 reached += np.int32(seeming[i] >= middle)
             if reached >= wanted:
                 low = middle
-                if reached <= wanted + k // FEW_MORE:
+                if reached <= wanted + wanted // FEW_MORE:
                     break
             else:
                 high = middle

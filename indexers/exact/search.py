@@ -48,6 +48,7 @@ __all__ = [
 ]
 
 BLOCK_ROWS: Final = 1 << 14
+ROWS_APART: Final = 1 << 10  # of a sample, read at once
 
 
 def search_exact(
@@ -77,10 +78,17 @@ def search_exact(
     requested = None if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
     most = [len(part) for part in (requested, documents) if isinstance(part, np.ndarray)]
     search = Search(queries, _cut(k, most), distance, Ties(tie_order), device, method)
-    rows = 0
-    for block in _blocks(documents, block_rows or choose_block_rows(device)):
+    size, rows = block_rows or choose_block_rows(device), 0
+    if requested is None and isinstance(documents, np.ndarray):
+        sample = search.choose_sample(documents)
+        if len(sample):
+            search.look_at(_read_rows(documents, sample), len(documents))
+    for block in _blocks(documents, size):
         search.add(block, requested)
         rows += len(block.rows)
+    if search.has_missed():
+        for block in _blocks(documents, size):
+            search.add(block)
     if tie_order is not None and len(tie_order) != rows:
         raise IndexingError(f"tie_order ranks {len(tie_order)} documents; expected all {rows}")
     if requested is not None:
@@ -201,6 +209,16 @@ def _blocks(documents: Vectors | Iterable[Vectors | Block], block_rows: int) -> 
             chosen = slice(start, start + block_rows)
             yield Block(rows[chosen], vectors[chosen])
             _release_pages(vectors)
+
+
+def _read_rows(vectors: Vectors, rows: Rows) -> Vectors:
+    """Rows that lie apart; of a file more is read around each, and let go every now and then."""
+    found = np.empty((len(rows), vectors.shape[1]), dtype=np.float32)
+    for start in range(0, len(rows), ROWS_APART):
+        part = slice(start, start + ROWS_APART)
+        found[part] = vectors[rows[part]]
+        _release_pages(vectors)
+    return found
 
 
 def _release_pages(vectors: Vectors) -> None:

@@ -13,10 +13,11 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact import pairs as exact_pairs
+from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact import scores as exact_scores
-from pinakes.indexers.exact.kernel import CHUNK, has_kernel
+from pinakes.indexers.exact.kernel import CHUNK, TILE, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
-from pinakes.indexers.exact.passes import FEWEST_SHARED, cut_queries
+from pinakes.indexers.exact.passes import FEWEST_SHARED, Search, cut_queries
 from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import (
@@ -31,6 +32,13 @@ from pinakes.machine_code import aligned, compile_function, has_tiles
 from tests.long import alternate
 
 Vectors = NDArray[np.float32]
+KERNELS = [
+    pytest.param(AVX2, id="avx2"),
+    pytest.param(VNNI, id="vnni"),
+    pytest.param(
+        AMX, id="amx", marks=pytest.mark.skipif(not has_tiles("amx-int8"), reason="for processors with AMX")
+    ),
+]
 DISTANCES: list[Distance] = ["cosine", "l2", "inner_product"]
 PASSES: list[Pass] = [name for name in get_args(Pass) if name != "int8" or has_kernel()]
 needs_kernel = pytest.mark.skipif(not has_kernel(), reason="the int8 pass needs a processor with AVX2")
@@ -218,7 +226,7 @@ def test_the_amx_kernel_is_machine_code_on_a_processor_that_cannot_run_it() -> N
 
 
 @needs_kernel
-@pytest.mark.parametrize("kernel", [AVX2, VNNI], ids=["avx2", "vnni"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("case", ["duplicates", "all norms"])
 def test_a_search_by_each_kernel_is_the_same_search(
     case: str, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
@@ -230,6 +238,68 @@ def test_a_search_by_each_kernel_is_the_same_search(
     rows, scores = search_exact(queries, documents, 50, block_rows=90, method="int8")
     assert rows.tolist() == expected[0].tolist()
     assert scores.tobytes() == expected[1].tobytes()
+
+
+@needs_kernel
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("case", ["plain", "duplicates", "all norms"])
+@pytest.mark.parametrize("is_too_high", [False, True])
+def test_a_guess_by_a_sample_changes_nothing(
+    case: str, distance: Distance, kernel: Kernel, is_too_high: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, documents = make_case(case)
+    monkeypatch.setattr(exact_scan, "LEAST_SAMPLED", 128)
+    if is_too_high:  # the sample has the best documents of the first query
+        sampled = list_sampled(len(documents))
+        best = search_exact(queries[:1], documents, len(documents), distance, method="float64")[0][0]
+        others = np.setdiff1d(np.arange(len(documents)), sampled)
+        order = np.empty(len(documents), dtype=np.int64)
+        order[sampled], order[others] = best[: len(sampled)], best[len(sampled) :]
+        documents = np.ascontiguousarray(documents[order])
+    ties = np.random.default_rng(1).permutation(len(documents)).astype(np.uint32)
+    expected = search_exact(queries, documents, 20, distance, ties, method="float64")
+    missed = record_missed(monkeypatch)
+    monkeypatch.setattr(exact_int8, "choose_kernel", lambda: kernel)
+    for found in (
+        search_exact(queries, documents, 20, distance, ties, block_rows=96, method="int8"),
+        search_prepared(queries, prepare_documents(documents, distance, ties), 20),
+    ):
+        assert found[0].tolist() == expected[0].tolist()
+        assert found[1].tobytes() == expected[1].tobytes()
+    if case == "plain":
+        assert missed == [is_too_high] * 2
+
+
+def list_sampled(count: int) -> NDArray[np.int64]:
+    """The rows of the sample of so many documents."""
+    tiles = exact_int8.choose_tiles(count, exact_scan.count_sampled(count, 20)[0])
+    return (tiles[:, None] * TILE + np.arange(TILE)).ravel()
+
+
+def record_missed(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether a guess was too high, of each search that follows."""
+    missed: list[bool] = []
+    ask = Search.has_missed
+
+    def record(search: Search) -> bool:
+        missed.append(ask(search))
+        return missed[-1]
+
+    monkeypatch.setattr(Search, "has_missed", record)
+    return missed
+
+
+@needs_kernel
+def test_a_document_that_is_not_finite_is_named_also_where_it_is_sampled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queries, documents = make_case("plain")
+    monkeypatch.setattr(exact_scan, "LEAST_SAMPLED", 128)
+    row = int(list_sampled(len(documents))[53])
+    documents[row, 2] = np.nan
+    with pytest.raises(IndexingError, match=f"document vector {row} is not finite"):
+        search_exact(queries, documents, 20, block_rows=90)
 
 
 @needs_kernel
