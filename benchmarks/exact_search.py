@@ -68,6 +68,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         options.folder = options.folder or Path(temporary)
+        options.folder.mkdir(parents=True, exist_ok=True)
         rows, figures = compare(options)
     title = (
         f"{options.queries} queries x {options.rows} x {options.dims}, top {options.depth} ({options.data})"
