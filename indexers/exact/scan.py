@@ -56,7 +56,7 @@ def count_sampled(total: int, k: int) -> tuple[int, int]:
     """How many of all documents are a sample, and which best of these is the guess; none where it is 0.
 
     It is the place in the sample that the k-th best of all has on average, and four standard deviations more:
-    so that a guess too high, which costs a second scan, is one in some hundred thousand.
+    so that a guess too high, which costs a second scan, is one in some ten thousand.
 
     >>> count_sampled(1_000_000, 500), count_sampled(100_000, 500), count_sampled(10_000, 500)
     ((31250, 36), (16384, 123), (0, 0))

@@ -1,0 +1,71 @@
+"""The threads of exact search: they stay, a forked process has its own, and an error waits for all tasks."""
+
+import multiprocessing
+import threading
+import warnings
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from pinakes.indexers.exact.scores import run_in_threads
+
+LIMIT_S = 30
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def list_threads() -> set[int]:
+    """The threads of two tasks that run at the same time."""
+    found: set[int] = set()
+    together = threading.Barrier(2)
+
+    def work() -> None:
+        together.wait(LIMIT_S)
+        found.add(threading.get_ident())
+
+    run_in_threads([work, work])
+    return found
+
+
+def test_threads_stay_for_the_next_tasks() -> None:
+    threads = list_threads()
+    assert len(threads) == 2
+    assert list_threads() == threads
+    assert threading.get_ident() not in threads
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    list_threads()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, since Python 3.12
+        child = multiprocessing.get_context("fork").Process(target=list_threads, daemon=True)
+        child.start()
+    child.join(LIMIT_S)
+    code = child.exitcode
+    child.kill()
+    assert code == 0
+
+
+def test_an_error_is_raised_when_no_task_runs_any_more() -> None:
+    ended: list[str] = []
+    is_waiting = threading.Event()
+
+    def fail() -> None:
+        is_waiting.wait(LIMIT_S)
+        raise ValueError("no")
+
+    def go_on() -> None:
+        is_waiting.set()
+        threading.Event().wait(0.2)
+        ended.append("second")
+
+    with pytest.raises(ValueError, match="no"):
+        run_in_threads([fail, go_on])
+    assert ended == ["second"]
