@@ -146,9 +146,9 @@ class Search:
 
     def choose_sample(self, documents: Vectors) -> Rows:
         """The rows of a sample for `look_at`, where all of these documents are added then; empty: none."""
-        sampled, _ = count_sampled(len(documents), self._k)
-        shape = (len(documents), self._queries.values.shape[1])
-        if self._method != "int8" or not sampled or documents.shape != shape or not len(self._queries.values):
+        count, width = self._queries.values.shape
+        sampled, _ = count_sampled(len(documents), self._k, count, is_packed=False)
+        if self._method != "int8" or not sampled or documents.shape != (len(documents), width):
             return np.empty(0, dtype=np.int64)
         tiles = exact_int8.choose_tiles(len(documents), sampled)
         return (tiles[:, None] * TILE + np.arange(TILE)).ravel()
@@ -165,7 +165,8 @@ class Search:
             return  # whoever adds that document says which it is
         quantised = self._quantise_queries(block)
         packed = exact_int8.quantise_block(block, quantised.frame)
-        self._guess_by(quantised, packed, count_sampled(total, self._k)[1])
+        _, wanted = count_sampled(total, self._k, len(self._queries.values), is_packed=False)
+        self._guess_by(quantised, packed, wanted)
 
     def has_missed(self) -> bool:
         """Whether a guess was too high, once all documents are added; added again, they are for its query."""
@@ -214,7 +215,8 @@ class Search:
             self._find(documents, ranks)
         else:
             quantised = exact_int8.quantise_queries(self._queries, prepared.frame)
-            sampled, wanted = count_sampled(len(ranks), self._k)
+            count = len(self._queries.values)
+            sampled, wanted = count_sampled(len(ranks), self._k, count, is_packed=True)
             if sampled:
                 self._guess_by(quantised, exact_int8.take_sample(prepared.packed, sampled), wanted)
             self._scan(documents, ranks, quantised, prepared.packed)

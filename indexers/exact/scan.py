@@ -24,6 +24,9 @@ ROWS_SCORED: Final = 512  # documents that are multiplied, compared and scored a
 LEAST_SAMPLED: Final = ROWS_LOOKED_AT
 MOST_SAMPLED: Final = 1 << 16
 SAMPLED_OF: Final = 32  # documents, one
+FEWEST_GUESSED: Final = 6  # queries that are worth a sample
+SUMS_A_SCORE: Final = 64  # of a sample, in the time of an exact score
+SCORES_A_READING: Final = 20  # in the time in which a document is read and made bytes
 HALVINGS: Final = 16
 FEW_MORE: Final = 32  # parts of `k`
 
@@ -52,19 +55,27 @@ class Guess(NamedTuple):
         return wanted, (wanted, scores)
 
 
-def count_sampled(total: int, k: int) -> tuple[int, int]:
-    """How many of all documents are a sample, and which best of these is the guess; none where it is 0.
+def count_sampled(total: int, k: int, queries: int, is_packed: bool) -> tuple[int, int]:
+    """How many of all documents are a sample, and which best of these is the guess; 0: it would not pay.
 
     It is the place in the sample that the k-th best of all has on average, and four standard deviations more:
-    so that a guess too high, which costs a second scan, is one in some ten thousand.
+    so that a guess too high, which costs a second scan, is one in some ten thousand. A query is spared about
+    `k` exact scores for each e-fold of documents; it costs the sums of the sample, which is read and made
+    bytes first unless it is packed.
 
-    >>> count_sampled(1_000_000, 500), count_sampled(100_000, 500), count_sampled(10_000, 500)
-    ((31250, 36), (16384, 123), (0, 0))
+    >>> count_sampled(1_000_000, 500, 1_000, False), count_sampled(100_000, 500, 6, True)
+    ((31250, 36), (16384, 123))
+    >>> count_sampled(100_000, 500, 100, False), count_sampled(1_000_000, 10, 1_000, True)
+    ((0, 0), (0, 0))
     """
+    if total < 4 * LEAST_SAMPLED or queries < FEWEST_GUESSED:
+        return 0, 0
     sampled = min(max(total // SAMPLED_OF, LEAST_SAMPLED), MOST_SAMPLED)
-    place = k * sampled / total if total else 0
+    spared = k * math.log(total / LEAST_SAMPLED) - sampled / SUMS_A_SCORE
+    place = k * sampled / total
     wanted = math.ceil(place + 4 * math.sqrt(place) + 4)
-    return (sampled, wanted) if total >= 4 * LEAST_SAMPLED and wanted < sampled else (0, 0)
+    pays = spared > 0 and queries * spared >= (0 if is_packed else SCORES_A_READING * sampled)
+    return (sampled, wanted) if pays and wanted < sampled else (0, 0)
 
 
 def guess_lowest(queries: Int8Queries, sample: Int8Block, part: slice, wanted: int) -> Doubles:

@@ -241,7 +241,8 @@ def run_in_threads(tasks: Sequence[Callable[[], object]]) -> None:
 
     Trap: a task that waits for tasks of its own may wait for ever.
     """
-    started = [_find_workers(count_threads()).submit(task) for task in tasks]
+    workers = _find_workers(count_threads())
+    started = [workers.submit(task) for task in tasks]
     try:
         for one in started:
             one.result()

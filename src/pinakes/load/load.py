@@ -252,9 +252,7 @@ def _load_files(task: _Task, plans: list[FilePlan], states: States) -> list[File
                 summaries.append(_load_file(task, plan, opened))
             except OtherContentError as error:
                 _set_aside(task, plan, plans, error)
-        next(
-            opened, None
-        )  # to its end: closed before it, what a cluster has staged is kept for the next load
+        next(opened, None)  # to its end: closed before it, it keeps what a cluster has staged
     return summaries
 
 

@@ -249,7 +249,7 @@ def test_a_guess_by_a_sample_changes_nothing(
     case: str, distance: Distance, kernel: Kernel, is_too_high: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries, documents = make_case(case)
-    monkeypatch.setattr(exact_scan, "LEAST_SAMPLED", 128)
+    sample_few(monkeypatch)
     if is_too_high:  # the sample has the best documents of the first query
         sampled = list_sampled(len(documents))
         best = search_exact(queries[:1], documents, len(documents), distance, method="float64")[0][0]
@@ -271,9 +271,15 @@ def test_a_guess_by_a_sample_changes_nothing(
         assert missed == [is_too_high] * 2
 
 
+def sample_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have 128 documents of some hundred be a sample that pays."""
+    monkeypatch.setattr(exact_scan, "LEAST_SAMPLED", 128)
+    monkeypatch.setattr(exact_scan, "SCORES_A_READING", 1)
+
+
 def list_sampled(count: int) -> NDArray[np.int64]:
     """The rows of the sample of so many documents."""
-    tiles = exact_int8.choose_tiles(count, exact_scan.count_sampled(count, 20)[0])
+    tiles = exact_int8.choose_tiles(count, exact_scan.count_sampled(count, 20, 37, is_packed=True)[0])
     return (tiles[:, None] * TILE + np.arange(TILE)).ravel()
 
 
@@ -295,7 +301,7 @@ def test_a_document_that_is_not_finite_is_named_also_where_it_is_sampled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     queries, documents = make_case("plain")
-    monkeypatch.setattr(exact_scan, "LEAST_SAMPLED", 128)
+    sample_few(monkeypatch)
     row = int(list_sampled(len(documents))[53])
     documents[row, 2] = np.nan
     with pytest.raises(IndexingError, match=f"document vector {row} is not finite"):
