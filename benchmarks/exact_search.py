@@ -39,6 +39,7 @@ CLUSTERS = 2000
 RATE_ROWS = 1 << 14
 RATE_TRIES = 5
 ONE_BY_ONE = 30
+WARMING = 512  # documents, so many that every kernel is called
 MOST_HELD = 200_000
 PEER_NOISE = 3e-5  # of |query||document|: what float32 sums of a thousand products may round
 
@@ -186,7 +187,7 @@ def search_ours(options: argparse.Namespace) -> dict[str, Any]:
     from pinakes.indexers.exact.passes import choose_pass
 
     # Kernels are compiled before the clock starts, which one search in a process pays for once.
-    search_exact(queries, documents[:64], 5, "inner_product", method=options.first_pass)
+    search_exact(queries, documents[:WARMING], 50, "inner_product", method=options.first_pass)
     started, worked = time.perf_counter(), time.process_time()
     rows, scores = search_exact(
         queries,
@@ -205,8 +206,8 @@ def search_ours(options: argparse.Namespace) -> dict[str, Any]:
 def search_ours_in_memory(options: argparse.Namespace) -> dict[str, Any]:
     documents, queries = open_both(options)
     prepared = prepare_documents(np.array(documents), "inner_product", device=options.device)
-    few = prepare_documents(documents[:64], "inner_product", device=options.device)
-    search_prepared(queries, few, 5, options.device)
+    few = prepare_documents(documents[:WARMING], "inner_product", device=options.device)
+    search_prepared(queries, few, 50, options.device)
     started, worked = time.perf_counter(), time.process_time()
     rows, scores = search_prepared(queries, prepared, options.depth, options.device)
     elapsed_s, cpu_s = time.perf_counter() - started, time.process_time() - worked
@@ -313,7 +314,7 @@ def measure_product(options: argparse.Namespace, kind: torch.dtype, rows: int = 
 def measure_int8(options: argparse.Namespace) -> float:
     """The rate of the quantised pass's product alone, on all threads."""
     random = np.random.default_rng(1)
-    count = exact_scan.QUERIES_AT_ONCE
+    count = exact_scan.choose_groups().queries
     queries = check_vectors(random.standard_normal((count, options.dims), dtype=np.float32), "query")
     block = check_vectors(random.standard_normal((4096, options.dims), dtype=np.float32), "document")
     frame = exact_int8.choose_frame(block, "inner_product")

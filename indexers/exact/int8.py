@@ -1,7 +1,7 @@
 """Vectors in bytes, and the bounds on what that loses: what the quantised pass multiplies.
 
-Let p be a query's direction (length 1, or 0) and z a document's vector less a mean (that of the first block,
-of unit vectors for the cosine). Both are rounded to whole multiples of a step, p' and z'. Then
+Let p be a query's direction (length 1, or 0) and z a document's vector less a mean (of some of the first
+block, of unit vectors for the cosine). Both are rounded to whole multiples of a step, p' and z'. Then
 
     |p.z - p'.z'| = |p'.(z - z') + (p - p').z| <= (1 + e) |z - z'| + e |z|,    e = |p - p'|
 
@@ -36,6 +36,7 @@ LARGEST_DOCUMENT, LANE_DOCUMENT = 127.0, 255.0
 LONGEST_QUERY: Final = 2840.0 - 64.0  # less what 2**14 roundings add to a length
 LANE_ROUNDING: Final = 2.9  # 0.5 * sqrt(32), a lane's share of the roundings, and a little
 SMALLEST_STEP: Final = 1e-30
+FEWEST_ROUNDED: Final = 64  # queries that are worth a thread
 MOST_DIMENSIONS: Final = 1 << 14  # more, and a sum might not be a whole float32 number
 SINGLE: Final = 16 * 2.0**-24  # more than the roundings of one term of the threshold
 LARGEST_SINGLE: Final = 3e38
@@ -92,7 +93,12 @@ def quantise_queries(queries: CheckedVectors, frame: Frame) -> Int8Queries:
     whole = np.zeros((_whole(rows, kernel.panel), width), dtype=np.int8)
     columns = steps, scales, shifts, errors = [np.ones(rows) for _ in range(4)]
     limits = (kernel.largest, kernel.lane - LANE_ROUNDING)
-    round_queries(queries.values, frame.mean, frame.distance == "l2", *limits, whole, *columns)
+    given = (queries.values, frame.mean, frame.distance == "l2", *limits)
+
+    def work(first: int, stop: int) -> None:
+        round_queries(*given, first, stop, whole, *columns)
+
+    share(work, rows, FEWEST_ROUNDED)
     return Int8Queries(frame, kernel.pack(whole), kernel.ends(whole), steps, scales, shifts, errors)
 
 
@@ -195,20 +201,23 @@ def round_queries(
     moved: bool,
     most: float,
     most_of_lane: float,
+    first: int,
+    stop: int,
     whole: NDArray[np.int8],
     steps: Doubles,
     scales: Doubles,
     shifts: Doubles,
     errors: Doubles,
 ) -> None:
-    """Write the whole numbers of each query and what is lost; `moved`: the mean is taken off first (l2).
+    """Write the whole numbers of the queries `first` to `stop` and what is lost; `moved`: the mean is taken
+    off first (l2).
 
     `most` and `most_of_lane` are what a number, and the length of a lane of 32, may be.
     """
-    rows, dimensions = values.shape
+    dimensions = values.shape[1]
     p = np.zeros(whole.shape[1])
     lanes = np.zeros(2)
-    for row in range(rows):
+    for row in range(first, stop):
         square = 0.0
         for i in range(dimensions):
             p[i] = np.float64(values[row, i]) - (mean[i] if moved else 0.0)

@@ -16,9 +16,9 @@ from pinakes.indexers.exact.best import Best, Ties, keep_between, push
 from pinakes.indexers.exact.device import DeviceBest, DeviceBlock, move_block
 from pinakes.indexers.exact.kernel import TILE, has_kernel
 from pinakes.indexers.exact.scan import (
-    QUERIES_AT_ONCE,
     Guess,
     Limits,
+    choose_groups,
     count_sampled,
     guess_lowest,
     scan_block,
@@ -47,7 +47,7 @@ CUDA device alone"""
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
 FEW_QUERIES: Final = 6  # below, every document is scored in the time that bytes need to be made
 FEWEST_SHARED: Final = 16  # queries that are worth a thread, which reads all bytes of the documents
-FRAME_ROWS: Final = 1 << 14  # documents whose mean stands for all
+FRAME_ROWS: Final = 1 << 12  # documents, at most, whose mean stands for all
 DEVICE_BLOCK_ROWS: Final = 1 << 17  # documents that an accelerator takes at once
 
 
@@ -108,9 +108,9 @@ def _move_each(vectors: Vectors, ranks: NDArray[np.uint32], device: str) -> Iter
 
 
 def choose_frame(block: CheckedVectors, distance: Distance) -> exact_int8.Frame:
-    """What the first documents of a block are seen from."""
-    first = CheckedVectors(block.values[:FRAME_ROWS], block.lengths[:FRAME_ROWS])
-    return exact_int8.choose_frame(first, distance)
+    """What some documents of a block, at even distances, are seen from."""
+    step = -(-len(block.values) // FRAME_ROWS) or 1
+    return exact_int8.choose_frame(CheckedVectors(block.values[::step], block.lengths[::step]), distance)
 
 
 class Search:
@@ -280,7 +280,8 @@ class Search:
 
     def _run_by_queries(self, work: Callable[[slice], None], quantised: exact_int8.Int8Queries) -> None:
         """Call `work` for parts of the queries, in threads."""
-        parts = cut_queries(len(self._queries.values), count_threads(), quantised.frame.kernel.panel)
+        count, panel = len(self._queries.values), quantised.frame.kernel.panel
+        parts = cut_queries(count, count_threads(), panel, choose_groups().queries)
         if len(parts) == 1:
             work(parts[0])
         else:
@@ -349,16 +350,16 @@ class _Scoring:
         share(work, len(self._queries.values), 64)
 
 
-def cut_queries(total: int, threads: int, panel: int) -> list[slice]:
-    """Parts of `QUERIES_AT_ONCE` at most that begin with a panel: as many for each thread, and alike.
+def cut_queries(total: int, threads: int, panel: int, most: int) -> list[slice]:
+    """Parts of `most` queries at most that begin with a panel: as many for each thread, and alike.
 
     A thread takes `FEWEST_SHARED` at least.
 
-    >>> cut_queries(1000, 2, 6)
+    >>> cut_queries(1000, 2, 6, 384)
     [slice(0, 252, None), slice(252, 504, None), slice(504, 756, None), slice(756, 1000, None)]
     """
     threads = max(1, min(threads, total // FEWEST_SHARED))
-    count = -(-total // (threads * QUERIES_AT_ONCE)) * threads
+    count = -(-total // (threads * most)) * threads
     size = -(-total // (count * panel)) * panel
     return [slice(start, min(start + size, total)) for start in range(0, total, size)]
 

@@ -15,12 +15,13 @@ from pinakes.indexers.exact import int8 as exact_int8
 from pinakes.indexers.exact.int8 import LARGEST_SINGLE, Doubles, Int8Block, Int8Queries, Singles, Terms
 from pinakes.indexers.exact.scores import Rows
 from pinakes.jit import jit
+from pinakes.machine_code import read_second_cache
 
-QUERIES_AT_ONCE: Final = 384  # whole panels of any kernel, whose bytes stay in the second cache
 ROWS_AT_ONCE: Final = 1 << 12  # documents between two looks at the k-th best
 ROWS_LOOKED_AT: Final = 1 << 14  # whose sums say what a k-th best is at least that is not known yet
 SUMS_AT_ONCE: Final = 1 << 17  # what stays in a cache until it is compared
-ROWS_SCORED: Final = 512  # documents that are multiplied, compared and scored at once, in a cache
+ROWS_SCORED: Final = 512  # documents that are compared and scored at once, in a cache
+LARGE_CACHE: Final = 2 << 20
 LEAST_SAMPLED: Final = ROWS_LOOKED_AT
 MOST_SAMPLED: Final = 1 << 16
 SAMPLED_OF: Final = 32  # documents, one
@@ -28,12 +29,33 @@ FEWEST_GUESSED: Final = 6  # queries that are worth a sample
 SUMS_A_SCORE: Final = 64  # of a sample, in the time of an exact score
 SCORES_A_READING: Final = 20  # in the time in which a document is read and made bytes
 HALVINGS: Final = 16
+LANES: Final = 64  # numbers that are compared side by side
 FEW_MORE: Final = 32  # parts of `k`
 
 Sums = NDArray[np.int32]
 Limits = tuple[Doubles, Doubles]
 """of each query: scores below the first are dropped, and those from the second on"""
 TakePairs = Callable[[Rows, Rows, Limits | None], None]
+
+
+class AtOnce(NamedTuple):
+    """How many queries (whole panels of any kernel) are searched together, and by how many documents.
+
+    What more queries find in a document is scored while it is in a cache, and each group of queries reads all
+    documents once more.
+    """
+
+    queries: int
+    rows: int
+
+
+SMALL_GROUPS: Final = AtOnce(384, ROWS_SCORED)
+LARGE_GROUPS: Final = AtOnce(768, 2 * ROWS_SCORED)
+
+
+def choose_groups() -> AtOnce:
+    """The groups for this processor: large ones where a core's second cache has 2 MiB."""
+    return LARGE_GROUPS if read_second_cache() >= LARGE_CACHE else SMALL_GROUPS
 
 
 class Guess(NamedTuple):
@@ -81,7 +103,7 @@ def count_sampled(total: int, k: int, queries: int, is_packed: bool) -> tuple[in
 def guess_lowest(queries: Int8Queries, sample: Int8Block, part: slice, wanted: int) -> Doubles:
     """What the `wanted`-th best score of each query of `part` seems to be among the documents of a sample."""
     panel = queries.frame.kernel.panel
-    step = max(1, QUERIES_AT_ONCE * ROWS_LOOKED_AT // sample.rows // panel) * panel  # the sums' memory
+    step = max(1, SMALL_GROUPS.queries * ROWS_LOOKED_AT // sample.rows // panel) * panel  # the sums' memory
     guessed = []
     for start in range(part.start, part.stop, step):
         few = slice(start, min(start + step, part.stop))
@@ -132,7 +154,8 @@ class _Scan:
         self._lowest, self._take = lowest, take
         count = part.stop - part.start
         # Of few queries the sums of more documents stay in a cache.
-        self._at_once = max(ROWS_SCORED, SUMS_AT_ONCE // count // ROWS_SCORED * ROWS_SCORED)
+        rows = choose_groups().rows
+        self._at_once = max(rows, SUMS_AT_ONCE // count // rows * rows)
         room = count * self._at_once + 8
         self._pairs = (np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64))
 
@@ -170,8 +193,8 @@ class _Scan:
         return stop
 
     def _give_all(self, sums: Sums, first: int, stop: int, terms: Terms, limits: Limits) -> None:
-        for start in range(first, stop, self._at_once):
-            self._give(sums, first, start, min(start + self._at_once, stop), terms, limits)
+        for start in range(first, stop, ROWS_SCORED):
+            self._give(sums, first, start, min(start + ROWS_SCORED, stop), terms, limits)
 
     def _give(
         self, sums: Sums, first: int, start: int, stop: int, terms: Terms, limits: Limits | None
@@ -207,16 +230,23 @@ def find_seeming(
     count = len(da)
     seeming, steps = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.float32)
     lowest = np.float32(-LARGEST_SINGLE)
+    lows, highs = np.empty(LANES, dtype=np.float32), np.empty(LANES, dtype=np.float32)
     for i in range(count):
         steps[i] = np.float32(1.0) / da[i]
     for row in range(len(sums)):
         line, end, g = sums[row], ends[row], scales[row]
-        low, high = np.float32(3e38), lowest
         for i in range(count):
             value = (np.float32(np.int32(line[i] + end)) - g * dg[i]) * steps[i]
             seeming[i] = value if value > lowest else lowest  # also where it is no number
-        for i in range(count):
-            low, high = min(low, seeming[i]), max(high, seeming[i])
+        # By lanes: one after another the least and the most would take as long as all that follows.
+        lows[:], highs[:] = np.float32(LARGEST_SINGLE), lowest
+        for start in range(0, count - LANES + 1, LANES):
+            few = seeming[start : start + LANES]
+            for i in range(LANES):
+                lows[i], highs[i] = min(lows[i], few[i]), max(highs[i], few[i])
+        for i in range(count // LANES * LANES, count):
+            lows[0], highs[0] = min(lows[0], seeming[i]), max(highs[0], seeming[i])
+        low, high = lows.min(), highs.max()
         for _ in range(HALVINGS):
             middle = low + (high - low) * np.float32(0.5)
             reached = np.int32(0)

@@ -81,15 +81,34 @@ def _score_many(
 ) -> Vectors:
     """The bits of `score_into`, by the kernel that is worth compiling."""
     width = queries.values.shape[1]
-    pairs = [np.ascontiguousarray(rows, dtype=np.int64) for rows in (query, document)]
+    query, document = (np.ascontiguousarray(rows, dtype=np.int64) for rows in (query, document))
     held, products = aligned(width, np.float64), np.empty(len(query))
-    arrays: list[NDArray[Any]] = [queries.values, documents.values, *pairs, held, products]
+    arrays: list[NDArray[Any]] = [queries.values, documents.values, query, document, held, products]
     load_pair_kernel(width)(*[array.ctypes.data for array in arrays], len(query))
-    if distance == "cosine":
-        lengths = queries.lengths[query] * documents.lengths[document]
-        np.divide(products, lengths, out=products, where=lengths > 0)
-    with np.errstate(over="ignore"):  # infinity, as `score_into` has it
-        return products.astype(np.float32) + np.float32(0.0)
+    scores = np.empty(len(query), dtype=np.float32)
+    lengths = queries.lengths, documents.lengths
+    round_products(products, *lengths, query, document, distance == "cosine", scores)
+    return scores
+
+
+@jit
+def round_products(
+    products: NDArray[np.float64],
+    query_lengths: NDArray[np.float64],
+    document_lengths: NDArray[np.float64],
+    query: Rows,
+    document: Rows,
+    is_cosine: bool,
+    scores: Vectors,
+) -> None:
+    """Write the scores of pairs whose products are known, as `score_into` rounds them."""
+    for number in range(len(products)):
+        product = products[number]
+        if is_cosine:
+            lengths = query_lengths[query[number]] * document_lengths[document[number]]
+            if lengths > 0:
+                product = product / lengths
+        scores[number] = np.float32(product) + np.float32(0.0)
 
 
 @jit

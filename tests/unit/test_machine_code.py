@@ -38,3 +38,23 @@ def test_machine_code_is_kept_and_a_damaged_file_is_made_again(
 def test_without_a_cache_folder_code_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_code, "find_cache_folder", lambda name: None)
     assert machine_code.compile_function(TEXT, "add_one", SIGNATURE)(1) == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"index0": ("1", "48K"), "index2": ("2", "2048K"), "index3": ("3", "32768K")}, 2 << 20),
+        ({"index1": ("2", "512K")}, 512 << 10),
+        ({"index0": ("1", "32K"), "index2": ("two", "1M")}, 0),
+        ({"index2": ("2", "")}, 0),
+        ({}, 0),
+    ],
+)
+def test_the_second_cache_is_what_linux_says_it_is(
+    files: dict[str, tuple[str, str]], expected: int, tmp_path: Path
+) -> None:
+    for name, (level, size) in files.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "level").write_text(level + "\n")
+        (tmp_path / name / "size").write_text(size + "\n")
+    assert machine_code.read_second_cache(tmp_path) == expected

@@ -18,7 +18,7 @@ from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.kernel import CHUNK, TILE, has_kernel
 from pinakes.indexers.exact.panels import AMX, AVX2, VNNI, Kernel
 from pinakes.indexers.exact.passes import FEWEST_SHARED, Search, cut_queries
-from pinakes.indexers.exact.scan import QUERIES_AT_ONCE, scan_block
+from pinakes.indexers.exact.scan import scan_block
 from pinakes.indexers.exact.scores import check_vectors, score_pairs
 from pinakes.indexers.exact.search import (
     Pass,
@@ -454,15 +454,15 @@ def test_a_pool_too_few_is_refused() -> None:
         list(score_pools(queries, documents, [np.arange(3)]))
 
 
-@given(st.integers(1, 5000), st.integers(1, 64), st.sampled_from([1, 6, 32]))
+@given(st.integers(1, 5000), st.integers(1, 64), st.sampled_from([1, 6, 32]), st.sampled_from([384, 768]))
 def test_queries_are_cut_into_parts_alike_as_many_for_each_thread(
-    total: int, threads: int, panel: int
+    total: int, threads: int, panel: int, most: int
 ) -> None:
-    parts = cut_queries(total, threads, panel)
+    parts = cut_queries(total, threads, panel, most)
     assert [number for part in parts for number in range(part.start, part.stop)] == list(range(total))
     assert all(part.start % panel == 0 for part in parts)
     sizes = [part.stop - part.start for part in parts]
-    assert max(sizes) <= QUERIES_AT_ONCE
+    assert max(sizes) <= most
     assert len(set(sizes[:-1])) <= 1
     assert sizes[-1] <= sizes[0]
     # Parts that are rounded up to panels may be fewer.
