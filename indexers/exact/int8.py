@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact.kernel import CHUNK, TILE
 from pinakes.indexers.exact.panels import Kernel, choose_kernel
+from pinakes.indexers.exact.rounding import has_rounding_kernel, load_rounding_kernel
 from pinakes.indexers.exact.scores import CheckedVectors, share
 from pinakes.indexers.names import Distance
 from pinakes.jit import jit
@@ -36,6 +37,9 @@ LARGEST_DOCUMENT, LANE_DOCUMENT = 127.0, 255.0
 LONGEST_QUERY: Final = 2840.0 - 64.0  # less what 2**14 roundings add to a length
 LANE_ROUNDING: Final = 2.9  # 0.5 * sqrt(32), a lane's share of the roundings, and a little
 SMALLEST_STEP: Final = 1e-30
+ROUNDING: Final = 2.0**-50  # the part of a length that float64 may lose with each number that is added up
+ADDITIONS: Final = 64  # beside those of the dimensions
+BOUND_ROOM: Final = 1e-6  # of a bound in steps, far below what a rounding of a byte loses
 FEWEST_ROUNDED: Final = 64  # queries that are worth a thread
 MOST_DIMENSIONS: Final = 1 << 14  # more, and a sum might not be a whole float32 number
 SINGLE: Final = 16 * 2.0**-24  # more than the roundings of one term of the threshold
@@ -117,13 +121,39 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     )
     cosine = frame.distance == "cosine"
     inverse = 1.0 / np.where(block.lengths > 0, block.lengths, 1.0) if cosine else np.ones(rows)
-    words = packed.view(np.uint32)
-
-    def work(first: int, stop: int) -> None:
-        quantise_rows(block.values, inverse, frame.mean, first, stop, interleaved, offset, words, *terms)
-
-    share(work, rows, 256, TILE)
+    given = (block.values, inverse, frame.mean, interleaved, offset, packed.view(np.uint32), *terms)
+    quantise = _round_by_kernel if has_rounding_kernel(block.values.shape[1]) else round_documents
+    share(lambda first, stop: quantise(*given, first, stop), rows, 256, TILE)
     return Int8Block(packed, terms, rows)
+
+
+def _round_by_kernel(
+    values: Singles,
+    inverse: Doubles,
+    mean: Doubles,
+    interleaved: int,
+    offset: int,
+    words: NDArray[np.uint32],
+    da: Singles,
+    dg: Singles,
+    dd: Singles,
+    first: int,
+    stop: int,
+) -> None:
+    """As `round_documents`, by the kernel that is worth compiling."""
+    width = values.shape[1]
+    arrays: list[NDArray[Any]] = [values, inverse, mean, aligned(width, np.float64), words, da, dg, dd]
+    load_rounding_kernel(width, interleaved, offset)(
+        *[array.ctypes.data for array in arrays],
+        first,
+        stop,
+        LARGEST_DOCUMENT,
+        LANE_DOCUMENT - LANE_ROUNDING,
+        SMALLEST_STEP,
+        (width + ADDITIONS) * ROUNDING,
+        float(np.sqrt(mean @ mean)),
+        BOUND_ROOM,
+    )
 
 
 def choose_tiles(rows: int, count: int) -> NDArray[np.intp]:
@@ -241,22 +271,22 @@ def round_queries(
             error += left * left
         steps[row], scales[row] = step, scale
         shifts[row] = square / (2 * scale) if moved else shift
-        errors[row] = np.sqrt(error) * (1 + (dimensions + 64) * 2.0**-50)
+        errors[row] = np.sqrt(error) * (1 + (dimensions + ADDITIONS) * ROUNDING)
 
 
 @jit
-def quantise_rows(
+def round_documents(
     values: Singles,
     inverse: Doubles,
     mean: Doubles,
-    first: int,
-    stop: int,
     interleaved: int,
     offset: int,
     packed: NDArray[np.uint32],
     da: Singles,
     dg: Singles,
     dd: Singles,
+    first: int,
+    stop: int,
 ) -> None:
     """Write the bytes and the threshold's terms of the rows `first` (which begins a tile) to `stop`.
 
@@ -269,7 +299,7 @@ def quantise_rows(
     codes = np.zeros(width, dtype=np.uint8)
     words = codes.view(np.uint32)
     most, sums = np.zeros(CHUNK), np.zeros(CHUNK)
-    rounding = (dimensions + 64) * 2.0**-50
+    rounding = (dimensions + ADDITIONS) * ROUNDING
     size = 0.0
     for i in range(dimensions):
         size += mean[i] * mean[i]
@@ -315,8 +345,7 @@ def quantise_rows(
         bound = np.sqrt(error) * (1 + rounding) + rounding * (np.sqrt(square) + mean_length)
         da[row] = 1.0 / step
         dg[row] = square / 2 / step
-        # 0.01 of a unit of the sum is far below what a rounding of a byte loses.
-        dd[row] = bound / step * (1 + 1e-6) + 1e-6
+        dd[row] = bound / step * (1 + BOUND_ROOM) + BOUND_ROOM
         at = row // interleaved * (width // 4) * interleaved + row % interleaved
         for i in range(width // 4):
             packed[at + i * interleaved] = words[i]
