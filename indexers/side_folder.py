@@ -27,6 +27,8 @@ SEEN_FILE: Final = ".seen.json"
 CLOCK_STEP_NS: Final = 2_000_000_000
 """file systems keep times in steps of two seconds or less"""
 READ_BYTES: Final = 1 << 20
+REMOVALS: Final = 10
+BETWEEN_REMOVALS_S: Final = 0.01
 LOCK_SUFFIX: Final = ".lock"  # tantivy makes and changes these whenever an index is opened
 
 
@@ -58,7 +60,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             yield building
             _seal(building)
         except BaseException:
-            shutil.rmtree(building, ignore_errors=True)
+            _remove(building)
             raise
         _take_name(building, folder)
 
@@ -198,6 +200,15 @@ def _empty(folder: Path) -> None:
             shutil.rmtree(entry)
         else:
             entry.unlink()
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a build that failed, where a thread of tantivy's may still make a lock file."""
+    for _ in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(BETWEEN_REMOVALS_S)
 
 
 def _take_name(building: Path, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The folder of a side index: whole or not there, and never read when a file changed after the build."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -137,3 +138,23 @@ def test_what_was_seen_is_of_one_seal(tmp_path: Path, monkeypatch: pytest.Monkey
     (folder / "files.json").write_text(seal.replace('"bytes": 3', '"bytes": 4'))
     with pytest.raises(IndexingError, match="is damaged"):
         read_parameters(folder, "toy")
+
+
+def test_a_failed_build_leaves_nothing_where_a_file_is_made_while_it_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = shutil.rmtree
+    calls: list[Path] = []
+
+    def remove_with_another_at_work(folder: Path, ignore_errors: bool) -> None:
+        remove(folder, ignore_errors=ignore_errors)
+        calls.append(folder)
+        if len(calls) == 1:
+            folder.mkdir()
+            (folder / ".tantivy-meta.lock").touch()
+
+    monkeypatch.setattr(shutil, "rmtree", remove_with_another_at_work)
+    with pytest.raises(KeyError, match="no"), whole_folder(tmp_path / "index"):
+        raise KeyError("no")
+    assert list(tmp_path.iterdir()) == []
+    assert len(calls) == 2
