@@ -12,7 +12,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +39,7 @@ from pinakes.indexers.lexical import (
     unknown_papers,
 )
 from pinakes.indexers.side_folder import LOCK_SUFFIX, read_parameters, whole_folder, write_parameters
+from pinakes.kept_threads import run_in_threads
 
 KIND: Final = "bm25"
 ID_FIELD: Final = "paper_id"
@@ -139,13 +140,8 @@ class Bm25Index:
     ) -> list[Ranked]:
         """What `search` gives for each text, with a thread a core; `tie_order` is asked by all of them."""
 
-        def search(text: str) -> Ranked:
-            return self.search(text, k, tie_order=tie_order)
-
-        if len(query_texts) == 1:
-            return [search(query_texts[0])]
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return list(threads.map(search, query_texts))
+        tasks = [partial(self.search, text, k, tie_order=tie_order) for text in query_texts]
+        return [tasks[0]()] if len(tasks) == 1 else run_in_threads(tasks, os.cpu_count() or 1)
 
     def score_pool(self, query_text: str, paper_ids: Ids) -> Scores:
         """The score of each given paper, float32, in their order; 0 for a paper that shares no term.

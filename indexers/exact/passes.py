@@ -33,7 +33,7 @@ from pinakes.indexers.exact.scores import (
     require_distance,
     require_finite,
     require_width,
-    run_in_threads,
+    run_in_torch_threads,
     score_rows,
     share,
 )
@@ -285,7 +285,7 @@ class Search:
         if len(parts) == 1:
             work(parts[0])
         else:
-            run_in_threads([partial(work, part) for part in parts])
+            run_in_torch_threads([partial(work, part) for part in parts])
 
     def _find(self, block: CheckedVectors, ranks: NDArray[np.uint32]) -> None:
         """Without bytes: by scoring every document, or by a product on the device."""

@@ -6,9 +6,7 @@ The same two vectors give the same bits in any block, beside any neighbours.
 """
 
 import functools
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -22,6 +20,7 @@ from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact.pairs import has_pair_kernel, load_pair_kernel
 from pinakes.indexers.names import DISTANCES, Distance
 from pinakes.jit import jit
+from pinakes.kept_threads import run_in_threads
 from pinakes.machine_code import aligned
 
 Vectors = NDArray[np.float32]
@@ -252,32 +251,12 @@ def share(work: Callable[[int, int], object], count: int, least: int, step: int 
     if threads == 1:
         work(0, count)
         return
-    run_in_threads([partial(work, first, stop) for first, stop in pairwise(bounds)])
+    run_in_torch_threads([partial(work, first, stop) for first, stop in pairwise(bounds)])
 
 
-def run_in_threads(tasks: Sequence[Callable[[], object]]) -> None:
-    """Run the tasks in torch's number of threads, and wait for all; what one raises is raised here.
-
-    Trap: a task that waits for tasks of its own may wait for ever.
-    """
-    workers = _find_workers(count_threads())
-    started = [workers.submit(task) for task in tasks]
-    try:
-        for one in started:
-            one.result()
-    finally:
-        for one in started:
-            one.cancel()
-        wait(started)
-
-
-@functools.cache
-def _find_workers(threads: int) -> ThreadPoolExecutor:
-    """Threads that stay: those that are new begin on one core, and part later than a block takes."""
-    return ThreadPoolExecutor(threads, "exact-search", _use_one_thread)
-
-
-os.register_at_fork(after_in_child=_find_workers.cache_clear)  # a child has none of the threads
+def run_in_torch_threads(tasks: Sequence[Callable[[], object]]) -> None:
+    """Run the tasks in torch's number of threads, and wait for all (`run_in_threads`)."""
+    run_in_threads(tasks, count_threads(), _use_one_thread)
 
 
 def _use_one_thread() -> None:
