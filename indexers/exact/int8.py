@@ -121,39 +121,21 @@ def quantise_block(block: CheckedVectors, frame: Frame) -> Int8Block:
     )
     cosine = frame.distance == "cosine"
     inverse = 1.0 / np.where(block.lengths > 0, block.lengths, 1.0) if cosine else np.ones(rows)
-    given = (block.values, inverse, frame.mean, interleaved, offset, packed.view(np.uint32), *terms)
-    quantise = _round_by_kernel if has_rounding_kernel(block.values.shape[1]) else round_documents
-    share(lambda first, stop: quantise(*given, first, stop), rows, 256, TILE)
+    given = (block.values, inverse, frame.mean, packed.view(np.uint32), *terms)
+    if not has_rounding_kernel(block.values.shape[1]):
+        share(lambda first, stop: round_documents(*given, interleaved, offset, first, stop), rows, 256, TILE)
+        return Int8Block(packed, terms, rows)
+    kernel = load_rounding_kernel(width, interleaved, offset)
+    addresses = [array.ctypes.data for array in given]
+    limits = (LARGEST_DOCUMENT, LANE_DOCUMENT - LANE_ROUNDING, SMALLEST_STEP)
+    roundings = ((width + ADDITIONS) * ROUNDING, float(np.sqrt(frame.mean @ frame.mean)), BOUND_ROOM)
+
+    def work(first: int, stop: int) -> None:
+        held = aligned(width, np.float64)
+        kernel(*addresses, held.ctypes.data, first, stop, *limits, *roundings)
+
+    share(work, rows, 256, TILE)
     return Int8Block(packed, terms, rows)
-
-
-def _round_by_kernel(
-    values: Singles,
-    inverse: Doubles,
-    mean: Doubles,
-    interleaved: int,
-    offset: int,
-    words: NDArray[np.uint32],
-    da: Singles,
-    dg: Singles,
-    dd: Singles,
-    first: int,
-    stop: int,
-) -> None:
-    """As `round_documents`, by the kernel that is worth compiling."""
-    width = values.shape[1]
-    arrays: list[NDArray[Any]] = [values, inverse, mean, aligned(width, np.float64), words, da, dg, dd]
-    load_rounding_kernel(width, interleaved, offset)(
-        *[array.ctypes.data for array in arrays],
-        first,
-        stop,
-        LARGEST_DOCUMENT,
-        LANE_DOCUMENT - LANE_ROUNDING,
-        SMALLEST_STEP,
-        (width + ADDITIONS) * ROUNDING,
-        float(np.sqrt(mean @ mean)),
-        BOUND_ROOM,
-    )
 
 
 def choose_tiles(rows: int, count: int) -> NDArray[np.intp]:
@@ -279,12 +261,12 @@ def round_documents(
     values: Singles,
     inverse: Doubles,
     mean: Doubles,
-    interleaved: int,
-    offset: int,
     packed: NDArray[np.uint32],
     da: Singles,
     dg: Singles,
     dd: Singles,
+    interleaved: int,
+    offset: int,
     first: int,
     stop: int,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Documents rounded to bytes, in LLVM's language: what `int8.quantise_rows` does, with sums in registers.
+"""Documents rounded to bytes, in LLVM's language: what `int8.round_documents` does, with sums in registers.
 
 numba keeps the running sums and the largest number of a row in memory, which takes twice as long. The sums
 are added up in another order here: they are bounds, with room for any order.
@@ -30,11 +30,11 @@ def has_rounding_kernel(width: int) -> bool:
 def load_rounding_kernel(width: int, interleaved: int, offset: int) -> Callable[..., None]:
     """The compiled function for vectors of `width` dimensions, whose bytes lie as a product takes them.
 
-    Arguments: addresses of the documents (float32), of what each is multiplied with, of the mean, of room for
-    a document (float64), of the bytes, and of the terms da, dg and dd (float32); the first document and the
-    end; then the most that a number may be, the most that a lane's length may be, the smallest step, the part
-    of a length that roundings may take, the mean's length, and what is added to the bound, as a part of it
-    and in steps. It holds no interpreter lock.
+    Arguments: addresses of the documents (float32), of what each is multiplied with, of the mean (float64),
+    of the bytes, of the terms da, dg and dd (float32), and of room for a document (float64); the first
+    document and the end; then the most that a number may be, the most that a lane's length may be, the
+    smallest step, the part of a length that roundings may take, the mean's length, and what is added to the
+    bound, as a part of it and in steps. It holds no interpreter lock.
     """
     lanes = WIDE_LANES if has_instructions("avx512f") and has_instructions("avx512vl") else LANES
     text = write_rounding_kernel(width, interleaved, offset, lanes)
@@ -158,8 +158,8 @@ declare double @llvm.vector.reduce.fadd.v{lanes}f64(double, {kind})
 declare double @llvm.vector.reduce.fmax.v{lanes}f64({kind})
 {of_four}declare double @llvm.sqrt.f64(double)
 declare double @llvm.maxnum.f64(double, double)
-define void @round_documents(ptr noalias %values, ptr noalias %inverse, ptr noalias %mean, ptr noalias %room,
-    ptr noalias %bytes, ptr noalias %da, ptr noalias %dg, ptr noalias %dd, i64 %first, i64 %stop,
+define void @round_documents(ptr noalias %values, ptr noalias %inverse, ptr noalias %mean, ptr noalias %bytes,
+    ptr noalias %da, ptr noalias %dg, ptr noalias %dd, ptr noalias %room, i64 %first, i64 %stop,
     double %most_number, double %most_lane, double %least_step, double %rounding, double %mean_length,
     double %more_room) {{
 entry:
