@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import tantivy
 
+from pinakes.distinct import find_distinct
 from pinakes.errors import IndexingError
 from pinakes.indexers.analysis import Analysis, english_analysis, well_formed
 from pinakes.indexers.lexical import (
@@ -150,7 +151,7 @@ class Bm25Index:
         a paper that is not in the index: nothing is dropped.
         """
         pool = np.asarray(paper_ids, dtype=np.int64)
-        wanted = np.unique(pool)
+        wanted = find_distinct(pool)
         if not len(wanted):
             return np.empty(0, np.float32)
         members = self._members(wanted)

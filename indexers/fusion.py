@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pinakes.distinct import find_distinct
 from pinakes.errors import IndexingError, UnknownNameError
 
 Ids = NDArray[np.int64]
@@ -73,8 +74,7 @@ def fuse_scores(
 def _add_up(
     rankings: Sequence[Contribution], parts: Sequence[NDArray[np.floating]], start: float = 0.0
 ) -> tuple[Ids, Values]:
-    everyone = np.concatenate([one.ids for one in rankings]) if rankings else np.empty(0, np.int64)
-    ids = np.unique(everyone).astype(np.int64)
+    ids = find_distinct(np.empty(0, np.int64), *[one.ids for one in rankings])
     scores = np.full(len(ids), start, dtype=np.float64)
     # One ranking after the other, each document once in each: the order of addition is that of the rankings.
     for one, part in zip(rankings, parts, strict=True):

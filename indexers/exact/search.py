@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from pinakes.distinct import find_distinct
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.best import Ties
 from pinakes.indexers.exact.passes import (
@@ -75,7 +76,7 @@ def search_exact(
 
     Trap: where `k` cuts through ties, `tie_order` says which of them are in, so give the true one.
     """
-    requested = None if pool is None else np.unique(np.asarray(pool, dtype=np.int64))
+    requested = None if pool is None else find_distinct(np.asarray(pool, dtype=np.int64))
     most = [len(part) for part in (requested, documents) if isinstance(part, np.ndarray)]
     search = Search(queries, _cut(k, most), distance, Ties(tie_order), device, method)
     size, rows = block_rows or choose_block_rows(device), 0
@@ -232,7 +233,7 @@ def _differences(pools: Sequence[Rows], count: int) -> Iterator[Rows]:
     seen = np.zeros(count, dtype=bool)
     total = 0
     for number, pool in enumerate(pools):
-        rows = np.unique(np.asarray(pool, dtype=np.int64))
+        rows = find_distinct(np.asarray(pool, dtype=np.int64))
         _require_rows(f"pool {number}", rows, count)
         if int(seen[rows].sum()) != total:
             raise IndexingError(f"pool {number} lacks rows of the pool before it; expected nested pools")

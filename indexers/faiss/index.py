@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 import faiss
 import numpy as np
 
+from pinakes.distinct import find_distinct
 from pinakes.errors import IndexingError
 from pinakes.indexers.exact.scores import (
     CheckedVectors,
@@ -156,7 +157,7 @@ class FaissIndex:
         return list(zip(places, scores, strict=True))
 
     def _rows_of(self, pool: Ids) -> Rows:
-        wanted = np.unique(np.asarray(pool, dtype=np.int64))
+        wanted = find_distinct(np.asarray(pool, dtype=np.int64))
         return np.sort(self._by_id[positions_of(wanted, self._sorted_ids, "the Faiss index")])
 
 

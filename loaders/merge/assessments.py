@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pinakes import schema
 from pinakes.database import Session
 from pinakes.database.sql_blocks import read_blocks
+from pinakes.distinct import find_distinct
 from pinakes.loaders.base import ASSESSMENTS, PAPER_KEYS
 from pinakes.loaders.merge.children import list_key
 from pinakes.loaders.merge.context import (
@@ -104,7 +105,7 @@ def merge_selections(session: Session, tables: Tables, context: MergeContext) ->
     if "sentence_selections" not in tables:
         return
     rows = tables["sentence_selections"]
-    numbers = np.unique(number_rows(rows))
+    numbers = find_distinct(number_rows(rows))
     parameters = {"corpus_id": context.corpus_id, "batch_id": context.batch_id}
     with session.staged({"staged_sentence_selections": rows}):
         found = session.fetch_arrow(_read("known_selections"), {"corpus_id": context.corpus_id})

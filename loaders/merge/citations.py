@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.loaders.merge.context import (
     UNKNOWN,
     Ids,
@@ -129,7 +130,7 @@ def _find_repeated(session: Session, rows: pa.Table, context: MergeContext) -> n
                 places, ids, held = session.fetch_numbers(query)
             repeated[places] = True
             if len(ids):
-                _note_known(session, table, np.unique(ids), held, context)
+                _note_known(session, table, find_distinct(ids), held, context)
     numbers = number_rows(rows)
     context.outcomes.known.append(numbers[repeated])
     context.outcomes.changed.append(numbers[~repeated])

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.loaders.staging import Rejected
 from pinakes.schema import authors, benchmark_queries, cited_references, next_id, papers
 
@@ -52,7 +53,7 @@ class Outcomes:
 
 
 def _unite(parts: list[Ids]) -> Ids:
-    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+    return find_distinct(*parts) if parts else np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.errors import LoadError
 from pinakes.loaders.base import ASSESSMENTS, PAPER_CHILDREN, PAPER_KEYS
 from pinakes.loaders.merge.assessments import find_unknown_sentences, merge_assessments, merge_selections
@@ -78,7 +79,7 @@ def _number_labels(session: Session, chunk: Chunk, labels: pa.Table, context: Me
     )
     staged = [number_rows(rows) for rows in chunk.tables.values()]
     others = np.array([*(row.row_number for row in chunk.rejected), *chunk.origins], dtype=np.int64)
-    records = np.unique(np.concatenate([*staged, others]))
+    records = find_distinct(*staged, others)
     position = before + 1 + np.searchsorted(records, number_rows(labels))
     return labels.append_column("position", pa.array(position))
 
@@ -167,7 +168,7 @@ def _delete(session: Session, rows: pa.Table, context: MergeContext) -> None:
         if not named.num_rows:
             continue
         positions, ids = find(session, named, context)
-        context.outcomes.changed.append(number_rows(named)[np.unique(positions)])
+        context.outcomes.changed.append(number_rows(named)[find_distinct(positions)])
         if len(ids):
             keys = {table: pa.table([pa.array(ids)], [table.primary_key.columns[0].name]) for table in tables}
             remove_rows(session, keys, declared_alone=True)

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from pinakes import schema
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.loaders.base import PAPER_CHILDREN, PAPER_COLUMNS
 from pinakes.loaders.merge.children import ADDED, prepare_children
 from pinakes.loaders.merge.context import (
@@ -63,7 +64,7 @@ def merge_papers(
         context.outcomes.changed.append(number_rows(held)[np.isin(ids[known], changed)])
         _restate(session, held, changed, context)
         _update(session, keep_papers(held, changed), children, context)
-    written = np.union1d(ids[~known], changed)
+    written = find_distinct(ids[~known], changed)
     for name, rows in children.items():
         if name != "citations":
             kept = keep_papers(rows, written) if known.any() or "mentioned_papers" in tables else rows
@@ -83,7 +84,7 @@ def _find_changed(
     session: Session, held: pa.Table, children: Mapping[str, pa.Table], context: MergeContext
 ) -> Ids:
     """The ids of the papers that the tables hold otherwise than the chunk says."""
-    known = np.unique(held["paper_id"].to_numpy())
+    known = find_distinct(held["paper_id"].to_numpy())
     with session.staged({"staged_papers": held}):
         parts = [fetch_ids(session, select_changed_papers(context))]
         for name in sorted(context.describes & PAPER_CHILDREN.keys()):
@@ -91,7 +92,7 @@ def _find_changed(
             unsaid = {column for column in rows.column_names if rows[column].null_count == rows.num_rows}
             with session.staged({f"staged_{name}": rows.drop_columns("row_number")}):
                 parts.append(fetch_ids(session, select_changed_owners(name, unsaid, context)))
-    return np.unique(np.concatenate(parts))
+    return find_distinct(*parts)
 
 
 def _restate(session: Session, held: pa.Table, changed: Ids, context: MergeContext) -> None:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database, Session
+from pinakes.distinct import find_distinct
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark
 from pinakes.schema import papers
@@ -157,7 +158,7 @@ def _split_sample(
 def _find_rows(benchmark: Benchmark, paper_ids: Ids, asked: pa.ChunkedArray) -> NDArray[np.intp]:
     ids = asked.to_numpy().astype(np.int64)
     rows: NDArray[np.intp] = np.searchsorted(paper_ids, ids)
-    if len(np.unique(ids)) < len(ids):
+    if len(find_distinct(ids)) < len(ids):
         raise BenchmarkError(f"{benchmark.name} has two texts of one code for a paper; expected one.")
     if len(ids) and ((rows >= len(paper_ids)).any() or (paper_ids[rows] != ids).any()):
         raise BenchmarkError(f"{benchmark.name} asks about a paper that its view originals lacks.")

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark
 from pinakes.queries.relations import select_candidates, select_pool_members
@@ -54,7 +55,7 @@ def _read_own(session: Session, benchmark: Benchmark, query_ids: list[str], pape
     pairs = session.fetch_arrow(select_candidates(benchmark)).sort_by(keys)
     pools = _split(pairs, paper_ids)
     for query_id, pool in pools.items():
-        if len(np.unique(pool)) != len(pool):
+        if len(find_distinct(pool)) != len(pool):
             raise BenchmarkError(
                 f"the view {benchmark.name}.candidates gives query {query_id} a paper twice."
             )

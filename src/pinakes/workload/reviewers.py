@@ -9,6 +9,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.distinct import find_distinct
 from pinakes.errors import BenchmarkError
 from pinakes.queries.definition import Benchmark
 from pinakes.schema import papers
@@ -93,11 +94,11 @@ def read_submissions(
             _read_view(session, benchmark, view) for view in ("queries", "reviewers", "candidates")
         )
         _require_queries(benchmark, queries, owned, listed)
-        reviewer_ids = np.union1d(_ids(owned, "reviewer_id"), _ids(listed, "paper_id"))
+        reviewer_ids = find_distinct(_ids(owned, "reviewer_id"), _ids(listed, "paper_id"))
         names = _read_names(session, benchmark)
         positions = np.searchsorted(reviewer_ids, _ids(owned, "reviewer_id"))
         papers_owned = _ids(owned, "paper_id")
-        authored = [np.unique(papers_owned[positions == place]) for place in range(len(reviewer_ids))]
+        authored = [find_distinct(papers_owned[positions == place]) for place in range(len(reviewer_ids))]
         pools = _find_pools(benchmark, queries, listed, reviewer_ids, authored)
         return Submissions.read(
             session,

@@ -8,6 +8,7 @@ import pyarrow as pa
 import sqlalchemy as sa
 
 from pinakes.database import Session
+from pinakes.distinct import find_distinct
 from pinakes.indexers.disambiguation.signatures import SignedPaper
 from pinakes.schema import author_signatures, authors, authorships, citations, cited_references, papers
 from pinakes.workload.workload import Ids
@@ -23,8 +24,8 @@ def read_signed_papers(session: Session, paper_ids: Ids) -> list[SignedPaper]:
     name stands for a whole cluster and would tell what is to be found.
     """
     references = _fetch(session, _select_references(), paper_ids)
-    cited = references["paper_id"].drop_null().to_numpy().astype(np.int64)
-    every = np.concatenate([paper_ids, np.setdiff1d(cited, paper_ids)])
+    cited = find_distinct(references["paper_id"].drop_null().to_numpy().astype(np.int64))
+    every = np.concatenate([paper_ids, cited[~np.isin(cited, paper_ids)]])
     place = {paper_id: number for number, paper_id in enumerate(every.tolist())}
     names = _read_authors(session, every)
     lists: dict[int, list[tuple[str, int | None]]] = {}

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from pinakes.database import Database
+from pinakes.distinct import find_distinct
 from pinakes.errors import EvaluationError
 from pinakes.evaluators.aggregate import Aggregation, aggregate
 from pinakes.evaluators.base import Measure
@@ -141,7 +142,7 @@ def read_candidate_types(
     types = {}
     for name in sorted(set(source.tolist())):
         of_type = (source == name) & (query >= 0)
-        requested = np.unique(query[of_type])
+        requested = find_distinct(query[of_type])
         relevant = is_relevant & np.isin(expected.query, requested)
         types[str(name)] = CandidateType(
             np.concatenate([expected.query[relevant], query[of_type]]),

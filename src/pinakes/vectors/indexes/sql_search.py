@@ -24,6 +24,7 @@ from pinakes.database.vector_sql import (
     use_exact,
     use_hnsw,
 )
+from pinakes.distinct import find_distinct
 from pinakes.errors import RunError
 from pinakes.indexers.exact.scores import Vectors, check_vectors, require_distance, score_rows
 from pinakes.indexers.faiss.index import Found
@@ -114,7 +115,7 @@ class SqlSearch:
     ) -> None:
         self.session, self.table, self.distance, self.spec = session, table, distance, spec
         self._numbers, self._papers = papers
-        self._texts = len(np.unique(self._numbers))
+        self._texts = len(find_distinct(self._numbers))
         held = int(session.scalar(sa.select(sa.func.count()).select_from(table)))
         self._whole_table = self._texts * WHOLE_TABLE_SHARE >= held
         self._largest = largest_length(session, table) if distance == "inner_product" else 1.0
@@ -189,7 +190,7 @@ def _stage_texts(session: Session, scope: CorpusScope, pool: Ids | None) -> tupl
     if pool is None:
         return _number_texts(session, digests, sa.true())
     # Kept as long as the transaction: the rows are copied.
-    with session.staged({"pool_papers": pa.table({"paper_id": np.unique(pool)})}):
+    with session.staged({"pool_papers": pa.table({"paper_id": find_distinct(pool)})}):
         wanted = sa.table("pool_papers", sa.column("paper_id"))
         return _number_texts(session, digests, digests.c.paper_id.in_(sa.select(wanted.c.paper_id)))
 
