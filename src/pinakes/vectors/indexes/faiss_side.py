@@ -10,6 +10,7 @@ import orjson
 import sqlalchemy as sa
 
 from pinakes.database import Database, Session
+from pinakes.distinct import find_distinct
 from pinakes.errors import IndexingError, RunError
 from pinakes.indexers.exact.scores import Vectors
 from pinakes.indexers.faiss.build import build_faiss
@@ -171,7 +172,9 @@ def search_opened(
     options: Mapping[str, int] | None,
 ) -> Found:
     """The best papers for each vector (n, d), of those of the pool that the index holds."""
-    held = None if pool is None else np.intersect1d(pool, index.ids)
+    held = None
+    if pool is not None:
+        held = np.intersect1d(find_distinct(pool), find_distinct(index.ids), assume_unique=True)
     return index.search(vectors, k, tie_order=tie_order, pool=held, options=options)
 
 
