@@ -1,11 +1,13 @@
 """All benchmarks in one table: ours, a peer and a limit for the same work, with ratios and memory.
 
-    python benchmarks/all.py [--full] [--only NAME …] [--output FOLDER] [--history FILE] [--timeout S]
+    python benchmarks/all.py [--full] [--anew] [--only NAME …] [--output FOLDER] [--history F] [--timeout S]
     python benchmarks/all.py --growth [--sizes N …] [--only NAME …] [--output FOLDER]
 
 Each script runs in a process of its own, one after the other, in its quick form unless `--full` is given;
 one that fails is named in the table, and the exit code is then 1. FOLDER gets SCRIPT.json and SCRIPT.log of
 each, `all.json`, and `history.png`. A line is added to the history: date, commit, machine and rows.
+Stopped, or ended with a script that failed, and started again for the same commit, form and machine, it runs
+the scripts that are left, and the table has all; with `--anew`, or in a changed checkout, it runs all.
 With `--growth` the scripts that take a size run at each size, a file keeps the newest figures of each, and
 FOLDER/growth.png is drawn from it.
 """
@@ -59,6 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="All benchmarks, in one table.")
     parser.add_argument("--full", action="store_true", help="in full, which takes hours")
     parser.add_argument("--only", nargs="+", default=[], choices=tuple(READERS), help="these scripts alone")
+    parser.add_argument("--anew", action="store_true", help="run also what a stopped run has measured")
     parser.add_argument(
         "--output", type=Path, default=Path("bench-results"), help="folder of all that is written"
     )
@@ -83,22 +86,26 @@ def measure_all(options: argparse.Namespace) -> int:
     """Run all, print the table, write it and its history; the exit code."""
     rows: list[dict[str, Any]] = []
     failed: dict[str, str] = {}
-    for script in options.only or READERS:
+    of = {**read_commit(HERE), "quick": not options.full, "machine": describe_machine()}
+    unfinished = options.output / "unfinished.json"
+    measured = [] if options.anew else list_measured(unfinished, of)
+    requested = options.only or list(READERS)
+    for script in requested:
         words = [] if options.full else ["--quick"]
-        found = measure(script, words, options.output / f"{script}.json", options.timeout)
+        file = options.output / f"{script}.json"
+        if script in measured:
+            print(f"{script}: as {file} has it", file=sys.stderr, flush=True)
+            found = read_rows(script, json.loads(file.read_text(encoding="utf-8")))
+        else:
+            found = measure(script, words, file, options.timeout)
         if isinstance(found, str):
             failed[script] = found
         else:
             title, compared = found
             rows += [{"script": script, **one.describe(), "of": title} for one in compared]
-    entry = {
-        "date": tell_time(),
-        **read_commit(HERE),
-        "quick": not options.full,
-        "machine": describe_machine(),
-        "rows": rows,
-        "failed": failed,
-    }
+            measured = [*(one for one in measured if one != script), script]
+        keep_measured(unfinished, of, measured)
+    entry = {"date": tell_time(), **of, "rows": rows, "failed": failed}
     # A message may name folders of this machine, which a history that is committed has not.
     entries = add_entry(options.history, {**entry, "failed": list(failed)})
     shown = [{key: "" if value is None else value for key, value in row.items()} for row in rows]
@@ -113,7 +120,30 @@ def measure_all(options: argparse.Namespace) -> int:
     (options.output / "all.json").write_text(json.dumps(entry, indent=2) + "\n", encoding="utf-8")
     report("All benchmarks; ratios above 1: faster than it", shown, figures, None)
     draw_history(entries, entry, options.output / "history.png")
-    return 1 if failed else 0
+    if failed:
+        return 1
+    keep_measured(unfinished, of, [script for script in measured if script not in requested])
+    return 0
+
+
+def list_measured(unfinished: Path, of: dict[str, Any]) -> list[str]:
+    """The scripts whose files a stopped run of the same unchanged commit, form and machine has written."""
+    try:
+        kept = json.loads(unfinished.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    measured = kept.pop("measured", [])
+    if kept != of or of["changed"] or not of["commit"]:
+        return []
+    return [script for script in measured if unfinished.with_name(f"{script}.json").is_file()]
+
+
+def keep_measured(unfinished: Path, of: dict[str, Any], measured: list[str]) -> None:
+    """What `list_measured` gives to the next run; no file where it is nothing."""
+    if measured:
+        unfinished.write_text(json.dumps({**of, "measured": measured}) + "\n", encoding="utf-8")
+    else:
+        unfinished.unlink(missing_ok=True)
 
 
 def measure(
@@ -121,8 +151,11 @@ def measure(
 ) -> tuple[str, list[Compared]] | str:
     """The title and the rows of what a script measured, or why there are none."""
     found = run_script(script, words, file, timeout)
-    if isinstance(found, str):
-        return found
+    return found if isinstance(found, str) else read_rows(script, found)
+
+
+def read_rows(script: str, found: dict[str, Any]) -> tuple[str, list[Compared]] | str:
+    """The title and the rows of the JSON that a script has written, or why there are none."""
     try:
         return found.get("title", ""), compare(script, found)
     except OTHER_FORM as error:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,14 @@ json.dump({"queries": 3, "rows": rows}, open(file, "w"))
 BAD = "import sys; sys.exit('no such thing')"
 
 
-def run(monkeypatch: pytest.MonkeyPatch, folder: Path, **scripts: str) -> int:
-    """The exit code of the driver over scripts of that content."""
+def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *options: str, **scripts: str) -> int:
+    """The exit code of the driver with these options over scripts of that content."""
     driver = import_benchmark("all")
     monkeypatch.setattr(driver, "HERE", folder)
     for name, text in scripts.items():
         (folder / f"{name}.py").write_text(text)
     words = ["--only", *scripts, "--output", str(folder / "out"), "--history", str(folder / "history.jsonl")]
-    monkeypatch.setattr(sys, "argv", ["all.py", *words])
+    monkeypatch.setattr(sys, "argv", ["all.py", *options, *words])
     with pytest.raises(SystemExit) as ended:
         driver.main()
     assert isinstance(ended.value.code, int)
@@ -52,6 +53,47 @@ def test_a_script_that_fails_is_named_and_the_others_are_kept(
         assert str(tmp_path) not in json.dumps(one)
     assert json.loads((tmp_path / "out" / "all.json").read_text())["rows"] == entries[-1]["rows"]
     assert (tmp_path / "out" / "history.png").stat().st_size > 1000
+
+
+COUNTED = GOOD + 'open(__file__ + ".runs", "a").write("run\\n")\n'
+
+
+def read_checkout(commit: str, changed: bool = False) -> Callable[[Path], dict[str, Any]]:
+    """What says that this commit is checked out."""
+    return lambda _: {"commit": commit, "changed": changed}
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "then", "runs"),
+    [
+        ((), read_checkout("a1"), read_checkout("a1"), 1),
+        (("--anew",), read_checkout("a1"), read_checkout("a1"), 2),
+        (("--full",), read_checkout("a1"), read_checkout("a1"), 2),
+        ((), read_checkout("a1"), read_checkout("b2"), 2),
+        ((), read_checkout("a1", changed=True), read_checkout("a1", changed=True), 2),
+        ((), read_checkout(""), read_checkout(""), 2),  # no git
+    ],
+)
+def test_started_again_it_runs_the_scripts_that_are_left(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    first: Callable[[Path], dict[str, Any]],
+    then: Callable[[Path], dict[str, Any]],
+    runs: int,
+) -> None:
+    driver = import_benchmark("all")
+    monkeypatch.setitem(driver.READERS, "load", driver.READERS["site"])
+    monkeypatch.setattr(driver, "read_commit", first)
+    assert run(monkeypatch, tmp_path, site=COUNTED, load=BAD) == 1
+    monkeypatch.setattr(driver, "read_commit", then)
+    assert run(monkeypatch, tmp_path, *words, site=COUNTED, load=GOOD) == 0
+    counted = tmp_path / "site.py.runs"
+    assert len(counted.read_text().splitlines()) == runs
+    newest = json.loads((tmp_path / "history.jsonl").read_text().splitlines()[-1])
+    assert [row["script"] for row in newest["rows"]] == ["site", "load"]
+    assert run(monkeypatch, tmp_path, *words, site=COUNTED, load=GOOD) == 0  # that one had ended
+    assert len(counted.read_text().splitlines()) == runs + 1
 
 
 def test_every_script_is_in_the_table() -> None:
