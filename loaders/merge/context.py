@@ -122,7 +122,7 @@ class Keys:
     def find(self, column: pa.ChunkedArray) -> Ids:
         """The ids of a column of keys; `UNKNOWN` for a null and for a key that has none.
 
-        Of a column that is encoded (`encode_keys`), its distinct keys alone are looked up.
+        Of a column that is encoded (`encode_keys`, `encode_owners`), its distinct keys alone are looked up.
         """
         if pa.types.is_dictionary(column.type):
             encoded = column.combine_chunks()
@@ -201,6 +201,27 @@ def encode_keys(rows: pa.Table, names: Iterable[str]) -> pa.Table:
         place = rows.schema.get_field_index(name)
         rows = rows.set_column(place, name, _encode(rows.column(place)))
     return rows
+
+
+def encode_owners(rows: pa.Table, papers: pa.Table) -> pa.Table:
+    """Child rows with `source_id` encoded by the column of `papers`: found by their records, not by hashing.
+
+    They stay as they are where not each is of the paper of its record.
+
+    >>> papers = pa.table({"row_number": [4, 6], "source_id": ["x", "y"]})
+    >>> rows = pa.table({"row_number": [4, 4, 6], "source_id": ["x", "x", "y"]})
+    >>> encode_owners(rows, papers)["source_id"].combine_chunks().indices.to_pylist()
+    [0, 0, 1]
+    """
+    numbers, owners = number_rows(rows), number_rows(papers)
+    places = np.searchsorted(owners, numbers)
+    if not len(owners) or places.max(initial=0) == len(owners) or not (owners[places] == numbers).all():
+        return rows
+    ids, named = papers["source_id"].combine_chunks(), rows["source_id"].combine_chunks()
+    if not ids.take(pa.array(places)).equals(named):
+        return rows
+    encoded = pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), ids)
+    return rows.set_column(rows.schema.get_field_index("source_id"), "source_id", encoded)
 
 
 def _encode(column: pa.ChunkedArray) -> pa.Array:

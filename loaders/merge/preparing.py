@@ -4,20 +4,27 @@ from dataclasses import replace
 
 from pinakes.loaders.base import ASSESSMENTS, Loader
 from pinakes.loaders.merge.citations import CITATION_KEYS
-from pinakes.loaders.merge.context import encode_keys
+from pinakes.loaders.merge.context import encode_keys, encode_owners
 from pinakes.loaders.merge.refusals import find_textless
 from pinakes.loaders.staging import Chunk, Origin, show_raw
 
 _REFUSABLE = frozenset({*ASSESSMENTS, "sentence_selections"})
 """staged tables whose records the database may refuse, and which are then shown as they stood"""
+_CHILDREN = ("authorships", "identifiers", "fields")
+"""staged child rows that most releases have of every paper"""
+_KEYS = {"authorships": ("author_source_id",), "citations": CITATION_KEYS}
+"""staged table -> its columns of keys that often come again"""
 
 
 def encode_chunk(chunk: Chunk) -> Chunk:
-    """The chunk with the keys of its mentions encoded."""
-    mentions = chunk.tables.get("citations")
-    if mentions is None or not mentions.num_rows:
-        return chunk
-    return replace(chunk, tables={**chunk.tables, "citations": encode_keys(mentions, CITATION_KEYS)})
+    """The chunk with the keys of its mentions and authors encoded, and its child rows' papers."""
+    tables = dict(chunk.tables)
+    for name in tables.keys() & set(_CHILDREN) if "papers" in tables else ():
+        tables[name] = encode_owners(tables[name], tables["papers"])
+    for name in tables.keys() & _KEYS.keys():
+        if tables[name].num_rows:
+            tables[name] = encode_keys(tables[name], _KEYS[name])
+    return replace(chunk, tables=tables)
 
 
 def prepare_chunk(chunk: Chunk, loader: Loader, role: str) -> Chunk:

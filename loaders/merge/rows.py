@@ -1,6 +1,7 @@
 """Staged rows as Arrow tables: each once, gaps filled, fitted to a table."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +9,9 @@ import pyarrow.compute as pc
 import sqlalchemy as sa
 
 from pinakes.loaders.merge.context import Ids, MergeContext
+
+_MOST_KEYS: Final = 1 << 62
+_MOST_NUMBERS: Final = 1 << 31
 
 
 def keep_first(rows: pa.Table, columns: Iterable[str]) -> pa.Table:
@@ -26,10 +30,13 @@ def keep_first(rows: pa.Table, columns: Iterable[str]) -> pa.Table:
 
 def _are_distinct(rows: pa.Table, names: Iterable[str]) -> bool:
     """Whether the first columns already tell all rows apart: a sort of numbers, and mostly none of texts."""
-    keys = np.zeros(rows.num_rows, dtype=np.int64)
+    keys, most = np.zeros(rows.num_rows, dtype=np.int64), 1
     for name in names:
-        codes = rows[name].combine_chunks().dictionary_encode()
-        keys = keys * max(1, len(codes.dictionary)) + codes.indices.to_numpy(zero_copy_only=False)
+        codes, count = _number_values(rows[name].combine_chunks())
+        most *= count
+        if most > _MOST_KEYS:
+            return False
+        keys = keys * count + codes
         # Mostly in order: papers as they come, and a paper's children by their positions.
         if (keys[1:] > keys[:-1]).all():
             return True
@@ -39,6 +46,18 @@ def _are_distinct(rows: pa.Table, names: Iterable[str]) -> bool:
             if (in_order[1:] > in_order[:-1]).all():
                 return True
     return False
+
+
+def _number_values(values: pa.Array) -> tuple[Ids, int]:
+    """Each value as a number, the same for the same value, and what all are below."""
+    if pa.types.is_signed_integer(values.type) and len(values) and not values.null_count:
+        numbers = values.to_numpy()
+        least, greatest = int(numbers.min()), int(numbers.max())
+        if greatest - least < _MOST_NUMBERS:  # else their codes are far fewer
+            return numbers.astype(np.int64) - least, greatest - least + 1
+    encoded = values.dictionary_encode(null_encoding="encode")
+    codes: Ids = encoded.indices.to_numpy().astype(np.int64)
+    return codes, max(1, len(encoded.dictionary))
 
 
 def merge_gaps(rows: pa.Table, key: str, columns: Iterable[str]) -> pa.Table:

@@ -4,6 +4,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -53,6 +54,7 @@ __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
 
 MANY_RECORDS: Final = 1_000
 """records of a load after which Postgres' tables are tidied: few are done by the server in its own time"""
+_DIGESTS_AT_ONCE: Final = 2
 
 
 def load(
@@ -160,8 +162,10 @@ class _Task:
 
 
 def _plan(task: _Task, files: list[InputFile]) -> list[FilePlan]:
-    known = (task.corpus_id, task.loader.name, task.request.options)
-    return plan_files(task.database, files, [identify_file(*known, file) for file in files])
+    identify = partial(identify_file, task.corpus_id, task.loader.name, task.request.options)
+    with ThreadPoolExecutor(_DIGESTS_AT_ONCE) as pool:
+        identities = list(pool.map(identify, files))
+    return plan_files(task.database, files, identities)
 
 
 def _open_files(task: _Task, wanted: list[FilePlan], states: States) -> Generator[Reading, None, None]:

@@ -43,6 +43,27 @@ def test_what_is_encoded_is_the_same_however_often_and_after_rows_are_left_out()
         assert encode_keys(once.filter(kept), ["key"]).equals(encode_keys(rows.filter(kept), ["key"]))
 
 
+def test_child_rows_name_the_papers_of_their_records_without_a_hash() -> None:
+    def say(source_id: str) -> Rows:
+        fields = [{"source_id": source_id, "field": field, "assigned_by": "mag"} for field in ("x", "y")]
+        return {"papers": [{"source_id": source_id, "title": "T"}], "fields": fields}
+
+    chunk = gather(say("b"), {"citations": [{"citing_source_id": "a", "reference_key": "c"}]}, say("a"))
+    owners = prepare_chunk(chunk, LOADER, "").tables["fields"]["source_id"].combine_chunks()
+    assert owners.dictionary.to_pylist() == ["b", "a"]
+    assert owners.indices.to_pylist() == [0, 0, 1, 1]
+    # A row of another paper than its record's, and one of a record without a paper.
+    other = {"papers": [{"source_id": "c", "title": "T"}], "fields": say("b")["fields"]}
+    for rows in (
+        [say("b"), other],
+        [say("b"), {"fields": say("b")["fields"]}],
+        [{"fields": other["fields"]}],
+    ):
+        plain = prepare_chunk(gather(*rows), LOADER, "").tables["fields"]["source_id"]
+        assert plain.type == pa.string()
+        assert set(plain.to_pylist()) == {"b"}
+
+
 def test_mentions_are_encoded_and_a_chunk_without_any_stays_as_it_is() -> None:
     chunk = gather({"citations": [{"citing_source_id": "a", "reference_key": "b"}]})
     mentions = prepare_chunk(chunk, LOADER, "").tables["citations"]
