@@ -124,12 +124,16 @@ class Keys:
 
         Of a column that is encoded (`encode_keys`, `encode_owners`), its distinct keys alone are looked up.
         """
-        if pa.types.is_dictionary(column.type):
-            encoded = column.combine_chunks()
-            held = encoded.dictionary
-            positions, ids = encoded.indices, self.ids if held.equals(self.keys) else self.find(held)
+        return self._find(column.combine_chunks())
+
+    def _find(self, values: pa.Array) -> Ids:
+        if pa.types.is_dictionary(values.type):
+            held = values.dictionary
+            positions, ids = values.indices, self.ids if held.equals(self.keys) else self._find(held)
+        elif self.keys.slice(0, len(values)).equals(values):  # as a chunk's own papers, which are named first
+            return self.ids[: len(values)].copy()
         else:
-            positions, ids = pc.index_in(column, value_set=self.keys), self.ids
+            positions, ids = pc.index_in(values, value_set=self.keys), self.ids
         found: Ids = np.append(ids, UNKNOWN)[positions.fill_null(len(ids)).to_numpy()]
         return found
 

@@ -89,10 +89,12 @@ def test_encoded_keys_are_listed_and_found_as_plain_ones_are() -> None:
         for column in (
             encoded,
             encoded[1:4],
+            encoded[:2],  # as its first keys
+            encoded[:0],
             with_null,
             encode_keys(pa.table({"key": other}), ["key"])["key"],
         ):
-            ids = named.find(pa.chunked_array([pa.array(column.to_pylist())]))
+            ids = named.find(pa.chunked_array([pa.array(column.to_pylist(), pa.string())]))
             assert named.find(column).tolist() == ids.tolist()
             assert [None if id_ == UNKNOWN else keys[id_].as_py() for id_ in ids] == [
                 key if key in keys.to_pylist() else None for key in column.to_pylist()
