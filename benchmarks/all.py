@@ -1,13 +1,13 @@
 """All benchmarks in one table: ours, a peer and a limit for the same work, with ratios and memory.
 
-    python benchmarks/all.py [--full] [--anew] [--only NAME …] [--output FOLDER] [--history F] [--timeout S]
+    python benchmarks/all.py [--full] [--again] [--only NAME …] [--output FOLDER] [--history F] [--timeout S]
     python benchmarks/all.py --growth [--sizes N …] [--only NAME …] [--output FOLDER]
 
 Each script runs in a process of its own, one after the other, in its quick form unless `--full` is given;
 one that fails is named in the table, and the exit code is then 1. FOLDER gets SCRIPT.json and SCRIPT.log of
 each, `all.json`, and `history.png`. A line is added to the history: date, commit, machine and rows.
 Stopped, or ended with a script that failed, and started again for the same commit, form and machine, it runs
-the scripts that are left, and the table has all; with `--anew`, or in a changed checkout, it runs all.
+the scripts that are left, and the table has all; with `--again`, or in a changed checkout, it runs all.
 With `--growth` the scripts that take a size run at each size, a file keeps the newest figures of each, and
 FOLDER/growth.png is drawn from it.
 """
@@ -61,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="All benchmarks, in one table.")
     parser.add_argument("--full", action="store_true", help="in full, which takes hours")
     parser.add_argument("--only", nargs="+", default=[], choices=tuple(READERS), help="these scripts alone")
-    parser.add_argument("--anew", action="store_true", help="run also what a stopped run has measured")
+    parser.add_argument("--again", action="store_true", help="run also what a stopped run has measured")
     parser.add_argument(
         "--output", type=Path, default=Path("bench-results"), help="folder of all that is written"
     )
@@ -88,7 +88,7 @@ def measure_all(options: argparse.Namespace) -> int:
     failed: dict[str, str] = {}
     of = {**read_commit(HERE), "quick": not options.full, "machine": describe_machine()}
     unfinished = options.output / "unfinished.json"
-    measured = [] if options.anew else list_measured(unfinished, of)
+    measured = [] if options.again else list_measured(unfinished, of)
     requested = options.only or list(READERS)
     for script in requested:
         words = [] if options.full else ["--quick"]

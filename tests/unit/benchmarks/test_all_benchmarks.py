@@ -67,7 +67,7 @@ def read_checkout(commit: str, changed: bool = False) -> Callable[[Path], dict[s
     ("words", "first", "then", "runs"),
     [
         ((), read_checkout("a1"), read_checkout("a1"), 1),
-        (("--anew",), read_checkout("a1"), read_checkout("a1"), 2),
+        (("--again",), read_checkout("a1"), read_checkout("a1"), 2),
         (("--full",), read_checkout("a1"), read_checkout("a1"), 2),
         ((), read_checkout("a1"), read_checkout("b2"), 2),
         ((), read_checkout("a1", changed=True), read_checkout("a1", changed=True), 2),
