@@ -10,7 +10,7 @@ from pinakes.loaders.staging import Chunk, Origin, show_raw
 
 _REFUSABLE = frozenset({*ASSESSMENTS, "sentence_selections"})
 """staged tables whose records the database may refuse, and which are then shown as they stood"""
-_CHILDREN = ("authorships", "identifiers", "fields")
+_CHILDREN = frozenset({"authorships", "identifiers", "fields"})
 """staged child rows that most releases have of every paper"""
 _KEYS = {"authorships": ("author_source_id",), "citations": CITATION_KEYS}
 """staged table -> its columns of keys that often come again"""
@@ -19,8 +19,9 @@ _KEYS = {"authorships": ("author_source_id",), "citations": CITATION_KEYS}
 def encode_chunk(chunk: Chunk) -> Chunk:
     """The chunk with the keys of its mentions and authors encoded, and its child rows' papers."""
     tables = dict(chunk.tables)
-    for name in tables.keys() & set(_CHILDREN) if "papers" in tables else ():
-        tables[name] = encode_owners(tables[name], tables["papers"])
+    if "papers" in tables:
+        for name in tables.keys() & _CHILDREN:
+            tables[name] = encode_owners(tables[name], tables["papers"])
     for name in tables.keys() & _KEYS.keys():
         if tables[name].num_rows:
             tables[name] = encode_keys(tables[name], _KEYS[name])

@@ -11,7 +11,9 @@ import sqlalchemy as sa
 from pinakes.loaders.merge.context import Ids, MergeContext
 
 _MOST_KEYS: Final = 1 << 62
+"""so many keys made of several columns fit into 64 bits"""
 _MOST_NUMBERS: Final = 1 << 31
+"""whole numbers that lie further apart are encoded as texts are, so that keys of several columns fit"""
 
 
 def keep_first(rows: pa.Table, columns: Iterable[str]) -> pa.Table:
@@ -53,7 +55,7 @@ def _number_values(values: pa.Array) -> tuple[Ids, int]:
     if pa.types.is_signed_integer(values.type) and len(values) and not values.null_count:
         numbers = values.to_numpy()
         least, greatest = int(numbers.min()), int(numbers.max())
-        if greatest - least < _MOST_NUMBERS:  # else their codes are far fewer
+        if greatest - least < _MOST_NUMBERS:
             return numbers.astype(np.int64) - least, greatest - least + 1
     encoded = values.dictionary_encode(null_encoding="encode")
     codes: Ids = encoded.indices.to_numpy().astype(np.int64)

@@ -55,6 +55,7 @@ __all__ = ["FileSummary", "LoadRequest", "LoadSummary", "choose_loader", "load"]
 MANY_RECORDS: Final = 1_000
 """records of a load after which Postgres' tables are tidied: few are done by the server in its own time"""
 _DIGESTS_AT_ONCE: Final = 2
+"""files read at a time for their digests"""
 
 
 def load(
