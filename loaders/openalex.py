@@ -1,4 +1,7 @@
-"""OpenAlex's snapshot of works: JSON lines, in folders `updated_date=…` of gzipped shards.
+"""OpenAlex's works: a snapshot's JSON lines, or pages of its API.
+
+A snapshot has folders `updated_date=…` of gzipped shards. A page is a file as the
+API answers (`{"meta": …, "results": […]}`), or a line of one.
 
 The `source_id` is the short id (W2741809807). The abstract is put together from its inverted index, whose
 words stand at their positions; what that index lost (line ends, a gap) is a blank. `referenced_works` become
@@ -16,7 +19,6 @@ related works.
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +31,7 @@ from pinakes.loaders.left_out import keep_distinct, leave_fields, leave_out
 from pinakes.loaders.reading.compression import COMPRESSIONS
 from pinakes.loaders.reading.finding import LINES, find_line_files
 from pinakes.loaders.reading.gathering import gather_by_role
-from pinakes.loaders.reading.json_records import read_json_line_files
+from pinakes.loaders.reading.json_records import begins_with_key, read_json_answers, read_json_line_files
 from pinakes.loaders.reading.rows import list_authorships, list_identifiers, list_links, normalise_identifiers
 from pinakes.loaders.reading.tables import read_table
 from pinakes.loaders.reading.values import (
@@ -44,6 +46,7 @@ from pinakes.loaders.reading.values import (
 from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 _COLUMNS: Final = frozenset({*PAPER_COLUMNS, "identifiers", "fields", "authorships", "citations"})
+_PAGE: Final = frozenset({b"meta", b"results", b"group_by"})
 _ID: Final = re.compile(r"(?:https?://openalex\.org/)?([A-Za-z])([0-9]{1,18})/?")
 _WORK: Final = frozenset({
     "id", "title", "display_name", "abstract_inverted_index", "publication_year", "cited_by_count", "ids",
@@ -83,6 +86,12 @@ def find_files(source: Path | None, _options: Options) -> list[InputFile]:
 
 def _is_shard(path: Path) -> bool:
     return "merged_ids" not in path.parts and not path.name.startswith((".", "manifest"))
+
+
+def _read_works(file: InputFile) -> Iterator[Accepted | Rejected]:
+    if not file.documents and begins_with_key(file, _PAGE):
+        return read_json_answers(file, "results", parse_work)
+    return read_json_line_files(file, parse_work)
 
 
 def _read_merged(file: InputFile) -> Iterator[Accepted | Rejected]:
@@ -235,14 +244,12 @@ def _list_cited(record: Mapping[str, Any]) -> Iterator[str]:
 
 LOADER: Final = Loader(
     name="openalex",
-    summary="OpenAlex's works: gzipped JSON lines of a snapshot, and its lists of merged works",
+    summary="OpenAlex's works: gzipped JSON lines of a snapshot, its lists of merged works, pages of its API",
     describe_corpus=describe_as(
         name="openalex", title="OpenAlex works", licence="CC0 1.0", source="https://openalex.org"
     ),
     find_files=find_files,
-    read_chunks=gather_by_role(
-        papers=partial(read_json_line_files, parse=parse_work), deletions=_read_merged
-    ),
+    read_chunks=gather_by_role(papers=_read_works, deletions=_read_merged),
     describes=lambda role: _COLUMNS if role == "papers" else frozenset(),
     may_lack_text=True,
 )

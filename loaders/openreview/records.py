@@ -6,14 +6,13 @@ A JSON file is JSON Lines, an array, or an answer of the API (`{"notes": […]}`
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any, Final
 
 import orjson
 
 from pinakes.loaders.base import InputFile
 from pinakes.loaders.left_out import keep_distinct, keep_filled, leave_out
-from pinakes.loaders.reading.json_records import read_json, read_json_array, read_json_lines, show_json
+from pinakes.loaders.reading.json_records import read_json_answers, read_json_array, read_json_lines
 from pinakes.loaders.reading.rows import (
     keep_named,
     list_authorships,
@@ -23,8 +22,8 @@ from pinakes.loaders.reading.rows import (
     list_scores,
 )
 from pinakes.loaders.reading.streams import read_lines
-from pinakes.loaders.reading.values import clean_text, expect_object
-from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, take_record
+from pinakes.loaders.reading.values import clean_text
+from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows
 
 Parse = Callable[[dict[str, Any]], Rows]
 _SEPARATOR: Final = re.compile(r"[;,]")
@@ -40,7 +39,9 @@ def read_records(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]
     first = read_first_line(file).lstrip()
     if first.startswith(b"["):
         return read_json_array(file, parse)
-    return read_json_lines(file, parse) if _is_whole_object(first) else _read_answer(file, parse)
+    if _is_whole_object(first):
+        return read_json_lines(file, parse)
+    return read_json_answers(file, "notes", parse)
 
 
 def read_first_line(file: InputFile) -> bytes:
@@ -55,20 +56,6 @@ def _is_whole_object(line: bytes) -> bool:
     except orjson.JSONDecodeError:
         return False
     return isinstance(value, dict) and not isinstance(value.get("notes"), list)
-
-
-def _read_answer(file: InputFile, parse: Parse) -> Iterator[Accepted | Rejected]:
-    document = read_json(file)
-    notes = document.get("notes")
-    if not isinstance(notes, list):
-        notes = [document]
-    for number, note in enumerate(notes, start=1):
-        parse_note = partial(_parse_member, note, parse)
-        yield take_record(number, f"notes[{number - 1}]", show_json(note), parse_note)
-
-
-def _parse_member(note: object, parse: Parse) -> Rows:
-    return parse(expect_object(note))
 
 
 def parse_score(value: object, *, is_score: bool = False) -> float | None:

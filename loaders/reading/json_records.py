@@ -4,7 +4,7 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -36,6 +36,7 @@ from pinakes.loaders.staging import Accepted, RecordError, Rejected, Rows, show_
 
 _HEAD_BYTES: Final = 1 << 12
 _KEY: Final = re.compile(rb'"(%b)"\s*:' % STRING, re.DOTALL)
+_FIRST_KEY: Final = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*"(%b)"[ \t\r\n]*:' % STRING, re.DOTALL)
 _MOST_DIGITS: Final = 300
 
 
@@ -99,6 +100,17 @@ def is_json_array(file: InputFile) -> bool:
         return False  # whoever reads it says how far it is whole
 
 
+def begins_with_key(file: InputFile, keys: Collection[bytes]) -> bool:
+    """Whether a file begins as a JSON object whose first key is one of these, as far as it can be read."""
+    try:
+        with open_stream(file) as stream:
+            head = Salvaged(stream).read(_HEAD_BYTES)
+    except BrokenStreamError:
+        return False  # whoever reads it says how far it is whole
+    found = _FIRST_KEY.match(head.removeprefix(codecs.BOM_UTF8))
+    return found is not None and found[1] in keys
+
+
 def _begins_array(head: bytes) -> bool:
     head = head.removeprefix(codecs.BOM_UTF8).lstrip(BLANK)
     return head[:1] == b"[" and head[1:].lstrip(BLANK)[:1] in (b"{", b"]")
@@ -148,6 +160,55 @@ def _read_array_entry(
             yield replace(record, row_number=number, location=location, first_byte=None, end_byte=None)
         else:
             yield replace(record, row_number=number, location=location, first_byte=None)
+
+
+def read_json_answers(
+    file: InputFile, name: str, parse: Callable[[dict[str, Any]], Rows]
+) -> Iterator[Accepted | Rejected]:
+    """The records of an API's answers: the members of each one's list `name`.
+
+    The file is one answer, or has one a line. An answer without that list is a record itself.
+    Locations: `results[0]`, `line 2: results[0]`.
+    """
+    numbers = count(1)
+    if not _has_answer_a_line(file):
+        yield from _read_answer("", read_json(file), name, numbers, parse)
+        return
+    for line_number, first_byte, line in read_lines_at(file):
+        try:
+            answer = parse_json_object(line)
+        except RecordError as error:
+            number, location, end = next(numbers), f"line {line_number}", first_byte + len(line)
+            yield Rejected(number, location, error.reason, str(error), show_raw(line), first_byte, end)
+        else:
+            yield from _read_answer(f"line {line_number}: ", answer, name, numbers, parse)
+
+
+def _has_answer_a_line(file: InputFile) -> bool:
+    """Whether the first line is an object by itself, and not all of the file."""
+    lines = read_lines_at(file)
+    try:
+        parse_json_object(next(lines, (0, 0, b""))[2])
+    except RecordError:
+        return False
+    return next(lines, None) is not None
+
+
+def _read_answer(
+    place: str,
+    answer: dict[str, Any],
+    name: str,
+    numbers: Iterator[int],
+    parse: Callable[[dict[str, Any]], Rows],
+) -> Iterator[Accepted | Rejected]:
+    members = answer.get(name)
+    for position, member in enumerate(members if isinstance(members, list) else [answer]):
+        parse_one = partial(_parse_object, member, parse)
+        yield take_record(next(numbers), f"{place}{name}[{position}]", show_json(member), parse_one)
+
+
+def _parse_object(value: object, parse: Callable[[dict[str, Any]], Rows]) -> Rows:
+    return parse(expect_object(value))
 
 
 def parse_json_object(raw: bytes) -> dict[str, Any]:

@@ -223,6 +223,50 @@ def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:
         stage_all("openalex", tmp_path)
 
 
+PAGE: dict[str, Any] = {"meta": {"count": 3}, "results": [WORK, {"id": "W4"}, {"id": "S1"}, 5]}
+LAST: dict[str, Any] = {"meta": {"count": 3}, "results": [], "group_by": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        (orjson.dumps(PAGE), ["results[2]", "results[3]"]),
+        (b"\xef\xbb\xbf" + orjson.dumps(PAGE, option=orjson.OPT_INDENT_2), ["results[2]", "results[3]"]),
+        (orjson.dumps(dict(reversed(PAGE.items()))), ["results[2]", "results[3]"]),
+        (
+            b"\n".join([orjson.dumps(LAST), b"{", orjson.dumps(PAGE), orjson.dumps({"id": "W5"})]),
+            ["line 2", "line 3: results[2]", "line 3: results[3]"],
+        ),
+    ],
+    ids=["a page", "with line ends and a byte order mark", "keys in another order", "a page a line"],
+)
+def test_pages_of_the_api_are_their_works(tmp_path: Path, text: bytes, places: list[str]) -> None:
+    (tmp_path / "page.json").write_bytes(text)
+    staged, rejected = stage_all("openalex", tmp_path)
+    found = [(row["row_number"], row["source_id"]) for row in staged["page.json"]["papers"]]
+    assert [source_id for _, source_id in found] == ["W2741809807", "W4", "W5"][: len(places)]
+    assert [row.location for row in rejected] == places
+    numbers = [number for number, _ in found] + [row.row_number for row in rejected]
+    assert sorted(numbers) == list(range(1, len(found) + len(places) + 1))
+    assert "W4" not in [row.raw for row in rejected]
+
+
+def test_a_page_without_works_and_an_error_of_the_api(tmp_path: Path) -> None:
+    (tmp_path / "1.json").write_bytes(orjson.dumps(LAST))
+    (tmp_path / "2.json").write_bytes(orjson.dumps({"meta": {}, "error": "Rate limit"}))
+    _, rejected = stage_all("openalex", tmp_path)
+    assert [(row.reason, "Rate limit" in row.raw) for row in rejected] == [("missing_field", True)]
+
+
+def test_no_damage_of_a_page_loses_a_work_or_raises(tmp_path: Path) -> None:
+    lines = (
+        orjson.dumps({**PAGE, "results": [WORK]})
+        + b"\n"
+        + orjson.dumps({"meta": 1, "results": [{"id": "W4"}]})
+    )
+    check_damage(LOADER, tmp_path / "part_000.jsonl", lines, (2, 2, 0))
+
+
 def test_no_damage_loses_a_work_or_raises(tmp_path: Path) -> None:
     whole = orjson.dumps(WORK) + b"\n" + orjson.dumps({"id": "W4"})
     check_damage(LOADER, tmp_path / "part_000.jsonl", whole, (2, 2, 0))
