@@ -71,9 +71,8 @@ class Best:
         def work(first: int, stop: int) -> None:
             for start in range(first, stop, TAKEN_AT_ONCE):
                 part = slice(start, min(start + TAKEN_AT_ONCE, stop))
-                keys = np.sort(self.keys[part], axis=1)[:, ::-1][:, :held]
-                rows[part] = self.ties.rows((~keys & np.uint64(0xFFFFFFFF)).astype(np.int64))
-                scores[part] = key_scores(keys)
+                write_best(np.sort(self.keys[part], axis=1), rows[part], scores[part].view(np.uint32))
+                rows[part] = self.ties.rows(rows[part])
 
         share(work, len(self.keys), TAKEN_AT_ONCE)
         return rows, scores
@@ -89,6 +88,17 @@ def key_scores(keys: Keys) -> NDArray[np.float64]:
     bits = np.where(high >> np.uint32(31), high ^ np.uint32(0x80000000), ~high)
     scores = bits.astype(np.uint32).view(np.float32).astype(np.float64)
     return np.where(keys == 0, -np.inf, scores)
+
+
+@jit
+def write_best(keys: Keys, ranks: Rows, bits: NDArray[np.uint32]) -> None:
+    """Write what the last keys of each row stand for, last first: ranks, and the bits of float32 scores."""
+    for query in range(len(keys)):
+        for place in range(ranks.shape[1]):
+            key = keys[query, keys.shape[1] - 1 - place]
+            ranks[query, place] = np.int64(~key & np.uint64(0xFFFFFFFF))
+            high = np.uint32(key >> np.uint64(32))
+            bits[query, place] = high ^ np.uint32(0x80000000) if high >> np.uint32(31) else ~high
 
 
 @jit

@@ -47,7 +47,7 @@ CUDA device alone"""
 LARGEST_LENGTH: Final = 1e18  # the square of a length has to stay in float32
 FEW_QUERIES: Final = 6  # below, every document is scored in the time that bytes need to be made
 FEWEST_SHARED: Final = 16  # queries that are worth a thread, which reads all bytes of the documents
-FRAME_ROWS: Final = 1 << 12  # documents, at most, whose mean stands for all
+FRAME_ROWS: Final = 1 << 10  # documents, at most, whose mean stands for all
 DEVICE_BLOCK_ROWS: Final = 1 << 17  # documents that an accelerator takes at once
 
 

@@ -10,24 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from pinakes.errors import IndexingError, UnknownNameError
-from pinakes.indexers.exact.pairs import has_pair_kernel, load_pair_kernel
 from pinakes.indexers.names import DISTANCES, Distance
-from pinakes.jit import jit
+from pinakes.jit import jit, jit_in_any_order
 from pinakes.kept_threads import run_in_threads
-from pinakes.machine_code import aligned
 
 Vectors = NDArray[np.float32]
 Rows = NDArray[np.int64]
+Sums = NDArray[np.float64]
 
 MIN_SHARE: Final = 4096  # rows that are worth a thread
-MANY_PAIRS: Final = 4096  # that are worth a kernel for their width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,55 +57,118 @@ def score_rows(
     queries: CheckedVectors, documents: CheckedVectors, query: Rows, document: Rows, distance: Distance
 ) -> Vectors:
     """As `score_pairs`, for vectors that have been checked; score i is of `query[i]` with `document[i]`."""
-    if len(query) >= MANY_PAIRS and distance != "l2" and has_pair_kernel(queries.values.shape[1]):
-        return _score_many(queries, documents, query, document, distance)
-    scores = np.empty(len(query), dtype=np.float32)
-    score_into(
-        queries.values,
-        documents.values,
-        queries.lengths,
-        documents.lengths,
-        np.ascontiguousarray(query, dtype=np.int64),
-        np.ascontiguousarray(document, dtype=np.int64),
-        DISTANCES.index(distance),
-        scores,
-    )
-    return scores
-
-
-def _score_many(
-    queries: CheckedVectors, documents: CheckedVectors, query: Rows, document: Rows, distance: Distance
-) -> Vectors:
-    """The bits of `score_into`, by the kernel that is worth compiling."""
-    width = queries.values.shape[1]
     query, document = (np.ascontiguousarray(rows, dtype=np.int64) for rows in (query, document))
-    held, products = aligned(width, np.float64), np.empty(len(query))
-    arrays: list[NDArray[Any]] = [queries.values, documents.values, query, document, held, products]
-    load_pair_kernel(width)(*[array.ctypes.data for array in arrays], len(query))
-    scores = np.empty(len(query), dtype=np.float32)
+    left, right = _see(queries.values), _see(documents.values)
     lengths = queries.lengths, documents.lengths
-    round_products(products, *lengths, query, document, distance == "cosine", scores)
+    scores = np.empty(len(query), dtype=np.float32)
+    unsure = np.arange(len(query))
+    if distance != "l2":
+        products, width, cosine = np.empty(len(query)), left.shape[1], distance == "cosine"
+        multiply_pairs(left, right, query, document, products)
+        found = round_products(products, width, *lengths, query, document, cosine, scores, unsure)
+        unsure = unsure[:found]
+    if len(unsure):
+        exact = np.empty(len(unsure), dtype=np.float32)
+        chosen = query[unsure], document[unsure]
+        score_into(left, right, *lengths, *chosen, DISTANCES.index(distance), exact)
+        scores[unsure] = exact
     return scores
+
+
+def _see(values: Vectors) -> Vectors:
+    """The numbers, not to be written to: as those of a file are, for which kernels are compiled already."""
+    seen = values.view()
+    seen.flags.writeable = False
+    return seen
+
+
+@jit_in_any_order
+def _multiply_one(query: Vectors, document: Vectors) -> float:
+    product = 0.0
+    for i in range(len(query)):
+        product += np.float64(query[i]) * np.float64(document[i])
+    return product
+
+
+@jit_in_any_order
+def _multiply_two(queries: Vectors, documents: Vectors, query: Rows, document: Rows, products: Sums) -> None:
+    left, right = queries[query[0]], queries[query[1]]
+    first, second = documents[document[0]], documents[document[1]]
+    sum_0 = sum_1 = 0.0
+    for i in range(len(left)):
+        sum_0 += np.float64(left[i]) * np.float64(first[i])
+        sum_1 += np.float64(right[i]) * np.float64(second[i])
+    products[0], products[1] = sum_0, sum_1
+
+
+@jit_in_any_order
+def _multiply_four(query: Sums, documents: Vectors, document: Rows, products: Sums) -> None:
+    first, second = documents[document[0]], documents[document[1]]
+    third, fourth = documents[document[2]], documents[document[3]]
+    sum_0 = sum_1 = sum_2 = sum_3 = 0.0
+    for i in range(len(query)):
+        number = query[i]
+        sum_0 += number * np.float64(first[i])
+        sum_1 += number * np.float64(second[i])
+        sum_2 += number * np.float64(third[i])
+        sum_3 += number * np.float64(fourth[i])
+    products[0], products[1], products[2], products[3] = sum_0, sum_1, sum_2, sum_3
+
+
+@jit
+def multiply_pairs(queries: Vectors, documents: Vectors, query: Rows, document: Rows, products: Sums) -> None:
+    """Write the inner product of each pair, in float64 and in no fixed order.
+
+    Documents are read side by side, since each has to come from a larger cache or from memory.
+    """
+    held, left = -1, np.empty(queries.shape[1])
+    number, count = 0, len(query)
+    while number < count:
+        row, four = query[number], slice(number, number + 4)
+        if number + 4 <= count and query[number + 1] == query[number + 2] == query[number + 3] == row:
+            if row != held:
+                held = row
+                for i in range(len(left)):
+                    left[i] = np.float64(queries[row, i])
+            _multiply_four(left, documents, document[four], products[four])
+            number += 4
+        elif number + 2 <= count:
+            two = slice(number, number + 2)
+            _multiply_two(queries, documents, query[two], document[two], products[two])
+            number += 2
+        else:
+            products[number] = _multiply_one(queries[row], documents[document[number]])
+            number += 1
 
 
 @jit
 def round_products(
     products: NDArray[np.float64],
+    width: int,
     query_lengths: NDArray[np.float64],
     document_lengths: NDArray[np.float64],
     query: Rows,
     document: Rows,
     is_cosine: bool,
     scores: Vectors,
-) -> None:
-    """Write the scores of pairs whose products are known, as `score_into` rounds them."""
+    unsure: Rows,
+) -> int:
+    """Write the scores of pairs whose products are known in some order of additions.
+
+    `unsure` gets the pairs whose score another order could round otherwise; gives how many they are.
+    """
+    # Of n products the sums of two orders differ by 2 n 2^-53 of the lengths' product at most; twice that.
+    share = width * 2.0**-51
+    found = 0
     for number in range(len(products)):
-        product = products[number]
-        if is_cosine:
-            lengths = query_lengths[query[number]] * document_lengths[document[number]]
-            if lengths > 0:
-                product = product / lengths
-        scores[number] = np.float32(product) + np.float32(0.0)
+        lengths = query_lengths[query[number]] * document_lengths[document[number]]
+        low, high = products[number] - share * lengths, products[number] + share * lengths
+        if is_cosine and lengths > 0:
+            low, high = low / lengths, high / lengths
+        scores[number] = np.float32(low) + np.float32(0.0)
+        unsure[found] = number
+        found += np.float32(low) != np.float32(high)
+    return found
 
 
 @jit
@@ -217,8 +278,8 @@ def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: NDArray[np
 def check_vectors(vectors: Vectors, kind: str, first_row: int = 0) -> CheckedVectors:
     """The array (n, d) with its lengths; `IndexingError` names the first row that is not finite."""
     array = make_matrix(vectors, kind)
-    lengths = np.empty(len(array), dtype=np.float64)
-    share(lambda first, stop: measure_lengths(array, first, stop, lengths), len(array), MIN_SHARE)
+    lengths, seen = np.empty(len(array), dtype=np.float64), _see(array)
+    share(lambda first, stop: measure_lengths(seen, first, stop, lengths), len(array), MIN_SHARE)
     require_finite(lengths, kind, first_row)
     return CheckedVectors(array, lengths)
 

@@ -1,7 +1,8 @@
 """Kernels that numba compiles when they are first called, nothing at import.
 
 A user's processes compile them once: their machine code is kept (`kept_kernels`). No kernel multiplies and
-adds in one rounding or changes the order of a sum: the same bits at any number of threads.
+adds in one rounding or changes the order of a sum: the same bits at any number of threads. `jit_in_any_order`
+is the exception.
 """
 
 import functools
@@ -15,6 +16,8 @@ from pinakes.kept_kernels import keep_kernel
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_ANY_ORDER: Final = frozenset({"reassoc", "contract"})  # LLVM's names
 
 _compiling: Final = threading.RLock()
 _kernels: Final[dict[Any, Callable[..., Any]]] = {}
@@ -32,12 +35,25 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     >>> add(1, 2)
     3
     """
+    return _make_kernel(function, frozenset())
 
+
+def jit_in_any_order(function: Callable[P, R]) -> Callable[P, R]:
+    """As `jit`, but a sum is added up in whatever order is fast, and a product and a sum may be rounded once.
+
+    Processors differ in its last bits: who calls it bounds how far, and what is told to others is not among
+    them.
+    """
+    return _make_kernel(function, _ANY_ORDER)
+
+
+def _make_kernel(function: Callable[P, R], fastmath: frozenset[str]) -> Callable[P, R]:
     @functools.wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> R:
         compiled = _kernels.get(call) or _compile(call)
         return cast(R, compiled(*arguments, **named))
 
+    call.fastmath = fastmath  # type: ignore[attr-defined]
     return call
 
 
@@ -53,7 +69,7 @@ def _compile(kernel: Any) -> Callable[..., Any]:
                 plain.__code__, plain.__globals__ | called, plain.__name__, plain.__defaults__
             )
             seen.__module__ = plain.__module__
-            compiled = numba.njit(nogil=True, error_model="numpy")(seen)
+            compiled = numba.njit(nogil=True, error_model="numpy", fastmath=set(kernel.fastmath))(seen)
             keep_kernel(compiled, seen, _read_source(plain))
             _kernels[kernel] = compiled
         return _kernels[kernel]

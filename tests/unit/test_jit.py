@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pinakes import jit as jit_module
-from pinakes.jit import jit
+from pinakes.jit import jit, jit_in_any_order
 
 
 @jit
@@ -44,6 +44,31 @@ def test_a_product_is_rounded_before_it_is_added() -> None:
     sums = np.full(64, -(1 + 2.0**-11), np.float32)
     multiply_and_add(value, value, sums)
     assert sums.tolist() == [0.0] * 64
+
+
+@jit_in_any_order
+def add_all(values: NDArray[np.float64]) -> float:
+    total = 0.0
+    for position in range(values.shape[0]):
+        total += values[position]
+    return total
+
+
+@jit
+def find_difference(values: NDArray[np.float64]) -> float:
+    total = 0.0
+    for position in range(values.shape[0]):
+        total += values[position]
+    return add_all(values) - total
+
+
+def test_a_sum_in_any_order_stays_near_and_leaves_other_kernels_in_theirs() -> None:
+    values = np.random.default_rng(1).standard_normal(1000)
+    total = 0.0
+    for value in values.tolist():
+        total += value
+    assert abs(add_all(values) - total) < 1e-9
+    assert find_difference(values) == add_all(values) - total
 
 
 def test_importing_the_kernels_does_not_import_numba() -> None:

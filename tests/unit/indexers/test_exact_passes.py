@@ -1,6 +1,6 @@
 """Each pass of the exact search finds the same rows and bits, on data that is made to mislead a bound."""
 
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from pinakes.errors import IndexingError, UnknownNameError
 from pinakes.indexers.exact import amx as exact_amx
 from pinakes.indexers.exact import int8 as exact_int8
-from pinakes.indexers.exact import pairs as exact_pairs
 from pinakes.indexers.exact import scan as exact_scan
 from pinakes.indexers.exact import scores as exact_scores
 from pinakes.indexers.exact.kernel import CHUNK, TILE, has_kernel
@@ -28,7 +27,7 @@ from pinakes.indexers.exact.search import (
     search_prepared,
 )
 from pinakes.indexers.names import Distance
-from pinakes.machine_code import aligned, compile_function, has_tiles
+from pinakes.machine_code import has_tiles
 from tests.long import alternate
 
 Vectors = NDArray[np.float32]
@@ -321,23 +320,6 @@ def test_the_most_dimensions_stay_whole_numbers_in_float32() -> None:
         assert 2**20 < np.abs(sums).max() < 2**24
 
 
-@needs_kernel
-@pytest.mark.parametrize("width", [64, 768])
-def test_registers_of_four_and_of_eight_numbers_give_the_same_bits(width: int) -> None:
-    random = np.random.default_rng(width)
-    vectors = random.standard_normal((50, width)).astype(np.float32)
-    rows = [np.ascontiguousarray(side) for side in np.indices((50, 50)).reshape(2, -1)]
-    products = []
-    for lanes in (exact_pairs.LANES, exact_pairs.WIDE_LANES):
-        text = exact_pairs.write_pair_kernel(width, lanes)
-        multiply = compile_function(text, "multiply_pairs", exact_pairs.SIGNATURE)
-        held, found = aligned(width, np.float64), np.empty(len(rows[0]))
-        arrays: list[NDArray[Any]] = [vectors, vectors, *rows, held, found]
-        multiply(*[array.ctypes.data for array in arrays], len(found))
-        products.append(found.tobytes())
-    assert products[0] == products[1]
-
-
 @pytest.mark.parametrize("kind", PASSES)
 def test_a_search_of_a_pool_finds_the_best_of_its_rows_and_no_other(kind: Pass) -> None:
     queries, documents = make_case("duplicates")
@@ -388,22 +370,6 @@ def test_a_wrong_guess_of_the_kth_best_changes_no_ranking(
     rows, scores = search_exact(queries, documents, 50, distance, method="int8")
     assert rows.tolist() == expected[0].tolist()
     assert scores.tobytes() == expected[1].tobytes()
-
-
-@needs_kernel
-@pytest.mark.parametrize("distance", ["cosine", "inner_product"])
-@pytest.mark.parametrize("width", [32, 64, 96, 384, 768, 1024])
-def test_scores_of_many_pairs_have_the_bits_of_the_scores_of_few(width: int, distance: Distance) -> None:
-    random = np.random.default_rng(width)
-    norms = (10.0 ** random.uniform(-18, 18, (90, 1))).astype(np.float32)
-    vectors = random.standard_normal((90, width)).astype(np.float32) * norms
-    vectors[3] = 0
-    vectors[4] *= np.float32(1e-30)
-    pairs = np.indices((90, 90)).reshape(2, -1).T
-    assert len(pairs) >= exact_scores.MANY_PAIRS
-    many = score_pairs(vectors, vectors, pairs, distance)
-    few = [score_pairs(vectors, vectors, part, distance) for part in np.array_split(pairs, 9)]
-    assert many.tobytes() == np.concatenate(few).tobytes()
 
 
 @pytest.mark.parametrize(("case", "distance"), alternate(CASES, DISTANCES))
