@@ -328,7 +328,7 @@ class _Scoring:
 
     def offer_all(self, first: int, stop: int) -> None:
         """Every document for the queries `first` to `stop`."""
-        everyone = np.arange(len(self._block.values))
+        everyone = order_streams(len(self._block.values))
         for number in range(first, stop):
             query = np.full_like(everyone, number)
             scores = score_rows(self._queries, self._block, query, everyone, self._distance)
@@ -338,7 +338,7 @@ class _Scoring:
                 least = max(least, np.partition(scores, -self._best.depth)[-self._best.depth])
             chosen = np.flatnonzero(scores >= least)
             bits = scores[chosen].view(np.uint32)
-            push(self._best.keys, self._best.held, query[chosen], chosen, self._ranks, bits)
+            push(self._best.keys, self._best.held, query[chosen], everyone[chosen], self._ranks, bits)
 
     def offer_sorted(self, query: Rows, document: Rows) -> None:
         """Pairs by query, in torch's number of threads."""
@@ -348,6 +348,17 @@ class _Scoring:
             self.offer(slice(first, stop), query[bounds] - first, document[bounds])
 
         share(work, len(self._queries.values), 64)
+
+
+def order_streams(count: int) -> Rows:
+    """All of so many rows, one of each quarter in turn: four are scored side by side, and memory gives four
+    streams sooner than rows that follow each other.
+
+    >>> order_streams(9).tolist()
+    [0, 2, 4, 6, 1, 3, 5, 7, 8]
+    """
+    quarters = np.arange(count // 4 * 4).reshape(4, -1).T.ravel()
+    return np.concatenate([quarters, np.arange(len(quarters), count)])
 
 
 def cut_queries(total: int, threads: int, panel: int, most: int) -> list[slice]:

@@ -60,18 +60,13 @@ def score_rows(
     query, document = (np.ascontiguousarray(rows, dtype=np.int64) for rows in (query, document))
     left, right = _see(queries.values), _see(documents.values)
     lengths = queries.lengths, documents.lengths
-    scores = np.empty(len(query), dtype=np.float32)
-    unsure = np.arange(len(query))
-    if distance != "l2":
-        products, width, cosine = np.empty(len(query)), left.shape[1], distance == "cosine"
-        multiply_pairs(left, right, query, document, products)
-        found = round_products(products, width, *lengths, query, document, cosine, scores, unsure)
-        unsure = unsure[:found]
-    if len(unsure):
-        exact = np.empty(len(unsure), dtype=np.float32)
-        chosen = query[unsure], document[unsure]
-        score_into(left, right, *lengths, *chosen, DISTANCES.index(distance), exact)
-        scores[unsure] = exact
+    scores, unsure = np.empty(len(query), dtype=np.float32), np.empty(len(query), dtype=np.int64)
+    kind = DISTANCES.index(distance)
+    found = score_products(left, right, *lengths, query, document, kind, scores, unsure)
+    if found:
+        again, exact = unsure[:found], np.empty(found, dtype=np.float32)
+        score_into(left, right, *lengths, query[again], document[again], kind, exact)
+        scores[again] = exact
     return scores
 
 
@@ -143,28 +138,35 @@ def multiply_pairs(queries: Vectors, documents: Vectors, query: Rows, document: 
 
 @jit
 def round_products(
-    products: NDArray[np.float64],
+    products: Sums,
     width: int,
-    query_lengths: NDArray[np.float64],
-    document_lengths: NDArray[np.float64],
+    query_lengths: Sums,
+    document_lengths: Sums,
     query: Rows,
     document: Rows,
-    is_cosine: bool,
+    distance: int,
     scores: Vectors,
     unsure: Rows,
 ) -> int:
-    """Write the scores of pairs whose products are known in some order of additions.
+    """Write the scores of pairs whose products are known in some order of additions (`score_into`'s names).
 
-    `unsure` gets the pairs whose score another order could round otherwise; gives how many they are.
+    `unsure` gets the pairs whose score by the fixed order could be another; gives how many they are.
     """
-    # Of n products the sums of two orders differ by 2 n 2^-53 of the lengths' product at most; twice that.
-    share = width * 2.0**-51
+    # Of n products the sums of two orders differ by 2 n 2^-53 of the lengths' product at most. The square of
+    # a distance by lengths and product differs from that by differences by 2 (n + 8) 2^-53 of the square of
+    # the lengths' sum. Here is twice as much.
+    share = (width + 8) * 2.0**-51
     found = 0
     for number in range(len(products)):
-        lengths = query_lengths[query[number]] * document_lengths[document[number]]
-        low, high = products[number] - share * lengths, products[number] + share * lengths
-        if is_cosine and lengths > 0:
-            low, high = low / lengths, high / lengths
+        left, right = query_lengths[query[number]], document_lengths[document[number]]
+        if distance == 1:
+            square, doubt = left * left + right * right - 2 * products[number], share * (left + right) ** 2
+            low, high = -np.sqrt(square + doubt), -np.sqrt(max(square - doubt, 0.0))
+        else:
+            doubt = share * left * right
+            low, high = products[number] - doubt, products[number] + doubt
+            if distance == 0 and left * right > 0:
+                low, high = low / (left * right), high / (left * right)
         scores[number] = np.float32(low) + np.float32(0.0)
         unsure[found] = number
         found += np.float32(low) != np.float32(high)
@@ -172,7 +174,27 @@ def round_products(
 
 
 @jit
-def fold(sums: NDArray[np.float64], width: int) -> float:
+def score_products(
+    queries: Vectors,
+    documents: Vectors,
+    query_lengths: Sums,
+    document_lengths: Sums,
+    query: Rows,
+    document: Rows,
+    distance: int,
+    scores: Vectors,
+    unsure: Rows,
+) -> int:
+    """As `round_products`, whose products are not known yet: one kernel, so that threads meet seldom."""
+    products, width = np.empty(len(query)), queries.shape[1]
+    multiply_pairs(queries, documents, query, document, products)
+    return round_products(
+        products, width, query_lengths, document_lengths, query, document, distance, scores, unsure
+    )
+
+
+@jit
+def fold(sums: Sums, width: int) -> float:
     """The sum of the first `width` numbers, halved again and again: one order, whatever lies beside them.
 
     They are overwritten.
@@ -191,7 +213,7 @@ def fold(sums: NDArray[np.float64], width: int) -> float:
 
 
 @jit
-def multiply_add(left: NDArray[np.float64], right: Vectors, sums: NDArray[np.float64]) -> float:
+def multiply_add(left: Sums, right: Vectors, sums: Sums) -> float:
     """The inner product of two vectors: products half a vector apart are added, then `fold` adds the rest.
 
     `sums` has room for half a vector, and one number at least.
@@ -213,8 +235,8 @@ def multiply_add(left: NDArray[np.float64], right: Vectors, sums: NDArray[np.flo
 def score_into(
     queries: Vectors,
     documents: Vectors,
-    query_lengths: NDArray[np.float64],
-    document_lengths: NDArray[np.float64],
+    query_lengths: Sums,
+    document_lengths: Sums,
     query: Rows,
     document: Rows,
     distance: int,
@@ -231,9 +253,6 @@ def score_into(
             held = query[number]
             for i in range(width):
                 left[i] = np.float64(queries[held, i])
-        if width == 0:
-            scores[number] = 0.0
-            continue
         if distance == 1:
             for i in range(half):
                 low = left[i] - np.float64(right[i])
@@ -245,18 +264,7 @@ def score_into(
             # Adding zero turns -0.0, also one that a float32 was rounded to, into 0.0.
             scores[number] = np.float32(-np.sqrt(fold(sums, max(half, 1)))) + np.float32(0.0)
             continue
-        if width % 8 == 0:
-            # As `multiply_add`: its first three halvings at once, so that few sums go through memory.
-            n = width // 8
-            for i in range(n):
-                first = left[i] * right[i] + left[4 * n + i] * right[4 * n + i]
-                second = left[2 * n + i] * right[2 * n + i] + left[6 * n + i] * right[6 * n + i]
-                third = left[n + i] * right[n + i] + left[5 * n + i] * right[5 * n + i]
-                fourth = left[3 * n + i] * right[3 * n + i] + left[7 * n + i] * right[7 * n + i]
-                sums[i] = (first + second) + (third + fourth)
-            product = fold(sums, n)
-        else:
-            product = multiply_add(left, right, sums)
+        product = multiply_add(left, right, sums)
         if distance == 0:
             lengths = query_lengths[held] * document_lengths[document[number]]
             if lengths > 0:
@@ -265,7 +273,7 @@ def score_into(
 
 
 @jit
-def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: NDArray[np.float64]) -> None:
+def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: Sums) -> None:
     """Write the lengths of the rows `first` to `stop`; not finite where a number is not."""
     width = vectors.shape[1]
     sums, left = np.zeros(max(width // 2, 1)), np.zeros(width)

@@ -9,6 +9,7 @@ from pinakes.indexers.exact.scores import CheckedVectors, Rows, Vectors, check_v
 from pinakes.indexers.names import DISTANCES, Distance
 
 PRODUCTS: tuple[Distance, ...] = ("cosine", "inner_product")
+INNER_PRODUCT = DISTANCES.index("inner_product")
 WIDTHS = [0, 1, 2, 7, 8, 31, 64, 96, 384, 768, 1001]
 
 
@@ -86,9 +87,24 @@ def test_every_pair_that_could_be_rounded_otherwise_is_told() -> None:
     products = np.array([1.0, 1 + 2.0**-24, 1 + 2.0**-24 + 2.0**-40, 1 + 2.0**-24 - 2.0**-50, 0.0])
     rows, lengths = np.arange(5), np.ones(5)
     scores, unsure = np.empty(5, dtype=np.float32), np.empty(5, dtype=np.int64)
-    found = exact_scores.round_products(products, 64, lengths, lengths, rows, rows, False, scores, unsure)
+    found = exact_scores.round_products(
+        products, 64, lengths, lengths, rows, rows, INNER_PRODUCT, scores, unsure
+    )
     assert unsure[:found].tolist() == [1, 3, 4]
     assert scores[[0, 2]].tolist() == [1.0, 1 + 2.0**-23]
+
+
+@pytest.mark.parametrize("width", [1, 7, 64, 768])
+@pytest.mark.parametrize("spread", [0.0, 1e-6, 1e-4, 1e-2])
+def test_distances_of_vectors_far_from_the_origin_are_those_of_their_differences(
+    width: int, spread: float
+) -> None:
+    random = np.random.default_rng(width)
+    moved = 1000 * random.standard_normal(width) + spread * random.standard_normal((50, width))
+    vectors = check_vectors(moved.astype(np.float32), "document")
+    pairs = np.indices((50, 50)).reshape(2, -1).T
+    expected = score_in_order(vectors, vectors, pairs, "l2")
+    assert score_rows(vectors, vectors, pairs[:, 0], pairs[:, 1], "l2").tobytes() == expected.tobytes()
 
 
 def test_vectors_that_may_be_written_to_and_others_are_scored_alike() -> None:
