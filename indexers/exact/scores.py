@@ -61,8 +61,9 @@ def score_rows(
     left, right = _see(queries.values), _see(documents.values)
     lengths = queries.lengths, documents.lengths
     scores, unsure = np.empty(len(query), dtype=np.float32), np.empty(len(query), dtype=np.int64)
-    kind = DISTANCES.index(distance)
-    found = score_products(left, right, *lengths, query, document, kind, scores, unsure)
+    products, width, kind = np.empty(len(query)), left.shape[1], DISTANCES.index(distance)
+    multiply_pairs(left, right, query, document, products)
+    found = round_products(products, width, *lengths, query, document, kind, scores, unsure)
     if found:
         again, exact = unsure[:found], np.empty(found, dtype=np.float32)
         score_into(left, right, *lengths, query[again], document[again], kind, exact)
@@ -171,26 +172,6 @@ def round_products(
         unsure[found] = number
         found += np.float32(low) != np.float32(high)
     return found
-
-
-@jit
-def score_products(
-    queries: Vectors,
-    documents: Vectors,
-    query_lengths: Sums,
-    document_lengths: Sums,
-    query: Rows,
-    document: Rows,
-    distance: int,
-    scores: Vectors,
-    unsure: Rows,
-) -> int:
-    """As `round_products`, whose products are not known yet: one kernel, so that threads meet seldom."""
-    products, width = np.empty(len(query)), queries.shape[1]
-    multiply_pairs(queries, documents, query, document, products)
-    return round_products(
-        products, width, query_lengths, document_lengths, query, document, distance, scores, unsure
-    )
 
 
 @jit
