@@ -93,22 +93,22 @@ def read_json_lines(
 
 def is_json_array(file: InputFile) -> bool:
     """Whether a file begins as a JSON array of objects does; False where it cannot be read so far."""
-    try:
-        with open_stream(file) as stream:
-            return _begins_array(Salvaged(stream).read(_HEAD_BYTES))
-    except BrokenStreamError:
-        return False  # whoever reads it says how far it is whole
+    return _begins_array(_read_head(file))
 
 
 def begins_with_key(file: InputFile, keys: Collection[bytes]) -> bool:
     """Whether a file begins as a JSON object whose first key is one of these, as far as it can be read."""
+    found = _FIRST_KEY.match(_read_head(file).removeprefix(codecs.BOM_UTF8))
+    return found is not None and found[1] in keys
+
+
+def _read_head(file: InputFile) -> bytes:
+    """The first bytes of a file; empty where it cannot be read so far, which whoever reads it all says."""
     try:
         with open_stream(file) as stream:
-            head = Salvaged(stream).read(_HEAD_BYTES)
+            return Salvaged(stream).read(_HEAD_BYTES)
     except BrokenStreamError:
-        return False  # whoever reads it says how far it is whole
-    found = _FIRST_KEY.match(head.removeprefix(codecs.BOM_UTF8))
-    return found is not None and found[1] in keys
+        return b""
 
 
 def _begins_array(head: bytes) -> bool:
@@ -168,7 +168,7 @@ def read_json_answers(
     """The records of an API's answers: the members of each one's list `name`.
 
     The file is one answer, or has one a line. An answer without that list is a record itself.
-    Locations: `results[0]`, `line 2: results[0]`.
+    Locations: `results[0]`, `line 2: results[0]`; of an answer itself its line.
     """
     numbers = count(1)
     if not _has_answer_a_line(file):
@@ -181,7 +181,7 @@ def read_json_answers(
             number, location, end = next(numbers), f"line {line_number}", first_byte + len(line)
             yield Rejected(number, location, error.reason, str(error), show_raw(line), first_byte, end)
         else:
-            yield from _read_answer(f"line {line_number}: ", answer, name, numbers, parse)
+            yield from _read_answer(f"line {line_number}", answer, name, numbers, parse)
 
 
 def _has_answer_a_line(file: InputFile) -> bool:
@@ -201,10 +201,13 @@ def _read_answer(
     numbers: Iterator[int],
     parse: Callable[[dict[str, Any]], Rows],
 ) -> Iterator[Accepted | Rejected]:
-    members = answer.get(name)
-    for position, member in enumerate(members if isinstance(members, list) else [answer]):
-        parse_one = partial(_parse_object, member, parse)
-        yield take_record(next(numbers), f"{place}{name}[{position}]", show_json(member), parse_one)
+    found = answer.get(name)
+    members: list[tuple[str, Any]] = [("", answer)]
+    if isinstance(found, list):
+        members = [(f"{name}[{position}]", member) for position, member in enumerate(found)]
+    for where, member in members:
+        location = ": ".join(filter(None, (place, where))) or "line 1"
+        yield take_record(next(numbers), location, show_json(member), partial(_parse_object, member, parse))
 
 
 def _parse_object(value: object, parse: Callable[[dict[str, Any]], Rows]) -> Rows:

@@ -254,8 +254,11 @@ def test_pages_of_the_api_are_their_works(tmp_path: Path, text: bytes, places: l
 def test_a_page_without_works_and_an_error_of_the_api(tmp_path: Path) -> None:
     (tmp_path / "1.json").write_bytes(orjson.dumps(LAST))
     (tmp_path / "2.json").write_bytes(orjson.dumps({"meta": {}, "error": "Rate limit"}))
+    error = orjson.dumps({"meta": {}, "error": "Rate limit"})
+    (tmp_path / "3.json").write_bytes(orjson.dumps(LAST) + b"\n" + error)
     _, rejected = stage_all("openalex", tmp_path)
-    assert [(row.reason, "Rate limit" in row.raw) for row in rejected] == [("missing_field", True)]
+    assert [(row.reason, "Rate limit" in row.raw) for row in rejected] == [("missing_field", True)] * 2
+    assert [row.location for row in rejected] == ["line 1", "line 2"]
 
 
 def test_no_damage_of_a_page_loses_a_work_or_raises(tmp_path: Path) -> None:
