@@ -38,6 +38,7 @@ def count_texts(source: Path) -> int:
     return len({text for text in pq.read_table(source)["text"].to_pylist() if text})
 
 
+@pytest.mark.long  # `make test` has workers killed beside it
 def test_the_files_are_those_of_one_machine(
     cluster: LocalCluster, source: Path, toy_folder: str, alone: Path, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ def count_shards(folder: Path) -> int:
     return len(list(folder.glob("shard-*")))
 
 
+@pytest.mark.long  # a load's driver is killed in `make test`
 def test_a_driver_that_is_killed_goes_on(
     cluster: LocalCluster, source: Path, toy_folder: str, alone: Path, tmp_path: Path
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_driver_that_is_killed_goes_on(
     require_same_shards(out, alone)
 
 
+@pytest.mark.long  # as is a node of a load
 def test_a_machine_that_goes_changes_nothing(
     cluster: LocalCluster, source: Path, toy_folder: str, alone: Path, tmp_path: Path
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_machine_that_goes_changes_nothing(
     require_same_shards(out, alone)
 
 
+@pytest.mark.long
 def test_a_search_outlives_a_machine(cluster: LocalCluster, tmp_path: Path) -> None:
     drawn = np.random.default_rng(4)
     documents = drawn.standard_normal((6_000, 32)).astype(np.float32)

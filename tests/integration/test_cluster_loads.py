@@ -29,7 +29,7 @@ def load_in(file: Path, name: str, on: str | None, told: list[str]) -> tuple[Loa
         return summary, dump_tables(database)
 
 
-@pytest.mark.parametrize("name", sample(SOURCES, 5))
+@pytest.mark.parametrize("name", sample(SOURCES, 10))
 def test_the_tables_are_those_of_one_process(
     cluster: LocalCluster, tables_duckdb: Path, tmp_path: Path, name: str
 ) -> None:

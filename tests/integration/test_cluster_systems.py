@@ -20,6 +20,7 @@ from pinakes.systems.base import SystemOptions
 from pinakes.vectors.reading import CandidateBlocks
 from tests.benching import change, read_hits
 from tests.clusters import LocalCluster, killing
+from tests.long import long
 
 pytestmark = pytest.mark.in_turn
 
@@ -57,7 +58,7 @@ def test_vectors_are_those_of_one_machine(
     assert (again.added, again.existing) == (0, alone.added)
 
 
-@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube"])
+@pytest.mark.parametrize("benchmark", ["synthetic", long("csfcube")])
 def test_hits_of_vectors_are_those_of_one_machine(
     cluster: LocalCluster,
     prepared: Database,
@@ -87,7 +88,7 @@ def test_hits_of_vectors_are_those_of_one_machine(
     assert not list(folder.glob("fragments/*"))
 
 
-@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube", "scifact"])
+@pytest.mark.parametrize("benchmark", ["synthetic", "csfcube", long("scifact")])
 def test_hits_of_terms_are_those_of_one_machine(
     cluster: LocalCluster,
     prepared: Database,

@@ -121,7 +121,7 @@ def test_losses_are_those_worked_out_by_hand() -> None:
     assert compute_losses("triplets", far, torch.empty(1, 0), 10.0).item() == 2
 
 
-@pytest.mark.parametrize("method", [long("cls"), "ctrl", "adapters", long("pals")])
+@pytest.mark.parametrize("method", [long("cls"), "ctrl", long("adapters"), long("pals")])
 def test_each_method_fits_a_task_of_each_format(method: Method, base: Path, tmp_path: Path) -> None:
     settings = replace(FAST, method=method, epochs=80, batch_size=60, warmup_steps=20)
     settings = replace(settings, learning_rate=RATES[method])
