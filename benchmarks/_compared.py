@@ -189,6 +189,13 @@ def _plan(measured: Measured) -> Iterator[Compared]:
             yield Compared(f"planned, {row['step']}", row["s"], *given, memory_mib=row["peak MiB"])
 
 
+def _own_pools(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["pool"], row["what"]): row["s"] for row in measured["rows"]}
+    for size in sorted({row["pool"] for row in measured["rows"]}):
+        given = ("numpy", rows[size, "numpy"], "vectors copied", rows[size, "copied"])
+        yield Compared(f"own pools of {size:,}", rows[size, "ranked"], *given)
+
+
 def _pools(measured: Measured) -> Iterator[Compared]:
     rows = {(row["database"], row["step"]): row for row in measured["rows"]}
     for (name, step), row in rows.items():
@@ -294,6 +301,7 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "memory": _memory,
     "neighbours": _neighbours,
     "plan": _plan,
+    "own_pools": _own_pools,
     "pools": _pools,
     "probe_regression": _probe_regression,
     "probes": _probes,

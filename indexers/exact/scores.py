@@ -264,6 +264,27 @@ def measure_lengths(vectors: Vectors, first: int, stop: int, lengths: Sums) -> N
         lengths[row] = np.sqrt(multiply_add(left, vectors[row], sums))
 
 
+@jit
+def measure_unknown(vectors: Vectors, rows: Rows, lengths: Sums) -> None:
+    """Write the lengths of those of the rows that have none, which is not a number."""
+    for row in rows:
+        if np.isnan(lengths[row]):
+            measure_lengths(vectors, row, row + 1, lengths)
+
+
+def measure_rows(documents: CheckedVectors, rows: Rows) -> None:
+    """Fill in the lengths of documents that are asked for; NaN until then.
+
+    Raises `IndexingError` for a vector that is not finite.
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.int64)
+    measure_unknown(_see(documents.values), rows, documents.lengths)
+    finite = np.isfinite(documents.lengths[rows])
+    if not finite.all():
+        row = int(rows[np.argmin(finite)])
+        require_finite(documents.lengths[row : row + 1], "document", row)
+
+
 def check_vectors(vectors: Vectors, kind: str, first_row: int = 0) -> CheckedVectors:
     """The array (n, d) with its lengths; `IndexingError` names the first row that is not finite."""
     array = make_matrix(vectors, kind)

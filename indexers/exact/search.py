@@ -26,10 +26,13 @@ from pinakes.indexers.exact.passes import (
     prepare,
 )
 from pinakes.indexers.exact.scores import (
+    CheckedVectors,
     Rows,
     Vectors,
     check_vectors,
     count_threads,
+    make_matrix,
+    measure_rows,
     require_distance,
     require_width,
     score_rows,
@@ -50,6 +53,7 @@ __all__ = [
 
 BLOCK_ROWS: Final = 1 << 14
 ROWS_APART: Final = 1 << 10  # of a sample, read at once
+PAIRS_A_TASK: Final = 1 << 14  # of own pools: to hand over one of 100 documents takes as long as to rank it
 
 
 def search_exact(
@@ -163,27 +167,42 @@ def score_pools(
     `queries` is (q, d), and `pools` has one pool of rows, each once, for each query. Scores and order are
     those of `search_exact`, to the bit. Torch's number of threads score the pools, and of `documents`, which
     may be memory-mapped, only their rows are read.
+
+    Raises `IndexingError` for rows that are not there, vectors that are not finite, and shapes that do not
+    fit.
     """
     require_distance(distance)
     checked = check_vectors(queries, "query")
     if len(pools) != len(queries):
         raise IndexingError(f"there are {len(pools)} pools for {len(queries)} queries; expected one for each")
-
-    def rank(pool: Rows, number: int) -> tuple[Rows, Vectors]:
-        pooled = check_vectors(documents[pool], "pool document")
-        require_width(checked, pooled)
-        everyone = np.arange(len(pool), dtype=np.int64)
-        scores = score_rows(checked, pooled, np.full_like(everyone, number), everyone, distance)
-        order = order_best(scores, pool if tie_order is None else tie_order[pool], pool)
-        return pool[order], scores[order]
-
+    values = make_matrix(documents, "document")
+    pooled = CheckedVectors(values, np.full(len(values), np.nan))
+    require_width(checked, pooled)
     threads = count_threads() if len(pools) > 1 else 1
+    pairs = max(1, sum(map(len, pools)))
+    together = max(1, min(PAIRS_A_TASK * len(pools) // pairs, len(pools) // (4 * threads)))
+
+    def rank_some(first: int) -> list[tuple[Rows, Vectors]]:
+        some = pools[first : first + together]
+        sizes, rows = [len(pool) for pool in some], np.concatenate(some)
+        _require_rows(f"one of the pools {first} to {first + len(some) - 1}", rows, len(values))
+        measure_rows(pooled, rows)
+        query = np.repeat(np.arange(first, first + len(some)), sizes)
+        scores = np.split(score_rows(checked, pooled, query, rows, distance), np.cumsum(sizes)[:-1])
+        return [_order(pool, own, tie_order) for pool, own in zip(some, scores, strict=True)]
+
     with ThreadPoolExecutor(threads) as workers:
         # A few at a time, so that memory holds the results of no more.
-        step = 64 * threads
+        step = 4 * threads * together
         for start in range(0, len(pools), step):
-            part = pools[start : start + step]
-            yield from workers.map(rank, part, range(start, start + len(part)))
+            firsts = range(start, min(start + step, len(pools)), together)
+            for ranked in workers.map(rank_some, firsts):
+                yield from ranked
+
+
+def _order(pool: Rows, scores: Vectors, tie_order: TieRanks | None) -> tuple[Rows, Vectors]:
+    order = order_best(scores, pool if tie_order is None else tie_order[pool], pool)
+    return pool[order], scores[order]
 
 
 def choose_block_rows(device: str) -> int:
@@ -197,8 +216,8 @@ def _cut(k: int, most: Sequence[int]) -> int:
 
 
 def _require_rows(pool: str, rows: Rows, count: int) -> None:
-    if len(rows) and not 0 <= rows[0] <= rows[-1] < count:
-        raise IndexingError(f"{pool} names rows {rows[0]} to {rows[-1]}; expected 0 to {count - 1}")
+    if len(rows) and not 0 <= rows.min() <= rows.max() < count:
+        raise IndexingError(f"{pool} names rows {rows.min()} to {rows.max()}; expected 0 to {count - 1}")
 
 
 def _blocks(documents: Vectors | Iterable[Vectors | Block], block_rows: int) -> Iterator[Block]:

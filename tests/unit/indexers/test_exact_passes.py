@@ -1,5 +1,6 @@
 """Each pass of the exact search finds the same rows and bits, on data that is made to mislead a bound."""
 
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -418,6 +419,31 @@ def test_a_pool_too_few_is_refused() -> None:
     queries, documents = make_case("plain")
     with pytest.raises(IndexingError, match="1 pools for 37 queries; expected one for each"):
         list(score_pools(queries, documents, [np.arange(3)]))
+
+
+@pytest.mark.parametrize("rows", [[3, 700], [-1, 3]])
+def test_a_pool_of_rows_that_are_not_there_is_refused(rows: list[int]) -> None:
+    queries, documents = make_case("plain")
+    with pytest.raises(IndexingError, match=r"pools 0 to 8 names rows (0 to 700|-1 to 3); expected 0 to 699"):
+        list(score_pools(queries[:36], documents, [np.arange(3), np.array(rows)] * 18))
+
+
+def test_threads_rank_pools_of_a_file_and_look_at_their_vectors_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries, documents = make_case("plain")
+    documents[9, 2] = np.nan
+    pools = [np.arange(9), np.arange(10, 700)] * 18
+    file = np.memmap(tmp_path / "vectors", np.float32, "w+", shape=documents.shape)
+    file[:] = documents
+    expected = list(score_pools(queries[:36], documents, pools))
+    monkeypatch.setattr("pinakes.indexers.exact.search.count_threads", lambda: 3)
+    found = list(score_pools(queries[:36], file, pools))
+    for (rows, scores), (others, same) in zip(found, expected, strict=True):
+        assert rows.tolist() == others.tolist()
+        assert scores.tobytes() == same.tobytes()
+    with pytest.raises(IndexingError, match="document vector 9 is not finite"):
+        list(score_pools(queries[:2], documents, [np.arange(9), np.arange(1, 12)]))
 
 
 @given(st.integers(1, 5000), st.integers(1, 64), st.sampled_from([1, 6, 32]), st.sampled_from([384, 768]))
