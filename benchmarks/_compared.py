@@ -89,6 +89,9 @@ def _bm25(measured: Measured) -> Iterator[Compared]:
     for name, peer in peers.items():
         given = (name, peer["batch s"], "", None, ours["peak MiB"])
         yield Compared("BM25, batch of long queries", ours["batch s"], *given)
+        own_ms = [measured.get(f"ms_per_own_pool_{one}") for one in ("pinakes", name)]
+        if all(own_ms):
+            yield Compared("BM25, an own pool of 1,000", own_ms[0] / 1000, name, own_ms[1] / 1000)
         yield Compared(
             "BM25, index", ours["index s"], name, peer["index s"], memory_mib=measured["build_peak_MiB"]
         )

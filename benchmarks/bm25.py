@@ -4,8 +4,9 @@
 
 Every system indexes and searches the same tokens, each in a process of its own, with all threads; bm25s by
 its numba backend, tantivy with a thread a query. Where `--peer-queries` is below `--queries`, the peers' time
-is scaled up. The best lists are checked against a computation of the formula in float64 over the raw tokens.
-Leaves out: the analysis of text (measured apart, on made-up words), retrieval quality.
+is scaled up. Pools of 1,000 documents, one of each query's own, are scored too, of which bm25s scores all
+documents, in threads. The best lists are checked against a computation of the formula in float64 over the raw
+tokens. Leaves out: the analysis of text (measured apart, on made-up words), retrieval quality.
 """
 
 import argparse
@@ -27,6 +28,8 @@ MEAN_LENGTH = 150
 QUERY_LENGTHS = (200, 260)
 TABLE_SIZE = 1 << 24
 CHECKED_QUERIES = 4
+OWN_POOL = 1_000
+"""documents of a pool of a query's own"""
 DOCUMENTS_AT_ONCE = 20_000
 
 
@@ -54,6 +57,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, help="queries (default: 3,800; 400 with --quick)")
     parser.add_argument("--peer-queries", type=int, help="queries that the peers answer (default: all)")
     parser.add_argument("--peers", default="bm25s,tantivy", help="which peers, with commas; may be empty")
+    parser.add_argument("--pool-queries", type=int, default=400, help="queries with pools of their own")
     parser.add_argument("--k", type=int, default=500, help="length of a ranking")
     parser.add_argument("--vocabulary", type=int, default=500_000, help="terms")
     parser.add_argument("--scratch", help="where the files of the run lie")
@@ -98,8 +102,10 @@ def summarise(
         for name, seconds in batch_s.items()
     ]
     peers = {f"ratio_{name}": batch_s[name] / batch_s["pinakes"] for name in batch_s if name != "pinakes"}
+    own = {name: one["own_pools_s"] / one["pools"] for name, one in found.items() if "pools" in one}
     figures = {
         **peers,
+        **{f"ms_per_own_pool_{name}": 1000 * seconds for name, seconds in own.items()},
         "build_peak_MiB": found["build"]["peak_MiB"],
         "index_MiB": found["build"]["index_MiB"],
         "open_s": found["pinakes"]["open_s"],
@@ -204,7 +210,21 @@ def search_pinakes(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     with Stopwatch() as watch:
         found = index.search_terms(queries, options.k, K1, B, threads=options.threads)
     save(folder, "pinakes", [list(one.paper_ids) for one in found], [list(one.scores) for one in found])
-    return {**watch.elapsed, "queries": len(queries), "open_s": open_s, "compile_s": compile_s}
+    texts = [" ".join(f"t{term}" for term in query) for query in queries[: options.pool_queries]]
+    (scores,) = index.score_pools(texts[:1], [found[0].paper_ids], K1, B)
+    assert np.array_equal(scores, found[0].scores)
+    pools = draw_pools(options, len(texts))
+    with Stopwatch() as own:
+        index.score_pools(texts, pools, K1, B, threads=options.threads)
+    result = {**watch.elapsed, "queries": len(queries), "open_s": open_s, "compile_s": compile_s}
+    return result | {"own_pools_s": own.elapsed["search_s"], "pools": len(pools)}
+
+
+def draw_pools(options: argparse.Namespace, count: int) -> list[np.ndarray]:
+    """Documents of which the first queries ask alone."""
+    generator = np.random.default_rng(3)
+    size = min(OWN_POOL, options.papers)
+    return [generator.choice(options.papers, size, replace=False) for _ in range(count)]
 
 
 def search_grid(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -241,7 +261,12 @@ def search_bm25s(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     with Stopwatch() as watch:
         found = ask(queries)
     save(folder, "bm25s", found.documents.tolist(), found.scores.tolist())
-    return {**watch.elapsed, "queries": len(queries), "index_s": index_s}
+    some = queries[: options.pool_queries]
+    pools = draw_pools(options, len(some))
+    with Stopwatch() as own, ThreadPoolExecutor(options.threads) as workers:
+        list(workers.map(lambda query, pool: peer.get_scores_from_ids(query)[pool], some, pools))
+    result = {**watch.elapsed, "queries": len(queries), "index_s": index_s}
+    return result | {"own_pools_s": own.elapsed["search_s"], "pools": len(pools)}
 
 
 def search_tantivy(options: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -92,15 +92,19 @@ def trec_tie_order(source_ids: Mapping[int, str]) -> TieOrder:
 
 
 def positions_of(paper_ids: Ids, sorted_ids: Ids, holder: str) -> Ids:
-    """Where each paper id stands in the ascending `sorted_ids`; IndexingError names those that do not.
+    """Where each paper id stands in `sorted_ids`, ascending and distinct; IndexingError names the others.
 
     >>> positions_of(np.array([7, 3]), np.array([3, 5, 7]), "the index")
     array([2, 0])
     """
-    places = np.searchsorted(sorted_ids, paper_ids)
-    known = np.zeros(len(paper_ids), dtype=bool)
-    inside = places < len(sorted_ids)
-    known[inside] = sorted_ids[places[inside]] == paper_ids[inside]
+    if len(sorted_ids) and sorted_ids[-1] - sorted_ids[0] == len(sorted_ids) - 1:  # no id is left out
+        places: Ids = paper_ids - sorted_ids[0]
+        known = (places >= 0) & (places < len(sorted_ids))
+    else:
+        places = np.searchsorted(sorted_ids, paper_ids)
+        known = np.zeros(len(paper_ids), dtype=bool)
+        inside = places < len(sorted_ids)
+        known[inside] = sorted_ids[places[inside]] == paper_ids[inside]
     if not known.all():
         raise unknown_papers(paper_ids[~known], holder)
     return places.astype(np.int64)

@@ -238,12 +238,26 @@ class SparseBm25Index:
         return self.score_pools([query_text], [paper_ids], k1, b)[0]
 
     def score_pools(
-        self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
+        self,
+        query_texts: Sequence[str],
+        pools: Sequence[Ids],
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        threads: int = 1,
     ) -> list[Scores]:
-        """`score_pool` for each text and its own pool, in one pass."""
+        """`score_pool` for each text and its own pool, in one pass, by so many threads."""
         tuning = check_tuning(k1, b)
-        rows = [self._find_rows(np.asarray(pool, dtype=np.int64)) for pool in pools]
-        return score_rows(self._postings, self.compile(self.read_queries(query_texts)), rows, tuning)
+        if len(pools) != len(query_texts):
+            raise IndexingError(
+                f"there are {len(pools)} pools for {len(query_texts)} queries; expected one for each"
+            )
+        if not pools:
+            return []
+        sizes = [len(pool) for pool in pools]
+        documents = self._find_rows(np.concatenate(pools).astype(np.int64, copy=False))
+        terms = self.compile(self.read_queries(query_texts))
+        return score_rows(self._postings, terms, documents, sizes, tuning, threads)
 
     def read_queries(self, query_texts: Sequence[str]) -> list[TermIdArray]:
         """The term ids of each text, in its order; -1 for a term that no document has."""

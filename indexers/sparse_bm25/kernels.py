@@ -15,6 +15,7 @@ from pinakes.jit import jit
 Array = NDArray[Any]
 
 RUNS_A_LOOKUP = 32  # that are passed over in the time that a term is looked up in a block
+FEW_DOCUMENTS = 5  # of a block, which are scored one by one sooner than with all of it
 ROWS_AT_ONCE = 4  # rows of one pass over the accumulator; `score_block` spells them out
 
 
@@ -191,6 +192,105 @@ def score_block(
         factor = sparse_factors[visits[visit, 2]]
         for posting in range(visits[visit, 0], visits[visit, 1]):
             scores[places[posting, 1]] += factor * impacts[posting, 0]
+
+
+@jit
+def score_document(
+    dense: Array,
+    dense_factors: Array,
+    sparse: Array,
+    sparse_factors: Array,
+    rows: Array,
+    spans: Array,
+    impacts: Array,
+    places: Array,
+    document: int,
+) -> Any:
+    """The score of one document of a prepared block, as `score_block` adds it up."""
+    score = np.float32(0)
+    for group in range(0, dense.shape[0], 4):
+        score += (
+            dense_factors[group] * rows[dense[group], document]
+            + dense_factors[group + 1] * rows[dense[group + 1], document]
+        ) + (
+            dense_factors[group + 2] * rows[dense[group + 2], document]
+            + dense_factors[group + 3] * rows[dense[group + 3], document]
+        )
+    for position in range(sparse.shape[0]):
+        low, high = spans[sparse[position], 0], spans[sparse[position], 1]
+        last = high
+        while low < high:
+            middle = (low + high) // 2
+            if places[middle, 1] < document:
+                low = middle + 1
+            else:
+                high = middle
+        if low < last and places[low, 1] == document:
+            score += sparse_factors[position] * impacts[low, 0]
+    return score
+
+
+@jit
+def sort_by_block(documents: Array, block_rows: int, starts: Array, order: Array) -> None:
+    """The places of documents (rows) by their block, those of one as they stand, into `order`.
+
+    `starts` (blocks + 1,) is 0, and becomes where each block's begin.
+    """
+    for document in documents:
+        starts[document // block_rows + 1] += 1
+    for block in range(1, starts.shape[0]):
+        starts[block] += starts[block - 1]
+    ends = starts.copy()
+    for place in range(documents.shape[0]):
+        block = documents[place] // block_rows
+        order[ends[block]] = place
+        ends[block] += 1
+
+
+@jit
+def score_pairs(
+    order: Array,
+    queries: Array,
+    documents: Array,
+    first_document: int,
+    dense_ends: Array,
+    dense: Array,
+    dense_factors: Array,
+    sparse_ends: Array,
+    sparse: Array,
+    sparse_factors: Array,
+    rows: Array,
+    spans: Array,
+    impacts: Array,
+    places: Array,
+    visits: Array,
+    scores: Array,
+    found: Array,
+) -> None:
+    """The scores of pairs of a query and a document of one prepared block, into `found`.
+
+    `order` are the places of the block's pairs, query by query.
+    """
+    start = 0
+    while start < order.shape[0]:
+        query, stop = queries[order[start]], start + 1
+        while stop < order.shape[0] and queries[order[stop]] == query:
+            stop += 1
+        dense_part = slice(dense_ends[query], dense_ends[query + 1])
+        sparse_part = slice(sparse_ends[query], sparse_ends[query + 1])
+        its_dense, its_sparse = dense[dense_part], sparse[sparse_part]
+        factors, others = dense_factors[dense_part], sparse_factors[sparse_part]
+        if stop - start > FEW_DOCUMENTS:
+            score_block(its_dense, factors, its_sparse, others, rows, spans, impacts, places, visits, scores)
+            for place in order[start:stop]:
+                found[place] = scores[documents[place] - first_document]
+        else:
+            for place in order[start:stop]:
+                document = documents[place] - first_document
+                found[place] = score_document(
+                    its_dense, factors, its_sparse, others, rows, spans, impacts, places, document
+                )
+        start = stop
 
 
 @jit

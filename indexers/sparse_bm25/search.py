@@ -9,14 +9,14 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pinakes.indexers.lexical import Ids, Scores
 from pinakes.indexers.sparse_bm25.files import Postings
-from pinakes.indexers.sparse_bm25.kernels import prepare_block, score_block, search_block
+from pinakes.indexers.sparse_bm25.kernels import prepare_block, score_pairs, search_block, sort_by_block
 from pinakes.indexers.sparse_bm25.queries import QueryTerms
 
 SPARE_KEYS: Final = 1024
@@ -61,13 +61,12 @@ def find_best(
     return found
 
 
+T = TypeVar("T")
 Take = Callable[[], int | None]
 """gives the next block, None when there is none left"""
 
 
-def _in_threads(
-    work: Callable[[Take], tuple[NDArray[np.int64], NDArray[np.int64]]], blocks: int, threads: int
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _in_threads(work: Callable[[Take], T], blocks: int, threads: int) -> list[T]:
     numbers, lock = iter(range(blocks)), threading.Lock()
 
     def take() -> int | None:
@@ -131,22 +130,33 @@ def _search(
     return keys, sizes
 
 
-def score_rows(postings: Postings, terms: QueryTerms, pools: Sequence[Ids], tuning: Tuning) -> list[Scores]:
-    """Each query's scores of the documents (rows) of its own pool, in their order."""
-    found = [np.empty(len(pool), np.float32) for pool in pools]
-    places = [np.argsort(pool, kind="stable") for pool in pools]
-    prepared = PreparedBlocks(postings, terms, tuning)
-    touched: dict[int, list[tuple[int, Ids]]] = {}
-    for query, (pool, order) in enumerate(zip(pools, places, strict=True)):
-        blocks, starts = np.unique(pool[order] // postings.block_rows, return_index=True)
-        for block, part in zip(blocks.tolist(), np.split(order, starts[1:]), strict=True):
-            touched.setdefault(block, []).append((query, part))
-    for block in sorted(touched):
-        first, _ = prepared.document_range(block)
-        prepared.prepare(block)
-        for query, part in touched[block]:
-            found[query][part] = prepared.score(query)[pools[query][part] - first]
-    return found
+def score_rows(
+    postings: Postings,
+    terms: QueryTerms,
+    documents: Ids,
+    sizes: Sequence[int],
+    tuning: Tuning,
+    threads: int,
+) -> list[Scores]:
+    """Each query's scores of the documents (rows) of its own pool, in their order.
+
+    `documents` has pool after pool, of so many each (`sizes`).
+    """
+    queries = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    order, found = np.empty(len(documents), np.int64), np.empty(len(documents), np.float32)
+    starts = np.zeros(len(postings.block_runs), np.int64)
+    sort_by_block(documents, postings.block_rows, starts, order)
+
+    def work(take: Take) -> None:
+        prepared = PreparedBlocks(postings, terms, tuning)
+        while (number := take()) is not None:
+            if starts[number] < starts[number + 1]:
+                prepared.prepare(number)
+                held = order[starts[number] : starts[number + 1]]
+                prepared.score(held, queries, documents, number * postings.block_rows, found)
+
+    _in_threads(work, len(postings.block_runs) - 1, threads)
+    return np.split(found, np.cumsum(sizes)[:-1])
 
 
 class PreparedBlocks:
@@ -196,21 +206,32 @@ class PreparedBlocks:
             self._norms,
         )
 
-    def score(self, query: int) -> Scores:
-        """The scores of the block's documents, for one query."""
+    def score(
+        self,
+        order: NDArray[np.int64],
+        queries: NDArray[np.int32],
+        documents: Ids,
+        first: int,
+        found: Scores,
+    ) -> None:
+        """The scores of pairs of a query and a document of the block, which begins with `first`."""
         terms = self._terms
-        dense = slice(*terms.dense_ends[query : query + 2].tolist())
-        sparse = slice(*terms.sparse_ends[query : query + 2].tolist())
-        score_block(
-            terms.dense[dense],
-            terms.dense_factors[dense],
-            terms.sparse[sparse],
-            terms.sparse_factors[sparse],
+        score_pairs(
+            order,
+            queries,
+            documents,
+            first,
+            terms.dense_ends,
+            terms.dense,
+            terms.dense_factors,
+            terms.sparse_ends,
+            terms.sparse,
+            terms.sparse_factors,
             self.rows,
             self.spans,
             self.impacts,
             self.impacts.view(np.uint32),
             self.visits,
             self.scores,
+            found,
         )
-        return self.scores

@@ -178,9 +178,15 @@ class SharedSparseIndex:
         return [search.name(ranks, scores) for ranks, scores in best.take_each()]
 
     def score_pools(
-        self, query_texts: Sequence[str], pools: Sequence[Ids], k1: float = 1.2, b: float = 0.75
+        self,
+        query_texts: Sequence[str],
+        pools: Sequence[Ids],
+        k1: float = 1.2,
+        b: float = 0.75,
+        *,
+        threads: int = 1,
     ) -> list[Scores]:
-        """What `SparseBm25Index.score_pools` gives."""
+        """What `SparseBm25Index.score_pools` gives; `threads` are of no matter."""
         starts = range(0, len(query_texts), QUERIES_AT_ONCE)
         self._workers.reserve(needs.rank_terms(QUERIES_AT_ONCE * max(map(len, pools), default=0)))
         parts = [slice(start, start + QUERIES_AT_ONCE) for start in starts]

@@ -298,11 +298,11 @@ def rank_texts(
     """Each text's ranking of the workload's candidates; `query_ids` say whose pool where each has its own."""
     depth = workload.benchmark.depth or len(workload.paper_ids)
     tie_order = make_tie_order(workload)
+    threads = os.cpu_count() or 1
     if workload.pools is not None:
         pools = [workload.paper_ids[workload.pools[query_id]] for query_id in query_ids]
-        scored = index.score_pools(texts, pools, k1, b)
+        scored = index.score_pools(texts, pools, k1, b, threads=threads)
         return [select_top(*pair, depth, tie_order) for pair in zip(pools, scored, strict=True)]
-    threads = os.cpu_count() or 1
     found = index.search_many(
         texts, depth, k1, b, pool=workload.paper_ids, tie_order=tie_order, threads=threads
     )

@@ -25,18 +25,20 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_the_lists_are_checked_against_the_formula(benchmark: ModuleType, tmp_path: Path) -> None:
-    options = argparse.Namespace(papers=300, queries=6, peer_queries=6, k=20, vocabulary=2000, threads=1)
+    sizes = {"papers": 300, "queries": 6, "peer_queries": 6, "pool_queries": 4, "k": 20, "vocabulary": 2000}
+    options = argparse.Namespace(**sizes, threads=1)
     benchmark.make_collection(options, tmp_path)
     assert benchmark.build(options, tmp_path)["index_MiB"] > 0
-    assert benchmark.search_pinakes(options, tmp_path)["queries"] == 6
+    found = benchmark.search_pinakes(options, tmp_path)
+    assert (found["queries"], found["pools"]) == (6, 4)
     error, wrong = benchmark.check(options, tmp_path)
     assert 0 < error < 1e-5
     assert wrong == 0
 
-    found = np.load(tmp_path / "pinakes.npz")
-    rows = found["rows"].copy()
+    kept = np.load(tmp_path / "pinakes.npz")
+    rows = kept["rows"].copy()
     rows[0, 0] = next(row for row in range(300) if row not in rows[0])
-    np.savez(tmp_path / "pinakes.npz", rows=rows, scores=found["scores"] * np.float32(1.001))
+    np.savez(tmp_path / "pinakes.npz", rows=rows, scores=kept["scores"] * np.float32(1.001))
     error, wrong = benchmark.check(options, tmp_path)
     assert error > 9e-4
     assert wrong == 1

@@ -184,11 +184,32 @@ def test_results_are_the_same_bits_at_any_block_size_number_of_threads_and_k(tmp
 def test_a_pool_is_scored_to_the_bits_of_a_search(tmp_path: Path) -> None:
     index, _, queries = make_random(tmp_path, block_rows=64)
     texts = [" ".join(f"t{term}" for term in query) for query in queries]
-    pools = [np.random.default_rng(number).permutation(700)[:90] * 3 for number in range(20)]
+    drawn = [np.random.default_rng(number).permutation(700) * 3 for number in range(20)]
+    pools = [rows[: 70 * (number // 2)] for number, rows in enumerate(drawn)]  # few and many of a block
     found = index.search_many(texts, 700)
-    for ranked, pool, scores in zip(found, pools, index.score_pools(texts, pools), strict=True):
-        expected = dict(pairs(ranked))
-        assert scores.tolist() == [expected.get(paper, 0.0) for paper in pool.tolist()]
+    for threads in (1, 3):
+        scored = index.score_pools(texts, pools, threads=threads)
+        for ranked, pool, scores in zip(found, pools, scored, strict=True):
+            expected = dict(pairs(ranked))
+            assert scores.tolist() == [expected.get(paper, 0.0) for paper in pool.tolist()]
+
+
+def test_pools_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    index, _, _ = make_random(tmp_path, block_rows=64)
+    assert index.score_pools([], []) == []
+    with pytest.raises(IndexingError, match="1 pools for 2 queries; expected one for each"):
+        index.score_pools(["t1", "t2"], [np.array([3])])
+    for paper in (-3, 1, 2_100):
+        with pytest.raises(IndexingError, match=rf"1 paper ids are not in .*the first: {paper}"):
+            index.score_pools(["t1", "t2"], [np.array([3]), np.array([6, paper])])
+
+
+def test_papers_numbered_without_a_gap_are_found(tmp_path: Path) -> None:
+    index = build(tmp_path, {5: "alpha", 6: "alpha beta", 7: "gamma"})
+    assert (index.score_pool("gamma", np.array([7, 5, 6])) > 0).tolist() == [True, False, False]
+    for paper in (4, 8):
+        with pytest.raises(IndexingError, match=rf"the first: {paper}"):
+            index.score_pool("gamma", np.array([7, paper]))
 
 
 def test_a_search_in_a_pool_is_the_whole_ranking_without_the_others(tmp_path: Path) -> None:
