@@ -10,6 +10,7 @@ import tempfile
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -189,12 +190,15 @@ class StoredFolder(Folder):
             yield Path(folder) / "file"
 
     def put(self, made: Path, name: str) -> None:  # noqa: D102
-        # In one call, which no signal interrupts: a stream that is left half-way ends its upload as if it
-        # were whole. Arrow's `copy_files` tells of no upload that failed.
-        with self.telling(), pa.memory_map(str(made)) as file:
-            stream = self._files.open_output_stream(self._key(name), buffer_size=0)
-            stream.write(file.read_buffer())
-            stream.close()
+        # In a thread, which no signal interrupts: a stream that is left half-way, even before its first byte,
+        # ends its upload as if it were whole. Arrow's `copy_files` tells of no upload that failed.
+        with self.telling(), pa.memory_map(str(made)) as file, ThreadPoolExecutor(1) as sender:
+            sender.submit(self._send, file.read_buffer(), name).result()
+
+    def _send(self, content: pa.Buffer, name: str) -> None:
+        stream = self._files.open_output_stream(self._key(name), buffer_size=0)
+        stream.write(content)
+        stream.close()
 
     def remove(self, name: str) -> None:  # noqa: D102
         with suppress(FileNotFoundError), self.telling():

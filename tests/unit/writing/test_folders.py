@@ -5,12 +5,13 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pinakes.errors import InputError, PinakesError
 from pinakes.writing import folders
-from pinakes.writing.folders import Folder, join_address, open_folder, split_address
+from pinakes.writing.folders import Folder, StoredFolder, join_address, open_folder, split_address
 from tests.stores import ObjectStore, open_silent_port
 
 ODD = ("a b.txt", "ü%20+&#.txt", "q?x=1", 'it\'s "so".txt', "below/deeper/x")
@@ -39,6 +40,15 @@ def test_files_are_written_listed_read_and_removed(folder: Folder) -> None:
         folder.read_file(ODD[0])
 
 
+@pytest.fixture
+def _interrupting() -> Iterator[None]:
+    """SIGALRM interrupts, as Ctrl-C does where nobody else listens to it."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("_interrupting")
 def test_an_interrupted_upload_leaves_no_part_of_a_file(store: ObjectStore, tmp_path: Path) -> None:
     folder = open_folder(store.address(f"{tmp_path.name}/interrupted"))
     size = 64 << 20
@@ -50,14 +60,33 @@ def test_an_interrupted_upload_leaves_no_part_of_a_file(store: ObjectStore, tmp_
             folder.put(made, "x")
             time.sleep(5)
 
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            send()
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(KeyboardInterrupt):
+        send()
     gc.collect()
     assert folder.list_files().get("x", size) == size
+
+
+@pytest.mark.usefixtures("_interrupting")
+def test_an_upload_interrupted_before_its_first_byte_leaves_no_empty_file(
+    store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = open_folder(store.address(f"{tmp_path.name}/slow"))
+    assert isinstance(folder, StoredFolder)
+    files = folder._files
+
+    class Slow:
+        def open_output_stream(self, *given: Any, **named: Any) -> Any:
+            stream = files.open_output_stream(*given, **named)
+            signal.raise_signal(signal.SIGALRM)
+            time.sleep(0.1)
+            return stream
+
+    monkeypatch.setattr(folder, "_files", Slow())
+    with pytest.raises(KeyboardInterrupt):
+        folder.write_file("x", b"all of it")
+    monkeypatch.undo()
+    gc.collect()
+    assert folder.read_file("x") == b"all of it"
 
 
 def test_a_file_is_found_by_its_own_address(folder: Folder) -> None:
