@@ -184,19 +184,19 @@ def _neighbours(measured: Measured) -> Iterator[Compared]:
     yield Compared("neighbours of 1,000 papers", ours, "analysed for every code", anew, "analysed once", once)
 
 
+def _own_pools(measured: Measured) -> Iterator[Compared]:
+    rows = {(row["pool"], row["what"]): row["s"] for row in measured["rows"]}
+    for size in sorted({row["pool"] for row in measured["rows"]}):
+        given = ("numpy", rows[size, "numpy"], "vectors copied", rows[size, "copied"])
+        yield Compared(f"own pools of {size:,}", rows[size, "ranked"], *given)
+
+
 def _plan(measured: Measured) -> Iterator[Compared]:
     largest = max(row["papers"] for row in measured["rows"])
     for row in measured["rows"]:
         if row["papers"] == largest:
             given = ("prediction of pinakes plan", row["predicted s"])
             yield Compared(f"planned, {row['step']}", row["s"], *given, memory_mib=row["peak MiB"])
-
-
-def _own_pools(measured: Measured) -> Iterator[Compared]:
-    rows = {(row["pool"], row["what"]): row["s"] for row in measured["rows"]}
-    for size in sorted({row["pool"] for row in measured["rows"]}):
-        given = ("numpy", rows[size, "numpy"], "vectors copied", rows[size, "copied"])
-        yield Compared(f"own pools of {size:,}", rows[size, "ranked"], *given)
 
 
 def _pools(measured: Measured) -> Iterator[Compared]:
@@ -303,8 +303,8 @@ READERS: dict[str, Callable[[Measured], Iterator[Compared]]] = {
     "mdcr": _mdcr,
     "memory": _memory,
     "neighbours": _neighbours,
-    "plan": _plan,
     "own_pools": _own_pools,
+    "plan": _plan,
     "pools": _pools,
     "probe_regression": _probe_regression,
     "probes": _probes,
